@@ -1,0 +1,93 @@
+//! Decoding in chunks. At most three bytes wait for the next chunk.
+
+use super::sequence::Sequence;
+use super::validate::{Utf8Error, errors};
+use crate::utf8::{Kind, REPLACEMENT};
+
+/// A decoder that is fed chunks, cut anywhere, and writes what the whole would have given.
+#[derive(Clone, Debug, Default)]
+pub struct Streaming {
+    /// An incomplete sequence at the end of the chunks so far.
+    pending: [u8; 3],
+    pending_len: usize,
+    /// Bytes pushed so far, the pending ones included.
+    pushed: usize,
+    first_error: Option<Utf8Error>,
+}
+
+impl Streaming {
+    /// A decoder at the start of a stream.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Decodes a chunk and appends to `out` all that is certain.
+    pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        let body = self.complete_pending(chunk, out);
+        let start = self.pushed + chunk.len() - body.len();
+        self.pushed += chunk.len();
+        let mut copied = 0;
+        for error in errors(body) {
+            let range = error.range();
+            out.extend_from_slice(&body[copied..range.start]);
+            copied = range.end;
+            if error.kind == Kind::Incomplete {
+                self.pending_len = range.len();
+                self.pending[..self.pending_len].copy_from_slice(&body[range]);
+                break;
+            }
+            out.extend_from_slice(REPLACEMENT);
+            self.note(Utf8Error { valid_up_to: start + error.valid_up_to, ..error });
+        }
+        out.extend_from_slice(&body[copied..]);
+    }
+
+    /// Ends the stream and starts anew: an incomplete sequence is replaced.
+    ///
+    /// # Errors
+    /// The first error of the whole stream, its offset counted from the start of the stream.
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Utf8Error> {
+        if self.pending_len > 0 {
+            out.extend_from_slice(REPLACEMENT);
+            let len = self.pending_len;
+            self.note(Utf8Error { valid_up_to: self.pushed - len, len, kind: Kind::Incomplete });
+        }
+        core::mem::take(self).first_error.map_or(Ok(()), Err)
+    }
+
+    /// Goes on with the pending sequence until it is decided; returns what is left of the chunk.
+    fn complete_pending<'a>(&mut self, chunk: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+        let held = self.pending_len;
+        if held == 0 {
+            return chunk;
+        }
+        let mut joined = [0; 4];
+        let taken = chunk.len().min(joined.len() - held);
+        joined[..held].copy_from_slice(&self.pending[..held]);
+        joined[held..held + taken].copy_from_slice(&chunk[..taken]);
+        let joined = &joined[..held + taken];
+        let decided = match Sequence::read(joined) {
+            Some(Sequence::WellFormed { len, .. }) => {
+                out.extend_from_slice(&joined[..len]);
+                len
+            }
+            Some(Sequence::IllFormed { len, kind: Kind::Incomplete }) => {
+                self.pending[..len].copy_from_slice(&joined[..len]);
+                self.pending_len = len;
+                return &chunk[taken..];
+            }
+            Some(Sequence::IllFormed { len, kind }) => {
+                out.extend_from_slice(REPLACEMENT);
+                self.note(Utf8Error { valid_up_to: self.pushed - held, len, kind });
+                len
+            }
+            None => held,
+        };
+        self.pending_len = 0;
+        &chunk[decided - held..]
+    }
+
+    fn note(&mut self, error: Utf8Error) {
+        self.first_error.get_or_insert(error);
+    }
+}

@@ -1,0 +1,90 @@
+//! Validation, and the errors one by one.
+
+use super::sequence::Sequence;
+use crate::utf8::Kind;
+use core::fmt;
+
+/// The first error of an ill-formed string, as `core::str::Utf8Error` reports it, with the rule that is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Utf8Error {
+    pub(super) valid_up_to: usize,
+    pub(super) len: usize,
+    pub(super) kind: Kind,
+}
+
+impl Utf8Error {
+    /// Length in bytes of the longest well-formed prefix.
+    pub fn valid_up_to(&self) -> usize {
+        self.valid_up_to
+    }
+
+    /// Length in bytes of the maximal subpart, 1 to 3; `None` where the input ends inside a sequence.
+    pub fn error_len(&self) -> Option<usize> {
+        (self.kind != Kind::Incomplete).then_some(self.len)
+    }
+
+    /// The bytes of the error, incomplete or not.
+    pub fn range(&self) -> core::ops::Range<usize> {
+        self.valid_up_to..self.valid_up_to + self.len
+    }
+
+    /// The rule that is broken.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Utf8Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ill-formed UTF-8 at byte {}: {}", self.valid_up_to, self.kind)
+    }
+}
+
+impl core::error::Error for Utf8Error {}
+
+/// Checks that `bytes` are well-formed UTF-8.
+///
+/// # Errors
+/// The first error: its offset, its length, its kind.
+pub fn validate(bytes: &[u8]) -> Result<(), Utf8Error> {
+    next_error(bytes, 0).map_or(Ok(()), Err)
+}
+
+/// Every error of `bytes`, in order: the maximal subparts between the well-formed runs.
+pub fn errors(bytes: &[u8]) -> Errors<'_> {
+    Errors { bytes, at: 0 }
+}
+
+/// Iterator over the errors of a byte string; see [`errors`].
+#[derive(Clone, Debug)]
+pub struct Errors<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Iterator for Errors<'_> {
+    type Item = Utf8Error;
+
+    fn next(&mut self) -> Option<Utf8Error> {
+        let error = next_error(self.bytes, self.at)?;
+        self.at = error.range().end;
+        Some(error)
+    }
+}
+
+fn next_error(bytes: &[u8], mut at: usize) -> Option<Utf8Error> {
+    loop {
+        at += ascii_prefix(&bytes[at..]);
+        match Sequence::read(&bytes[at..])? {
+            Sequence::WellFormed { len, .. } => at += len,
+            Sequence::IllFormed { len, kind } => return Some(Utf8Error { valid_up_to: at, len, kind }),
+        }
+    }
+}
+
+/// Length of the ASCII prefix, rounded down to whole words.
+fn ascii_prefix(bytes: &[u8]) -> usize {
+    const WORD: usize = size_of::<u64>();
+    let ascii = |word: &&[u8; WORD]| u64::from_ne_bytes(**word) & 0x8080_8080_8080_8080 == 0;
+    bytes.as_chunks::<WORD>().0.iter().take_while(ascii).count() * WORD
+}

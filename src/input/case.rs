@@ -1,0 +1,134 @@
+//! A case: the bytes, and what else a judgement needs, derived from the bytes alone.
+
+/// One input to be judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// Exactly what the decoders see.
+    pub bytes: &'a [u8],
+    /// Where the input is cut into chunks for streaming decoders.
+    pub cuts: Cuts,
+    /// How many ASCII bytes are put before `bytes` when the effect of a prefix is examined, 1 to 64.
+    pub prefix: usize,
+}
+
+impl<'a> Case<'a> {
+    /// The case of these bytes, the same on every machine and run.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        let mut dice = Dice::of(bytes);
+        Self { bytes, prefix: 1 + dice.below(64), cuts: Cuts::derive(bytes, &mut dice) }
+    }
+
+    /// The case of these bytes with cuts of one's own, in any order; at most [`Cuts::MOST`] are kept.
+    pub fn with_cuts(bytes: &'a [u8], cuts: &[usize]) -> Self {
+        Self { cuts: Cuts::new(cuts.iter().copied(), bytes.len()), ..Self::new(bytes) }
+    }
+}
+
+/// Offsets at which an input is cut; two equal ones make an empty chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cuts {
+    at: [usize; Self::MOST],
+    count: usize,
+}
+
+impl Cuts {
+    /// How many cuts there can be.
+    pub const MOST: usize = 32;
+
+    /// No cut: one chunk.
+    pub const NONE: Self = Self { at: [0; Self::MOST], count: 0 };
+
+    /// These cuts, sorted, each at most `len`; those beyond the first [`Cuts::MOST`] are left out.
+    pub fn new(cuts: impl IntoIterator<Item = usize>, len: usize) -> Self {
+        let mut new = Self::NONE;
+        for cut in cuts.into_iter().take(Self::MOST) {
+            new.at[new.count] = cut.min(len);
+            new.count += 1;
+        }
+        new.at[..new.count].sort_unstable();
+        new
+    }
+
+    /// The offsets, ascending.
+    pub fn offsets(&self) -> &[usize] {
+        &self.at[..self.count]
+    }
+
+    /// The chunks between the cuts: one more than there are cuts.
+    pub fn chunks<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        let ends = self.at.into_iter().take(self.count).chain([bytes.len()]);
+        let mut start = 0;
+        ends.map(move |end| {
+            let end = end.clamp(start, bytes.len());
+            let chunk = &bytes[start..end];
+            start = end;
+            chunk
+        })
+    }
+
+    fn derive(bytes: &[u8], dice: &mut Dice) -> Self {
+        let len = bytes.len();
+        // Cuts inside ASCII show little: look for the next lead or continuation byte from a random place on.
+        let from = dice.below(len + 1);
+        let near = bytes[from..].iter().position(|byte| !byte.is_ascii()).map_or(from, |at| from + at);
+        match dice.below(4) {
+            0 => Self::new([near + dice.below(4)], len),
+            1 => Self::new(near.saturating_sub(1)..near + 9, len),
+            2 => {
+                let cut = near + dice.below(4);
+                Self::new([cut, cut, dice.below(len + 1)], len)
+            }
+            _ => {
+                const STEPS: [usize; 8] = [1, 2, 3, 16, 31, 32, 63, 64];
+                let step = STEPS[dice.below(STEPS.len())];
+                Self::new((1..=Self::MOST).map(|index| index * step).take_while(|&cut| cut < len), len)
+            }
+        }
+    }
+}
+
+/// Pseudo-random numbers determined by length, first and last bytes of an input (SplitMix64).
+struct Dice(u64);
+
+impl Dice {
+    fn of(bytes: &[u8]) -> Self {
+        let word = |part: &[u8]| part.iter().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
+        let ends = word(&bytes[..bytes.len().min(8)]) ^ word(&bytes[bytes.len().saturating_sub(8)..]).rotate_left(29);
+        Self(ends ^ (bytes.len() as u64).rotate_left(47))
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (((mixed ^ (mixed >> 31)) >> 32) as usize * bound) >> 32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_the_whole_in_order() {
+        for bytes in [&b""[..], b"a", b"\xE2\x82\xAC", &[0xC3; 300]] {
+            let case = Case::new(bytes);
+            assert_eq!(case.cuts.chunks(bytes).collect::<Vec<_>>().concat(), bytes);
+            assert!((1..=64).contains(&case.prefix));
+            assert_eq!(case.cuts, Case::new(bytes).cuts);
+        }
+        let case = Case::with_cuts(b"abc", &[9, 1, 1]);
+        assert_eq!(case.cuts.chunks(b"abc").collect::<Vec<_>>(), [&b"a"[..], b"", b"bc", b""]);
+    }
+
+    #[test]
+    fn every_kind_of_cut_is_derived() {
+        let mut counts = std::collections::BTreeSet::new();
+        for seed in 0..200u8 {
+            let bytes = [seed, 0xE2, 0x82, 0xAC, b'a', seed];
+            counts.insert(Case::new(&bytes).cuts.offsets().len());
+        }
+        assert!(counts.contains(&1) && counts.contains(&3) && counts.contains(&10), "{counts:?}");
+    }
+}

@@ -1,0 +1,14 @@
+//! What is fed to decoders: cases, and where they come from.
+
+pub mod case;
+#[cfg(feature = "check")]
+pub mod corpus;
+pub mod exhaustive;
+#[cfg(feature = "arbitrary")]
+pub mod generate;
+pub mod seeds;
+#[cfg(feature = "arbitrary")]
+pub mod trailer;
+pub mod vectors;
+
+pub use case::{Case, Cuts};

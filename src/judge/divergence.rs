@@ -1,0 +1,190 @@
+//! A divergence: a broken law with its signature, its evidence, and a test that shows it.
+
+use super::annotate::annotate;
+use super::grid::Grid;
+use super::laws::{Broken, Law};
+use super::{Slot, shape};
+use crate::input::Case;
+use crate::spec::{Contract, Reading, Rule, units};
+use crate::utf8::Kind;
+use core::fmt;
+
+/// What stands at the place where answers part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subject {
+    /// An ill-formed unit.
+    Fault(Kind),
+    /// A well-formed sequence of so many bytes.
+    WellFormed(usize),
+    /// The end of the input.
+    End,
+    /// The decoder does not say where.
+    Unplaced,
+}
+
+impl Subject {
+    /// What `spec` reads at this offset.
+    pub(super) fn at(contract: &Contract, bytes: &[u8], offset: Option<usize>) -> Self {
+        let Some(offset) = offset else { return Self::Unplaced };
+        let unit = units(contract, bytes).find(|unit| unit.range().contains(&offset));
+        unit.map_or(Self::End, |unit| match unit.reading {
+            Reading::WellFormed(_) => Self::WellFormed(unit.len),
+            Reading::IllFormed { kind, .. } => Self::Fault(kind),
+        })
+    }
+
+    /// The name used in signatures and the ledger: a kind, `valid-1` to `valid-6`, `end` or `unplaced`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fault(kind) => kind.name(),
+            Self::WellFormed(1) => "valid-1",
+            Self::WellFormed(2) => "valid-2",
+            Self::WellFormed(3) => "valid-3",
+            Self::WellFormed(4) => "valid-4",
+            Self::WellFormed(5) => "valid-5",
+            Self::WellFormed(_) => "valid-6",
+            Self::End => "end",
+            Self::Unplaced => "unplaced",
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether a divergence depends on where its subject stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Shape {
+    /// At every offset, with text behind it.
+    Anywhere,
+    /// Only at certain offsets, which repeat every 16, 32 or 64 bytes.
+    Edge(u8),
+    /// Only at certain offsets, which do not repeat so.
+    Offset,
+    /// Only at the end of the input.
+    Tail,
+    /// Only where chunks are cut.
+    Cut,
+    /// Only together with more of what surrounds it.
+    Context,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Anywhere => f.write_str("anywhere"),
+            Self::Edge(period) => write!(f, "edge{period}"),
+            Self::Offset => f.write_str("offset"),
+            Self::Tail => f.write_str("tail"),
+            Self::Cut => f.write_str("cut"),
+            Self::Context => f.write_str("context"),
+        }
+    }
+}
+
+/// What a divergence is, the same on every machine and run: `law/decoder/subject/shape`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Signature {
+    /// The strongest law that shows it.
+    pub law: Law,
+    /// The decoder's name.
+    pub decoder: &'static str,
+    /// What it goes wrong on.
+    pub subject: Subject,
+    /// Where it does.
+    pub shape: Shape,
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.law, self.decoder, self.subject, self.shape)
+    }
+}
+
+impl Signature {
+    /// The signature with its digits spelled, for crash states in which digits are normalised away.
+    pub fn spelled(&self) -> String {
+        const DIGITS: [&str; 10] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+        let spell = |c: char| match c.to_digit(10) {
+            Some(digit) => DIGITS[digit as usize].to_owned(),
+            None => c.to_string(),
+        };
+        self.to_string().chars().map(spell).collect()
+    }
+}
+
+/// A broken law, explained.
+#[derive(Clone, Debug)]
+pub struct Divergence {
+    /// What it is.
+    pub signature: Signature,
+    /// The decoder's version.
+    pub version: &'static str,
+    /// The decoder's contract.
+    pub contract: Contract,
+    /// The clause that decides, where the subject is ill-formed.
+    pub rule: Option<Rule>,
+    /// The input.
+    pub bytes: Vec<u8>,
+    /// Where it was cut.
+    pub cuts: Vec<usize>,
+    /// Who says what.
+    pub grid: Grid,
+}
+
+impl Divergence {
+    pub(super) fn new(slots: &[Slot<'_>], case: &Case<'_>, broken: &Broken) -> Self {
+        let decoder = slots[broken.decoder].decoder;
+        let info = decoder.info();
+        let seen = shape::examine(decoder, case, broken);
+        let rule = match (broken.subject, broken.offset) {
+            (Subject::Fault(kind), Some(offset)) => {
+                let unit = units(&info.contract, case.bytes).find(|unit| unit.range().contains(&offset));
+                unit.map(|unit| Rule::broken(kind, &case.bytes[unit.start..]))
+            }
+            _ => None,
+        };
+        Self {
+            signature: Signature { law: seen.law, decoder: info.name, subject: seen.subject, shape: seen.shape },
+            version: info.version,
+            contract: info.contract,
+            rule,
+            bytes: case.bytes.to_vec(),
+            cuts: case.cuts.offsets().to_vec(),
+            grid: Grid::of(slots.iter().map(|slot| slot.decoder), case),
+        }
+    }
+
+    /// A test that fails while the decoder diverges, to be pasted into a test file.
+    pub fn test(&self) -> String {
+        let name: String =
+            self.signature.to_string().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        format!(
+            "#[test]\nfn {name}() {{\n    let decoders = utfuzz::peers::all();\n    \
+             let decoder = decoders.iter().find(|decoder| decoder.info().name == {:?}).unwrap();\n    \
+             let case = utfuzz::input::Case::with_cuts(b\"{}\", &{:?});\n    \
+             let divergence = utfuzz::judge::first_divergence(&**decoder, &case);\n    \
+             assert!(divergence.is_none(), \"{{}}\", divergence.unwrap());\n}}\n",
+            self.signature.decoder,
+            self.bytes.escape_ascii(),
+            self.cuts,
+        )
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "divergence: {}", self.signature)?;
+        writeln!(f, "decoder {} {}, contract: {}", self.signature.decoder, self.version, self.contract)?;
+        if let Some(rule) = &self.rule {
+            writeln!(f, "rule: {} [{}]", rule.says, rule.source)?;
+        }
+        writeln!(f, "\n{}", self.grid)?;
+        writeln!(f, "input, {} bytes, cut at {:?}:", self.bytes.len(), self.cuts)?;
+        writeln!(f, "{}", annotate(&self.contract, &self.bytes))?;
+        write!(f, "{}", self.test())
+    }
+}

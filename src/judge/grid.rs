@@ -1,0 +1,137 @@
+//! The agreement grid: who says what, grouped by answer, lineages counted.
+
+use super::annotate::hex;
+use super::expect::{self, Expectation};
+use super::laws::{self, Law};
+use super::observe::Observation;
+use crate::decoder::Decoder;
+use crate::input::Case;
+use crate::spec::Contract;
+use core::fmt;
+
+/// Who says what of one case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// The questions at least one decoder answers.
+    pub questions: Vec<Question>,
+}
+
+/// One question and its answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// `verdict`, `output` or `stream`.
+    pub name: &'static str,
+    /// The answers; the arbiter's stands first.
+    pub groups: Vec<Group>,
+}
+
+/// The decoders that give one answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The answer, printable.
+    pub answer: String,
+    /// True for what `spec` answers under [`Contract::STANDARD`]. A decoder is in this group if it says what `spec`
+    /// says under its own contract and leaves out no more than that contract lets it.
+    pub arbiter: bool,
+    /// The decoders.
+    pub decoders: Vec<&'static str>,
+    /// Whose code gave the answer, each once.
+    pub lineages: Vec<&'static str>,
+}
+
+impl Grid {
+    /// Asks all decoders.
+    pub fn of<'d>(decoders: impl IntoIterator<Item = &'d dyn Decoder>, case: &Case<'_>) -> Self {
+        let mut standard = [Expectation::new(Contract::STANDARD)];
+        expect::fill(&mut standard, case.bytes);
+        let output = |bytes: &[u8]| if bytes.is_empty() { "(nothing)".to_owned() } else { hex(bytes) };
+        let answers = [standard[0].validity().to_string(), output(&standard[0].lossy), output(&standard[0].lossy)];
+        let mut questions: Vec<Question> = ["verdict", "output", "stream"]
+            .into_iter()
+            .zip(answers)
+            .map(|(name, answer)| Question { name, groups: vec![Group::new(answer, true)] })
+            .collect();
+        for decoder in decoders {
+            let mut own = [Expectation::new(decoder.info().contract)];
+            expect::fill(&mut own, case.bytes);
+            let [own] = own;
+            let mut seen = Observation::default();
+            seen.observe(decoder, decoder.stream().as_deref_mut(), case);
+            let keeps = |law: Law| {
+                // Each question alone: an earlier broken law must not hide a later answer.
+                let mut alone = Observation::default();
+                alone.observe(decoder, decoder.stream().as_deref_mut(), case);
+                match law {
+                    Law::Verdict => alone.lossy = None,
+                    Law::Lossy => alone.validity = None,
+                    _ => (alone.validity, alone.lossy, alone.again) = (None, None, None),
+                }
+                if law != Law::Stream {
+                    (alone.streamed, alone.again) = (None, None);
+                }
+                (alone.errors, alone.prefixed, alone.halves) = (None, None, None);
+                laws::first_broken(&own, &alone, case, &mut 0).is_none()
+            };
+            let lineage = (decoder.info().lineage)(case.bytes.len());
+            let mut add = |question: usize, keeps: bool, answer: String| {
+                questions[question].add(keeps, answer, decoder.info().name, lineage);
+            };
+            if let Some(validity) = seen.validity {
+                add(0, keeps(Law::Verdict), validity.to_string());
+            }
+            if seen.lossy.is_some() {
+                add(1, keeps(Law::Lossy), output(&seen.lossy_bytes));
+            }
+            if let Some(streamed) = seen.streamed {
+                let verdict = streamed.validity.map(|validity| validity.to_string());
+                let text = own.contract.replacement.map(|_| output(&seen.streamed_bytes));
+                let answer = [verdict, text].into_iter().flatten().collect::<Vec<_>>().join("; ");
+                add(2, keeps(Law::Stream), answer);
+            }
+        }
+        questions.retain(|question| question.groups.iter().any(|group| !group.decoders.is_empty()));
+        Self { questions }
+    }
+}
+
+impl Question {
+    fn add(&mut self, arbiter: bool, answer: String, name: &'static str, lineage: &'static str) {
+        let same = |group: &Group| if arbiter { group.arbiter } else { !group.arbiter && group.answer == answer };
+        let index = self.groups.iter().position(same).unwrap_or_else(|| {
+            self.groups.push(Group::new(answer, false));
+            self.groups.len() - 1
+        });
+        let group = &mut self.groups[index];
+        group.decoders.push(name);
+        if !group.lineages.contains(&lineage) {
+            group.lineages.push(lineage);
+        }
+    }
+}
+
+impl Group {
+    fn new(answer: String, arbiter: bool) -> Self {
+        Self { answer, arbiter, decoders: Vec::new(), lineages: Vec::new() }
+    }
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for question in &self.questions {
+            writeln!(f, "{} (* is what the standard says)", question.name)?;
+            for group in &question.groups {
+                let mark = if group.arbiter { '*' } else { ' ' };
+                writeln!(f, "{mark} {}", group.answer)?;
+                let (decoders, lineages) = (group.decoders.len(), group.lineages.len());
+                let names = if decoders == 0 { "no decoder".to_owned() } else { group.decoders.join(", ") };
+                writeln!(f, "    {names}  ({})", lineage_count(decoders, lineages))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lineage_count(decoders: usize, lineages: usize) -> String {
+    let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    format!("{}, {}", plural(decoders, "decoder"), plural(lineages, "lineage"))
+}

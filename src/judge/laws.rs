@@ -1,0 +1,278 @@
+//! The laws. A law compares what a decoder answered with what `spec` expects, or with what the decoder itself says
+//! of a related input. No law knows a decoder by name.
+
+use super::divergence::Subject;
+use super::expect::Expectation;
+use super::observe::{Observation, Streamed};
+use crate::input::Case;
+use crate::utf8::{Malformed, Validity};
+
+/// What a decoder must keep, strongest first: of several broken laws the first is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Law {
+    /// Well-formed or not.
+    Verdict,
+    /// The offset of the first error.
+    ValidUpTo,
+    /// The length of the first error, and whether it is incomplete.
+    ErrorLength,
+    /// The kind of the first error.
+    ErrorKind,
+    /// The output with replacements.
+    Lossy,
+    /// A well-formed input is its own output.
+    Identity,
+    /// The output is well-formed.
+    WellFormedOutput,
+    /// Every error's offset and length.
+    Spans,
+    /// In chunks as in one.
+    Stream,
+    /// A finished stream is as new.
+    Reset,
+    /// An ASCII prefix shifts the first error and changes nothing else.
+    Prefix,
+    /// Two well-formed strings are well-formed together.
+    Concatenation,
+}
+
+impl Law {
+    /// Every law, in order.
+    pub const ALL: [Self; 12] = [
+        Self::Verdict,
+        Self::ValidUpTo,
+        Self::ErrorLength,
+        Self::ErrorKind,
+        Self::Lossy,
+        Self::Identity,
+        Self::WellFormedOutput,
+        Self::Spans,
+        Self::Stream,
+        Self::Reset,
+        Self::Prefix,
+        Self::Concatenation,
+    ];
+
+    /// The name used in signatures and the ledger.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verdict => "verdict",
+            Self::ValidUpTo => "valid-up-to",
+            Self::ErrorLength => "error-length",
+            Self::ErrorKind => "error-kind",
+            Self::Lossy => "lossy",
+            Self::Identity => "identity",
+            Self::WellFormedOutput => "well-formed-output",
+            Self::Spans => "spans",
+            Self::Stream => "stream",
+            Self::Reset => "reset",
+            Self::Prefix => "prefix",
+            Self::Concatenation => "concatenation",
+        }
+    }
+}
+
+impl core::fmt::Display for Law {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A law broken by a decoder on a case, before anything is explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The decoder's place in the judge's list.
+    pub decoder: usize,
+    /// The first law it breaks.
+    pub law: Law,
+    /// Where in the input it differs first, where that is known.
+    pub offset: Option<usize>,
+    /// What stands there.
+    pub subject: Subject,
+}
+
+/// A law and the offset in the input where the answers part, if that can be told.
+pub(super) type Parting = (Law, Option<usize>);
+
+/// What came of holding an observation to a law.
+enum Held {
+    /// The decoder could not answer, or the law does not speak of this case.
+    NotAsked,
+    Kept,
+    Broken(Parting),
+}
+
+impl From<Option<Parting>> for Held {
+    fn from(parting: Option<Parting>) -> Self {
+        parting.map_or(Self::Kept, Self::Broken)
+    }
+}
+
+/// The first law the observation breaks. Adds to `comparisons` how many laws had something to compare.
+pub(super) fn first_broken(
+    expected: &Expectation,
+    observed: &Observation,
+    case: &Case<'_>,
+    comparisons: &mut u64,
+) -> Option<Parting> {
+    let laws = [verdict, lossy, identity, well_formed_output, spans, stream, reset, prefix, concatenation];
+    for law in laws {
+        match law(expected, observed, case) {
+            Held::NotAsked => {}
+            Held::Kept => *comparisons += 1,
+            Held::Broken(parting) => {
+                *comparisons += 1;
+                return Some(parting);
+            }
+        }
+    }
+    None
+}
+
+/// Laws 1 to 3.
+fn verdict(expected: &Expectation, observed: &Observation, _: &Case<'_>) -> Held {
+    let Some(validity) = observed.validity else { return Held::NotAsked };
+    verdicts_part(&expected.validity(), &validity).into()
+}
+
+/// Law 4.
+fn lossy(expected: &Expectation, observed: &Observation, case: &Case<'_>) -> Held {
+    match observed.lossy {
+        None => Held::NotAsked,
+        Some(()) => outputs_part(Law::Lossy, expected, &observed.lossy_bytes, case).into(),
+    }
+}
+
+/// Law 6, first half: what the decoder itself calls valid comes back unchanged.
+fn identity(expected: &Expectation, observed: &Observation, case: &Case<'_>) -> Held {
+    match (observed.validity, observed.lossy) {
+        (Some(Validity::Valid), Some(())) if expected.is_identity(case.bytes) => {
+            let same = observed.lossy_bytes == case.bytes;
+            (!same).then(|| (Law::Identity, Some(common_prefix(&observed.lossy_bytes, case.bytes)))).into()
+        }
+        _ => Held::NotAsked,
+    }
+}
+
+/// Law 6, second half.
+fn well_formed_output(expected: &Expectation, observed: &Observation, _: &Case<'_>) -> Held {
+    match observed.lossy {
+        None => Held::NotAsked,
+        Some(()) => {
+            let ill_formed = expected.is_ill_formed_output(&observed.lossy_bytes);
+            ill_formed.then_some((Law::WellFormedOutput, None)).into()
+        }
+    }
+}
+
+/// Law 5.
+fn spans(expected: &Expectation, observed: &Observation, _: &Case<'_>) -> Held {
+    if observed.errors.is_none() {
+        return Held::NotAsked;
+    }
+    let (expected, observed) = (&expected.errors, &observed.error_list);
+    let at = expected.iter().zip(observed).position(|(expected, observed)| errors_part(expected, observed).is_some());
+    let at = at.or((expected.len() != observed.len()).then_some(expected.len().min(observed.len())));
+    let parting = at.map(|at| {
+        let offsets = [expected.get(at), observed.get(at)].into_iter().flatten().filter_map(|error| error.valid_up_to);
+        (Law::Spans, offsets.min())
+    });
+    parting.into()
+}
+
+/// Law 7.
+fn stream(expected: &Expectation, observed: &Observation, case: &Case<'_>) -> Held {
+    match observed.streamed {
+        None => Held::NotAsked,
+        Some(streamed) => stream_parts(Law::Stream, expected, streamed, &observed.streamed_bytes, case).into(),
+    }
+}
+
+/// Law 10.
+fn reset(expected: &Expectation, observed: &Observation, case: &Case<'_>) -> Held {
+    match observed.again {
+        None => Held::NotAsked,
+        Some(again) => stream_parts(Law::Reset, expected, again, &observed.again_bytes, case).into(),
+    }
+}
+
+/// Law 9, second half: the decoder's own verdict, shifted.
+fn prefix(_: &Expectation, observed: &Observation, case: &Case<'_>) -> Held {
+    let Some((own, prefixed)) = observed.validity.zip(observed.prefixed) else { return Held::NotAsked };
+    let shifted = match own {
+        Validity::Valid => Validity::Valid,
+        Validity::Invalid(malformed) => Validity::Invalid(Malformed {
+            valid_up_to: malformed.valid_up_to.map(|offset| offset + case.prefix),
+            ..malformed
+        }),
+    };
+    let unshift = |offset: usize| offset.saturating_sub(case.prefix);
+    verdicts_part(&shifted, &prefixed).map(|(_, offset)| (Law::Prefix, offset.map(unshift))).into()
+}
+
+/// Law 9, first half.
+fn concatenation(expected: &Expectation, observed: &Observation, _: &Case<'_>) -> Held {
+    match observed.halves {
+        None => Held::NotAsked,
+        Some((first, second)) => {
+            let broken = first.is_valid() && second.is_valid();
+            let offset = expected.errors.first().and_then(|error| error.valid_up_to);
+            broken.then_some((Law::Concatenation, offset)).into()
+        }
+    }
+}
+
+fn stream_parts(
+    law: Law,
+    expected: &Expectation,
+    streamed: Streamed,
+    output: &[u8],
+    case: &Case<'_>,
+) -> Option<Parting> {
+    let verdict = streamed.validity.and_then(|validity| verdicts_part(&expected.validity(), &validity));
+    let output = || match expected.contract.replacement {
+        Some(_) => outputs_part(law, expected, output, case),
+        // A stream without output must write nothing.
+        None => (!output.is_empty()).then_some((law, None)),
+    };
+    verdict.map(|(_, offset)| (law, offset)).or_else(output)
+}
+
+/// Compares what both verdicts state.
+fn verdicts_part(expected: &Validity, observed: &Validity) -> Option<Parting> {
+    match (expected, observed) {
+        (Validity::Valid, Validity::Valid) => None,
+        (Validity::Valid, Validity::Invalid(malformed)) | (Validity::Invalid(malformed), Validity::Valid) => {
+            Some((Law::Verdict, malformed.valid_up_to))
+        }
+        (Validity::Invalid(expected), Validity::Invalid(observed)) => errors_part(expected, observed),
+    }
+}
+
+fn errors_part(expected: &Malformed, observed: &Malformed) -> Option<Parting> {
+    fn differ<T: PartialEq>(expected: Option<T>, observed: Option<T>) -> bool {
+        expected.zip(observed).is_some_and(|(expected, observed)| expected != observed)
+    }
+    let law = if differ(expected.valid_up_to, observed.valid_up_to) {
+        Law::ValidUpTo
+    } else if differ(expected.len, observed.len) {
+        Law::ErrorLength
+    } else if differ(expected.kind, observed.kind) {
+        Law::ErrorKind
+    } else {
+        return None;
+    };
+    Some((law, [expected.valid_up_to, observed.valid_up_to].into_iter().flatten().min()))
+}
+
+fn outputs_part(law: Law, expected: &Expectation, output: &[u8], case: &Case<'_>) -> Option<Parting> {
+    if expected.lossy == output {
+        return None;
+    }
+    let same = common_prefix(&expected.lossy, output);
+    Some((law, Some(expected.input_offset(case.bytes, same))))
+}
+
+fn common_prefix(left: &[u8], right: &[u8]) -> usize {
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}

@@ -1,0 +1,83 @@
+//! What a judge has seen and compared, so that an oracle that compares nothing shows.
+
+use super::expect::Expectation;
+use crate::utf8::Kind;
+use core::fmt;
+
+/// Counts over all cases of a judge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Cases judged.
+    pub cases: u64,
+    /// Of these, well-formed under the first decoder's contract.
+    pub valid: u64,
+    /// How often each kind was the first error, under the first decoder's contract.
+    pub kinds: Vec<(Kind, u64)>,
+    /// For each decoder, how many laws had something to compare.
+    pub comparisons: Vec<(&'static str, u64)>,
+}
+
+impl Statistics {
+    pub(super) fn new(names: impl Iterator<Item = &'static str>) -> Self {
+        Self { comparisons: names.map(|name| (name, 0)).collect(), ..Self::default() }
+    }
+
+    pub(super) fn count_case(&mut self, expectation: Option<&Expectation>) {
+        self.cases += 1;
+        let Some(expectation) = expectation else { return };
+        match expectation.errors.first().and_then(|error| error.kind) {
+            None => self.valid += 1,
+            Some(kind) => self.add_kind(kind, 1),
+        }
+    }
+
+    pub(super) fn count_comparisons(&mut self, decoder: usize, count: u64) {
+        self.comparisons[decoder].1 += count;
+    }
+
+    fn add_kind(&mut self, kind: Kind, count: u64) {
+        match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, seen)) => *seen += count,
+            None => self.kinds.push((kind, count)),
+        }
+    }
+
+    /// All comparisons of all decoders.
+    pub fn total_comparisons(&self) -> u64 {
+        self.comparisons.iter().map(|(_, count)| count).sum()
+    }
+
+    /// The decoders that answered nothing although cases were judged.
+    pub fn silent(&self) -> impl Iterator<Item = &'static str> {
+        self.comparisons.iter().filter(|_| self.cases > 0).filter(|(_, count)| *count == 0).map(|(name, _)| *name)
+    }
+
+    /// Adds what another judge of the same decoders has seen.
+    pub fn merge(&mut self, other: &Self) {
+        if self.comparisons.is_empty() {
+            self.comparisons = other.comparisons.iter().map(|(name, _)| (*name, 0)).collect();
+        }
+        self.cases += other.cases;
+        self.valid += other.valid;
+        other.kinds.iter().for_each(|&(kind, count)| self.add_kind(kind, count));
+        for ((_, sum), (_, count)) in self.comparisons.iter_mut().zip(&other.comparisons) {
+            *sum += count;
+        }
+    }
+}
+
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |count: u64| 100.0 * count as f64 / self.cases.max(1) as f64;
+        writeln!(f, "{} cases, {:.1} % well-formed, {} comparisons", self.cases, share(self.valid), self.total_comparisons())?;
+        let mut kinds = self.kinds.clone();
+        kinds.sort_unstable();
+        f.write_str("first errors:")?;
+        for (kind, count) in kinds {
+            write!(f, " {kind} {:.1} %", share(count))?;
+        }
+        f.write_str("\ncomparisons:")?;
+        self.comparisons.iter().try_for_each(|(name, count)| write!(f, " {name} {count}"))?;
+        self.silent().try_for_each(|name| write!(f, "\n{name} ANSWERED NOTHING"))
+    }
+}

@@ -1,0 +1,44 @@
+//! bstr: `to_str`, and `to_str_lossy_into`.
+
+use crate::decoder::{Decoder, Info};
+use crate::spec::Contract;
+use crate::utf8::{ErrorLen, Malformed, Validity};
+use bstr::ByteSlice;
+
+pub(super) fn family() -> Vec<Box<dyn Decoder>> {
+    vec![Box::new(Bstr)]
+}
+
+struct Bstr;
+
+static INFO: Info =
+    Info { name: "bstr", version: "1.13.1", package: "bstr", contract: Contract::STANDARD, lineage: |_| "bstr" };
+
+impl Decoder for Bstr {
+    fn info(&self) -> &Info {
+        &INFO
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        Some(match bytes.to_str() {
+            Ok(_) => Validity::Valid,
+            Err(error) => Malformed::at(error.valid_up_to(), ErrorLen::from_error_len(error.error_len())).into(),
+        })
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        // bstr appends to a `String`; an empty one borrows the allocation of `out` for the time being.
+        let mut text = String::new();
+        let before = core::mem::take(out);
+        if before.is_empty() {
+            text = String::from_utf8(before).unwrap_or_default();
+            bytes.to_str_lossy_into(&mut text);
+            *out = text.into_bytes();
+        } else {
+            bytes.to_str_lossy_into(&mut text);
+            *out = before;
+            out.extend_from_slice(text.as_bytes());
+        }
+        Some(())
+    }
+}

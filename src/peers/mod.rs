@@ -1,0 +1,143 @@
+//! The decoders under test, one file per family, and the one registry.
+
+#[cfg(feature = "peers")]
+mod bstr;
+mod core_str;
+#[cfg(feature = "peers")]
+mod encoding_rs;
+mod own;
+#[cfg(feature = "planted")]
+mod planted;
+#[cfg(feature = "peers")]
+mod simdutf8;
+#[cfg(feature = "peers")]
+mod utf8_crates;
+#[cfg(feature = "peers")]
+mod utf8_decode;
+#[cfg(feature = "peers")]
+mod utf8_iter;
+
+use crate::decoder::Decoder;
+
+/// Every decoder this build and this machine can run, in a fixed order.
+pub fn all() -> Vec<Box<dyn Decoder>> {
+    let families = [
+        own::family,
+        core_str::family,
+        #[cfg(feature = "peers")]
+        encoding_rs::family,
+        #[cfg(feature = "peers")]
+        simdutf8::family,
+        #[cfg(feature = "peers")]
+        bstr::family,
+        #[cfg(feature = "peers")]
+        utf8_crates::family,
+        #[cfg(feature = "peers")]
+        utf8_iter::family,
+        #[cfg(feature = "peers")]
+        utf8_decode::family,
+        #[cfg(feature = "planted")]
+        planted::family,
+    ];
+    families.into_iter().flat_map(|family: fn() -> Vec<Box<dyn Decoder>>| family()).collect()
+}
+
+/// A decoder filter no decoder matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDecoder {
+    /// The part of the filter that matches nothing.
+    pub pattern: String,
+    /// The names there are.
+    pub known: Vec<&'static str>,
+}
+
+impl core::fmt::Display for UnknownDecoder {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "no decoder is named {:?}; there are: {}", self.pattern, self.known.join(", "))
+    }
+}
+
+impl core::error::Error for UnknownDecoder {}
+
+/// Which of `decoders` a filter selects: names separated by commas, `*` standing for any run of characters, `-name`
+/// taking away. A filter that only takes away starts from all.
+///
+/// # Errors
+/// A name or pattern that matches nothing.
+pub fn select(decoders: &[Box<dyn Decoder>], filter: &str) -> Result<Vec<bool>, UnknownDecoder> {
+    let patterns: Vec<&str> = filter.split(',').map(str::trim).filter(|pattern| !pattern.is_empty()).collect();
+    let all = patterns.iter().all(|pattern| pattern.starts_with('-'));
+    let mut selected = vec![all; decoders.len()];
+    for pattern in patterns {
+        let (value, glob) = pattern.strip_prefix('-').map_or((true, pattern), |rest| (false, rest));
+        let mut hit = false;
+        for (slot, decoder) in selected.iter_mut().zip(decoders) {
+            if matches_glob(glob, decoder.info().name) {
+                *slot = value;
+                hit = true;
+            }
+        }
+        if !hit {
+            let known = decoders.iter().map(|decoder| decoder.info().name).collect();
+            return Err(UnknownDecoder { pattern: glob.to_owned(), known });
+        }
+    }
+    Ok(selected)
+}
+
+/// Whether `name` matches `glob`, in which `*` stands for any run of characters.
+pub fn matches_glob(glob: &str, name: &str) -> bool {
+    let Some((head, tail)) = glob.split_once('*') else { return glob == name };
+    let Some(rest) = name.strip_prefix(head) else { return false };
+    (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches_glob(tail, &rest[at..]))
+}
+
+/// Appends UTF-16 as generalised UTF-8: pairs join, a lone surrogate takes three bytes.
+#[cfg(feature = "peers")]
+fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
+    for scalar in char::decode_utf16(units.iter().copied()) {
+        let code_point = scalar.map_or_else(|error| error.unpaired_surrogate().into(), u32::from);
+        crate::spec::model::push_generalised(code_point, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let decoders = all();
+        let mut names: Vec<_> = decoders.iter().map(|decoder| decoder.info().name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), decoders.len());
+    }
+
+    #[test]
+    fn a_filter_selects_by_name_and_pattern() {
+        let decoders = all();
+        let count = |filter: &str| select(&decoders, filter).map(|slots| slots.into_iter().filter(|&slot| slot).count());
+        assert_eq!(count(""), Ok(decoders.len()));
+        assert_eq!(count("own"), Ok(1));
+        assert_eq!(count("own, std"), Ok(2));
+        assert_eq!(count("-own"), Ok(decoders.len() - 1));
+        assert_eq!(count("*"), Ok(decoders.len()));
+        assert_eq!(count("*,-s*d"), Ok(decoders.len() - 1));
+        assert_eq!(count("owl").unwrap_err().pattern, "owl");
+    }
+
+    #[cfg(feature = "peers")]
+    #[test]
+    fn versions_are_those_of_the_lock_file() {
+        let lock = include_str!("../../Cargo.lock");
+        for decoder in all() {
+            let info = decoder.info();
+            if ["core", "planted"].contains(&info.package) {
+                continue;
+            }
+            let entry = format!("name = \"{}\"\nversion = \"{}\"\n", info.package, info.version);
+            assert!(lock.contains(&entry), "{}: {} {} is not in Cargo.lock", info.name, info.package, info.version);
+        }
+    }
+}

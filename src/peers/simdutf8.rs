@@ -1,0 +1,177 @@
+//! simdutf8: its two public functions, each kernel this machine can run, and its streaming validators.
+//!
+//! Below 64 bytes its public functions are `core::str`, and so is every error position; the kernels called directly are not.
+
+use crate::decoder::{Decoder, Info, Stream};
+use crate::spec::Contract;
+use crate::utf8::{ErrorLen, Malformed, Validity};
+
+const INFO: Info = Info {
+    name: "simdutf8-basic",
+    version: "0.1.5",
+    package: "simdutf8",
+    contract: Contract::VALIDATOR,
+    lineage: |len| if len < 64 { "core::str" } else { "simdutf8" },
+};
+
+/// The decoders of this family that this machine can run.
+pub(super) fn family() -> Vec<Box<dyn Decoder>> {
+    let mut family: Vec<Box<dyn Decoder>> = vec![Box::new(Basic), Box::new(Compat)];
+    #[cfg(target_arch = "x86_64")]
+    family.extend(x86::family());
+    family
+}
+
+struct Basic;
+
+impl Decoder for Basic {
+    fn info(&self) -> &Info {
+        &INFO
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        Some(basic(simdutf8::basic::from_utf8(bytes).map(drop)))
+    }
+}
+
+fn basic(result: Result<(), simdutf8::basic::Utf8Error>) -> Validity {
+    result.map_or(Validity::INVALID, |()| Validity::Valid)
+}
+
+struct Compat;
+
+impl Decoder for Compat {
+    fn info(&self) -> &Info {
+        static COMPAT: Info = Info { name: "simdutf8-compat", ..INFO };
+        &COMPAT
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        Some(match simdutf8::compat::from_utf8(bytes) {
+            Ok(_) => Validity::Valid,
+            Err(error) => Malformed::at(error.valid_up_to(), ErrorLen::from_error_len(error.error_len())).into(),
+        })
+    }
+}
+
+/// The kernels by name, whatever the length: unsafe to call but on a CPU that has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod x86 {
+    use super::{Decoder, INFO, Info, Stream, Validity, basic};
+    use simdutf8::basic::imp::x86::{avx2, sse42};
+    use simdutf8::basic::imp::{ChunkedUtf8Validator, Utf8Validator};
+
+    pub(super) fn family() -> Vec<Box<dyn Decoder>> {
+        let mut family: Vec<Box<dyn Decoder>> = Vec::new();
+        if is_x86_feature_detected!("avx2") {
+            family.push(Box::new(Kernel {
+                info: Info { name: "simdutf8-avx2", lineage: |_| "simdutf8", ..INFO },
+                // SAFETY: AVX2 was detected just above.
+                validate: |bytes| unsafe { avx2::validate_utf8(bytes) }.is_ok(),
+                stream: || Box::new(Updating::<avx2::Utf8ValidatorImp>::new()),
+            }));
+            family.push(Box::new(Kernel {
+                info: Info { name: "simdutf8-avx2-chunked", lineage: |_| "simdutf8", ..INFO },
+                validate: |bytes| Chunked::<avx2::ChunkedUtf8ValidatorImp>::new().whole(bytes),
+                stream: || Box::new(Chunked::<avx2::ChunkedUtf8ValidatorImp>::new()),
+            }));
+        }
+        if is_x86_feature_detected!("sse4.2") {
+            family.push(Box::new(Kernel {
+                info: Info { name: "simdutf8-sse42", lineage: |_| "simdutf8", ..INFO },
+                // SAFETY: SSE4.2 was detected just above.
+                validate: |bytes| unsafe { sse42::validate_utf8(bytes) }.is_ok(),
+                stream: || Box::new(Updating::<sse42::Utf8ValidatorImp>::new()),
+            }));
+        }
+        family
+    }
+
+    struct Kernel {
+        info: Info,
+        validate: fn(&[u8]) -> bool,
+        stream: fn() -> Box<dyn Stream>,
+    }
+
+    impl Decoder for Kernel {
+        fn info(&self) -> &Info {
+            &self.info
+        }
+
+        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+            Some(if (self.validate)(bytes) { Validity::Valid } else { Validity::INVALID })
+        }
+
+        fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+            Some((self.stream)())
+        }
+    }
+
+    /// `Utf8Validator`: chunks of any length. Made by `family` alone, after detection.
+    struct Updating<V>(V);
+
+    impl<V: Utf8Validator> Updating<V> {
+        fn new() -> Self {
+            // SAFETY: `family` detected the instructions before it named this type.
+            Self(unsafe { V::new() })
+        }
+    }
+
+    impl<V: Utf8Validator> Stream for Updating<V> {
+        fn push(&mut self, chunk: &[u8], _out: &mut Vec<u8>) {
+            // SAFETY: as in `new`.
+            unsafe { self.0.update(chunk) }
+        }
+
+        fn finish(&mut self, _out: &mut Vec<u8>) -> Option<Validity> {
+            // SAFETY: as in `new`.
+            Some(basic(unsafe { core::mem::replace(self, Self::new()).0.finalize() }))
+        }
+    }
+
+    /// `ChunkedUtf8Validator`: blocks of 64 bytes, and a rest at the end. Made by `family` alone, after detection.
+    struct Chunked<V> {
+        validator: V,
+        block: [u8; 64],
+        filled: usize,
+    }
+
+    impl<V: ChunkedUtf8Validator> Chunked<V> {
+        fn new() -> Self {
+            // SAFETY: `family` detected the instructions before it named this type.
+            Self { validator: unsafe { V::new() }, block: [0; 64], filled: 0 }
+        }
+
+        fn whole(mut self, bytes: &[u8]) -> bool {
+            let (blocks, rest) = bytes.split_at(bytes.len() / 64 * 64);
+            // SAFETY: as in `new`.
+            unsafe {
+                self.validator.update_from_chunks(blocks);
+                self.validator.finalize(Some(rest)).is_ok()
+            }
+        }
+    }
+
+    impl<V: ChunkedUtf8Validator> Stream for Chunked<V> {
+        fn push(&mut self, mut chunk: &[u8], _out: &mut Vec<u8>) {
+            while !chunk.is_empty() {
+                let taken = chunk.len().min(64 - self.filled);
+                self.block[self.filled..self.filled + taken].copy_from_slice(&chunk[..taken]);
+                self.filled += taken;
+                chunk = &chunk[taken..];
+                if self.filled == 64 {
+                    // SAFETY: as in `new`.
+                    unsafe { self.validator.update_from_chunks(&self.block) }
+                    self.filled = 0;
+                }
+            }
+        }
+
+        fn finish(&mut self, _out: &mut Vec<u8>) -> Option<Validity> {
+            let Self { validator, block, filled } = core::mem::replace(self, Self::new());
+            // SAFETY: as in `new`.
+            Some(basic(unsafe { validator.finalize(Some(&block[..filled])) }))
+        }
+    }
+}

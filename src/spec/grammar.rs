@@ -1,0 +1,252 @@
+//! Which byte sequences are well-formed: the grammars, as constant rows.
+//!
+//! A row is one line of a table like Unicode Table 3-7 or one alternative of the ABNF in RFC 3629 §4: a range
+//! for each byte. Nothing else decides well-formedness; the tables are meant to be compared with the standards by eye.
+
+/// An inclusive range of bytes.
+pub type Range = (u8, u8);
+
+/// One alternative of a grammar: a range for each byte of the sequence.
+#[derive(Debug)]
+pub struct Row {
+    /// The permitted range of each byte, lead byte first.
+    pub bytes: &'static [Range],
+    /// How the bytes spell a code point.
+    pub form: Form,
+}
+
+/// How a well-formed sequence spells its code point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Lead byte and continuation bytes carry the code point's bits (RFC 3629 §3, RFC 2279 §2).
+    Scalar,
+    /// As `Scalar`, a leading surrogate (U+D800..U+DBFF) that stands alone.
+    LeadSurrogate,
+    /// As `Scalar`, a trailing surrogate (U+DC00..U+DFFF) that stands alone.
+    TrailSurrogate,
+    /// Six bytes: two three-byte surrogates that stand for one supplementary code point (UTR #26).
+    Pair,
+}
+
+/// A named set of well-formed sequences.
+#[derive(Debug)]
+pub struct Grammar {
+    /// The name in contracts and vectors.
+    pub name: &'static str,
+    /// Where the table comes from.
+    pub source: &'static str,
+    /// The alternatives; no sequence matches two of them.
+    pub rows: &'static [Row],
+    /// True where a trailing surrogate may not follow a leading one, since the pair has a form of its own (WTF-8 §3).
+    pub pairs_join: bool,
+}
+
+impl PartialEq for Grammar {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Grammar {}
+
+const TAIL: Range = (0x80, 0xBF);
+
+const fn scalar(bytes: &'static [Range]) -> Row {
+    Row { bytes, form: Form::Scalar }
+}
+
+const ASCII: Row = scalar(&[(0x00, 0x7F)]);
+const TWO: Row = scalar(&[(0xC2, 0xDF), TAIL]);
+const THREE_E0: Row = scalar(&[(0xE0, 0xE0), (0xA0, 0xBF), TAIL]);
+const THREE_E1: Row = scalar(&[(0xE1, 0xEC), TAIL, TAIL]);
+const THREE_ED: Row = scalar(&[(0xED, 0xED), (0x80, 0x9F), TAIL]);
+const THREE_EE: Row = scalar(&[(0xEE, 0xEF), TAIL, TAIL]);
+const FOUR_F0: Row = scalar(&[(0xF0, 0xF0), (0x90, 0xBF), TAIL, TAIL]);
+const FOUR_F1: Row = scalar(&[(0xF1, 0xF3), TAIL, TAIL, TAIL]);
+const FOUR_F4: Row = scalar(&[(0xF4, 0xF4), (0x80, 0x8F), TAIL, TAIL]);
+const LEAD_SURROGATE: Row = Row { bytes: &[(0xED, 0xED), (0xA0, 0xAF), TAIL], form: Form::LeadSurrogate };
+const TRAIL_SURROGATE: Row = Row { bytes: &[(0xED, 0xED), (0xB0, 0xBF), TAIL], form: Form::TrailSurrogate };
+const PAIR: Row =
+    Row { bytes: &[(0xED, 0xED), (0xA0, 0xAF), TAIL, (0xED, 0xED), (0xB0, 0xBF), TAIL], form: Form::Pair };
+const FOUR_TO_1FFFFF: Row = scalar(&[(0xF1, 0xF7), TAIL, TAIL, TAIL]);
+const FIVE_F8: Row = scalar(&[(0xF8, 0xF8), (0x88, 0xBF), TAIL, TAIL, TAIL]);
+const FIVE_F9: Row = scalar(&[(0xF9, 0xFB), TAIL, TAIL, TAIL, TAIL]);
+const SIX_FC: Row = scalar(&[(0xFC, 0xFC), (0x84, 0xBF), TAIL, TAIL, TAIL, TAIL]);
+const SIX_FD: Row = scalar(&[(0xFD, 0xFD), TAIL, TAIL, TAIL, TAIL, TAIL]);
+const NULL_AS_TWO: Row = scalar(&[(0xC0, 0xC0), (0x80, 0x80)]);
+
+/// UTF-8: RFC 3629 §4 (the ABNF `UTF8-octets`), the same as Unicode Table 3-7.
+pub static RFC3629: Grammar = Grammar {
+    name: "rfc3629",
+    source: "RFC 3629 §4; Unicode Table 3-7",
+    rows: &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4],
+    pairs_join: false,
+};
+
+/// UTF-8 as first published: one to six octets, 31 bits, shortest form only (RFC 2279 §2).
+///
+/// The text does not exclude the surrogate code points from the octet patterns, so they are well-formed here.
+pub static RFC2279: Grammar = Grammar {
+    name: "rfc2279",
+    source: "RFC 2279 §2",
+    rows: &[
+        ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, LEAD_SURROGATE, TRAIL_SURROGATE, THREE_EE, FOUR_F0, FOUR_TO_1FFFFF,
+        FIVE_F8, FIVE_F9, SIX_FC, SIX_FD,
+    ],
+    pairs_join: false,
+};
+
+/// RFC 2279 without the surrogate code points: what glibc's multibyte functions accept.
+pub static RFC2279_NO_SURROGATES: Grammar = Grammar {
+    name: "rfc2279-surrogates",
+    source: "RFC 2279 §2, less U+D800..U+DFFF",
+    rows: &[
+        ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_TO_1FFFFF, FIVE_F8, FIVE_F9, SIX_FC, SIX_FD,
+    ],
+    pairs_join: false,
+};
+
+/// RFC 3629 and the surrogate code points as three-byte forms, joined or not ("generalized UTF-8").
+pub static WITH_SURROGATES: Grammar = Grammar {
+    name: "rfc3629+surrogates",
+    source: "RFC 3629 §4, and U+D800..U+DFFF as three-byte forms",
+    rows: &[
+        ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, LEAD_SURROGATE, TRAIL_SURROGATE, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4,
+    ],
+    pairs_join: false,
+};
+
+/// RFC 3629 and every overlong form of two to four bytes.
+pub static WITH_OVERLONG: Grammar = Grammar {
+    name: "rfc3629+overlong",
+    source: "RFC 3629 §4, and the forms §3 forbids as overlong",
+    rows: &[
+        ASCII,
+        scalar(&[(0xC0, 0xDF), TAIL]),
+        scalar(&[(0xE0, 0xEC), TAIL, TAIL]),
+        THREE_ED,
+        THREE_EE,
+        // F0 80 80..8D: up to U+0DFFF's first part; the surrogates U+D800..U+DFFF (F0 8D A0..BF) stay out.
+        scalar(&[(0xF0, 0xF0), (0x80, 0x8C), TAIL, TAIL]),
+        scalar(&[(0xF0, 0xF0), (0x8D, 0x8D), (0x80, 0x9F), TAIL]),
+        scalar(&[(0xF0, 0xF0), (0x8E, 0xBF), TAIL, TAIL]),
+        FOUR_F1,
+        FOUR_F4,
+    ],
+    pairs_join: false,
+};
+
+/// RFC 3629 without the 66 noncharacters (Unicode D14): what Perl's strict `UTF-8` accepts.
+pub static NO_NONCHARACTERS: Grammar = Grammar {
+    name: "rfc3629-noncharacters",
+    source: "RFC 3629 §4, less the noncharacters of Unicode D14",
+    rows: &[
+        ASCII,
+        TWO,
+        THREE_E0,
+        THREE_E1,
+        THREE_ED,
+        scalar(&[(0xEE, 0xEE), TAIL, TAIL]),
+        scalar(&[(0xEF, 0xEF), (0x80, 0xB6), TAIL]),
+        scalar(&[(0xEF, 0xEF), (0xB7, 0xB7), (0x80, 0x8F)]),
+        scalar(&[(0xEF, 0xEF), (0xB7, 0xB7), (0xB0, 0xBF)]),
+        scalar(&[(0xEF, 0xEF), (0xB8, 0xBE), TAIL]),
+        scalar(&[(0xEF, 0xEF), (0xBF, 0xBF), (0x80, 0xBD)]),
+        scalar(&[(0xF0, 0xF0), (0x90, 0x9E), TAIL, TAIL]),
+        scalar(&[(0xF0, 0xF0), (0xA0, 0xAE), TAIL, TAIL]),
+        scalar(&[(0xF0, 0xF0), (0xB0, 0xBE), TAIL, TAIL]),
+        scalar(&[(0xF0, 0xF0), (0x9F, 0x9F), (0x80, 0xBE), TAIL]),
+        scalar(&[(0xF0, 0xF0), (0xAF, 0xAF), (0x80, 0xBE), TAIL]),
+        scalar(&[(0xF0, 0xF0), (0xBF, 0xBF), (0x80, 0xBE), TAIL]),
+        scalar(&[(0xF0, 0xF0), (0x9F, 0x9F), (0xBF, 0xBF), (0x80, 0xBD)]),
+        scalar(&[(0xF0, 0xF0), (0xAF, 0xAF), (0xBF, 0xBF), (0x80, 0xBD)]),
+        scalar(&[(0xF0, 0xF0), (0xBF, 0xBF), (0xBF, 0xBF), (0x80, 0xBD)]),
+        scalar(&[(0xF1, 0xF3), (0x80, 0x8E), TAIL, TAIL]),
+        scalar(&[(0xF1, 0xF3), (0x90, 0x9E), TAIL, TAIL]),
+        scalar(&[(0xF1, 0xF3), (0xA0, 0xAE), TAIL, TAIL]),
+        scalar(&[(0xF1, 0xF3), (0xB0, 0xBE), TAIL, TAIL]),
+        scalar(&[(0xF1, 0xF3), (0x8F, 0x8F), (0x80, 0xBE), TAIL]),
+        scalar(&[(0xF1, 0xF3), (0x9F, 0x9F), (0x80, 0xBE), TAIL]),
+        scalar(&[(0xF1, 0xF3), (0xAF, 0xAF), (0x80, 0xBE), TAIL]),
+        scalar(&[(0xF1, 0xF3), (0xBF, 0xBF), (0x80, 0xBE), TAIL]),
+        scalar(&[(0xF1, 0xF3), (0x8F, 0x8F), (0xBF, 0xBF), (0x80, 0xBD)]),
+        scalar(&[(0xF1, 0xF3), (0x9F, 0x9F), (0xBF, 0xBF), (0x80, 0xBD)]),
+        scalar(&[(0xF1, 0xF3), (0xAF, 0xAF), (0xBF, 0xBF), (0x80, 0xBD)]),
+        scalar(&[(0xF1, 0xF3), (0xBF, 0xBF), (0xBF, 0xBF), (0x80, 0xBD)]),
+        scalar(&[(0xF4, 0xF4), (0x80, 0x8E), TAIL, TAIL]),
+        scalar(&[(0xF4, 0xF4), (0x8F, 0x8F), (0x80, 0xBE), TAIL]),
+        scalar(&[(0xF4, 0xF4), (0x8F, 0x8F), (0xBF, 0xBF), (0x80, 0xBD)]),
+    ],
+    pairs_join: false,
+};
+
+/// CESU-8 (UTR #26): supplementary code points as a pair of three-byte surrogates; no four-byte forms.
+pub static CESU8: Grammar = Grammar {
+    name: "cesu-8",
+    source: "UTR #26 §2, Table 3-6B",
+    rows: &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE],
+    pairs_join: false,
+};
+
+/// Modified UTF-8: CESU-8 with U+0000 as C0 80 (the Java `DataInput` documentation).
+pub static MODIFIED_UTF8: Grammar = Grammar {
+    name: "modified-utf-8",
+    source: "Java SE java.io.DataInput, Modified UTF-8",
+    rows: &[scalar(&[(0x01, 0x7F)]), NULL_AS_TWO, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE],
+    pairs_join: false,
+};
+
+/// WTF-8: RFC 3629 and lone surrogates, but never a surrogate pair as two three-byte forms.
+pub static WTF8: Grammar = Grammar {
+    name: "wtf-8",
+    source: "The WTF-8 encoding, §3.2",
+    rows: WITH_SURROGATES.rows,
+    pairs_join: true,
+};
+
+/// Every grammar.
+pub static ALL: [&Grammar; 9] = [
+    &RFC3629, &RFC2279, &RFC2279_NO_SURROGATES, &WITH_SURROGATES, &WITH_OVERLONG, &NO_NONCHARACTERS, &CESU8,
+    &MODIFIED_UTF8, &WTF8,
+];
+
+impl Grammar {
+    /// The grammar of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ALL.into_iter().find(|grammar| grammar.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_sequence_matches_two_rows() {
+        for grammar in ALL {
+            for (index, row) in grammar.rows.iter().enumerate() {
+                for other in &grammar.rows[..index] {
+                    let shared = row.bytes.len().min(other.bytes.len());
+                    let apart = (0..shared).any(|at| {
+                        row.bytes[at].1 < other.bytes[at].0 || other.bytes[at].1 < row.bytes[at].0
+                    });
+                    assert!(apart, "{}: {row:X?} and {other:X?}", grammar.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_rows_of_rfc3629_hold_every_scalar_value_once() {
+        let sequences: u64 = RFC3629.rows.iter().map(sequences).sum();
+        assert_eq!(sequences, 1_112_064);
+        assert_eq!(RFC2279.rows.iter().map(super::tests::sequences).sum::<u64>(), 1 << 31);
+        assert_eq!(NO_NONCHARACTERS.rows.iter().map(super::tests::sequences).sum::<u64>(), 1_112_064 - 66);
+        assert_eq!(CESU8.rows.iter().map(super::tests::sequences).sum::<u64>(), 1_112_064);
+        assert_eq!(MODIFIED_UTF8.rows.iter().map(super::tests::sequences).sum::<u64>(), 1_112_064);
+    }
+
+    fn sequences(row: &Row) -> u64 {
+        row.bytes.iter().map(|&(first, last)| u64::from(last - first) + 1).product()
+    }
+}

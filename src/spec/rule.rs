@@ -1,0 +1,75 @@
+//! The clause behind each kind of error, for people: what is wrong, and which text says so.
+
+use super::model::announced_len;
+use crate::utf8::Kind;
+
+/// Why an ill-formed unit is ill-formed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// One sentence about these very bytes.
+    pub says: String,
+    /// The clause that says so.
+    pub source: &'static str,
+}
+
+impl Rule {
+    /// Explains a unit of this kind that starts at the start of `rest`.
+    pub fn broken(kind: Kind, rest: &[u8]) -> Self {
+        let lead = rest.first().copied().unwrap_or(0);
+        let announced = announced_len(lead);
+        let (says, source) = match kind {
+            Kind::Continuation => (
+                format!("{lead:02X} is a continuation byte (80..BF) where a character must start"),
+                "RFC 3629 §4 (UTF8-tail occurs only after a lead byte)",
+            ),
+            Kind::InvalidByte => {
+                (format!("{lead:02X} occurs in no well-formed sequence"), "RFC 3629 §1 and §4; Unicode Table 3-7")
+            }
+            Kind::Overlong(len) => {
+                let form = match spelled(rest, len.into()) {
+                    Some(code_point) => format!("the overlong {len}-byte form of U+{code_point:04X}"),
+                    None => format!("the start of an overlong {len}-byte form"),
+                };
+                (format!("{form}; the shortest form is required"), "RFC 3629 §3 (there is only one valid way to encode a character number)")
+            }
+            Kind::Surrogate => {
+                let form = match spelled(rest, 3) {
+                    Some(code_point) => format!("the surrogate U+{code_point:04X}"),
+                    None => "the start of a surrogate (U+D800..U+DFFF)".into(),
+                };
+                (format!("{form}, which is no character"), "RFC 3629 §3 (character numbers between U+D800 and U+DFFF)")
+            }
+            Kind::SurrogatePair => (
+                "a trailing surrogate after a leading one; a pair has a four-byte form".into(),
+                "The WTF-8 encoding, §3.2",
+            ),
+            Kind::TooLarge => {
+                let form = match spelled(rest, announced) {
+                    Some(code_point) => format!("U+{code_point:04X}"),
+                    None => format!("{lead:02X} starts a code point that"),
+                };
+                (format!("{form} is beyond U+10FFFF, the last code point"), "RFC 3629 §3 and §4 (UTF8-4 ends at F4 8F)")
+            }
+            Kind::TooShort => (
+                format!("{lead:02X} announces {announced} bytes, and a byte that is no continuation byte comes too early"),
+                "RFC 3629 §4; Unicode D93b (maximal subpart)",
+            ),
+            Kind::Incomplete => (
+                format!("truncated: {lead:02X} announces {announced} bytes, and the input ends after {}", rest.len()),
+                "RFC 3629 §4; Unicode D93b (maximal subpart)",
+            ),
+            Kind::Noncharacter => ("a noncharacter, which this grammar leaves out".into(), "Unicode D14"),
+            Kind::FourByte => ("a four-byte form, which this grammar writes as a pair".into(), "UTR #26 §2"),
+            Kind::Null => ("a raw 00, which this grammar writes as C0 80".into(), "Java SE java.io.DataInput"),
+        };
+        Self { says, source }
+    }
+}
+
+/// What the first `len` bytes would spell by RFC 2279 §2, were there no rule against it.
+fn spelled(rest: &[u8], len: usize) -> Option<u32> {
+    let sequence = rest.get(..len)?;
+    let tail = &sequence[1..];
+    let structural = announced_len(sequence[0]) == len && tail.iter().all(|&byte| crate::utf8::is_continuation(byte));
+    structural.then(|| super::model::payload(sequence))
+}

@@ -1,0 +1,4 @@
+//! What becomes of divergences: which are known.
+
+#[cfg(feature = "ledger")]
+pub mod ledger;

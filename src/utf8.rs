@@ -1,0 +1,271 @@
+//! The vocabulary every layer shares: what a decoder can say of a byte string, and the byte classes of UTF-8.
+//!
+//! Offsets and lengths are in bytes. Terms are those of the Unicode Standard, chapter 3 (D84 to D93b, Table 3-7).
+
+use core::fmt;
+
+/// U+FFFD REPLACEMENT CHARACTER in UTF-8.
+pub const REPLACEMENT: &[u8] = b"\xEF\xBF\xBD";
+
+/// U+FEFF, the byte order mark, in UTF-8.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// What a decoder says of a whole byte string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Validity {
+    /// The string is well-formed.
+    Valid,
+    /// The string is ill-formed, and this is what is known of the first error.
+    Invalid(Malformed),
+}
+
+impl Validity {
+    /// "Ill-formed", and nothing more: what a boolean validator can say.
+    pub const INVALID: Self = Self::Invalid(Malformed { valid_up_to: None, len: None, kind: None });
+
+    /// True for [`Validity::Valid`].
+    pub fn is_valid(&self) -> bool {
+        matches!(self, Self::Valid)
+    }
+
+    /// The first error, if there is one.
+    pub fn malformed(&self) -> Option<&Malformed> {
+        match self {
+            Self::Valid => None,
+            Self::Invalid(malformed) => Some(malformed),
+        }
+    }
+}
+
+impl From<Result<(), core::str::Utf8Error>> for Validity {
+    fn from(result: Result<(), core::str::Utf8Error>) -> Self {
+        match result {
+            Ok(()) => Self::Valid,
+            Err(error) => Malformed::at(error.valid_up_to(), ErrorLen::from_error_len(error.error_len())).into(),
+        }
+    }
+}
+
+impl fmt::Display for Validity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Invalid(malformed) = self else { return f.write_str("valid") };
+        f.write_str("invalid")?;
+        if let Some(offset) = malformed.valid_up_to {
+            write!(f, " at {offset}")?;
+        }
+        match malformed.len {
+            None => {}
+            Some(ErrorLen::Bytes(len)) => write!(f, ", length {len}")?,
+            Some(ErrorLen::Incomplete) => f.write_str(", incomplete")?,
+        }
+        malformed.kind.map_or(Ok(()), |kind| write!(f, ", {kind}"))
+    }
+}
+
+/// The first error of an ill-formed string. A field is `None` where the decoder does not state it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Malformed {
+    /// Length in bytes of the longest well-formed prefix: the offset of the first ill-formed byte.
+    pub valid_up_to: Option<usize>,
+    /// How many bytes the error spans.
+    pub len: Option<ErrorLen>,
+    /// Which rule was broken.
+    pub kind: Option<Kind>,
+}
+
+impl Malformed {
+    /// An error with offset and length, as `core::str::Utf8Error` states it.
+    pub fn at(valid_up_to: usize, len: ErrorLen) -> Self {
+        Self { valid_up_to: Some(valid_up_to), len: Some(len), kind: None }
+    }
+}
+
+impl From<Malformed> for Validity {
+    fn from(malformed: Malformed) -> Self {
+        Self::Invalid(malformed)
+    }
+}
+
+/// The length of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorLen {
+    /// The ill-formed unit has this many bytes.
+    Bytes(usize),
+    /// The input ends inside a sequence that more bytes could complete (`error_len() == None` in `core::str`).
+    Incomplete,
+}
+
+impl ErrorLen {
+    /// From the convention of `core::str::Utf8Error::error_len`, where `None` means incomplete.
+    pub fn from_error_len(error_len: Option<usize>) -> Self {
+        error_len.map_or(Self::Incomplete, Self::Bytes)
+    }
+}
+
+/// Which rule an ill-formed unit breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A continuation byte (80..BF) where a character must start.
+    Continuation,
+    /// A byte no well-formed sequence of the grammar contains (F8..FF in RFC 3629, FE and FF in RFC 2279).
+    InvalidByte,
+    /// A form longer than the shortest for its code point; the field is its announced length, 2 to 6.
+    Overlong(u8),
+    /// A surrogate code point, U+D800..U+DFFF.
+    Surrogate,
+    /// A surrogate pair written as two three-byte forms where the grammar wants one four-byte form (WTF-8).
+    SurrogatePair,
+    /// A code point beyond the grammar's last (U+10FFFF in RFC 3629).
+    TooLarge,
+    /// A sequence broken off by a byte that is not a continuation byte.
+    TooShort,
+    /// A sequence broken off by the end of the input.
+    Incomplete,
+    /// A noncharacter (U+FDD0..U+FDEF, U+nFFFE, U+nFFFF) in a grammar without them.
+    Noncharacter,
+    /// A four-byte form in a grammar that writes supplementary code points as pairs (CESU-8, Modified UTF-8).
+    FourByte,
+    /// A raw 00 in a grammar that writes U+0000 as C0 80 (Modified UTF-8).
+    Null,
+}
+
+impl Kind {
+    /// The name used in signatures, the ledger and file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Continuation => "continuation",
+            Self::InvalidByte => "invalid-byte",
+            Self::Overlong(2) => "overlong-2",
+            Self::Overlong(3) => "overlong-3",
+            Self::Overlong(4) => "overlong-4",
+            Self::Overlong(5) => "overlong-5",
+            Self::Overlong(_) => "overlong-6",
+            Self::Surrogate => "surrogate",
+            Self::SurrogatePair => "surrogate-pair",
+            Self::TooLarge => "too-large",
+            Self::TooShort => "too-short",
+            Self::Incomplete => "incomplete",
+            Self::Noncharacter => "noncharacter",
+            Self::FourByte => "four-byte",
+            Self::Null => "null",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// True for 80..BF.
+pub const fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// The 13 classes of bytes that RFC 3629 §4 and Unicode Table 3-7 never tell apart but by code point.
+///
+/// Exchanging a byte for another of its class changes no verdict, no span and no replacement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ByteClass(u8);
+
+impl ByteClass {
+    /// First and last byte of every range of every class, in the order of the classes.
+    const RANGES: [&'static [(u8, u8)]; 13] = [
+        &[(0x00, 0x7F)],
+        &[(0x80, 0x8F)],
+        &[(0x90, 0x9F)],
+        &[(0xA0, 0xBF)],
+        &[(0xC0, 0xC1)],
+        &[(0xC2, 0xDF)],
+        &[(0xE0, 0xE0)],
+        &[(0xE1, 0xEC), (0xEE, 0xEF)],
+        &[(0xED, 0xED)],
+        &[(0xF0, 0xF0)],
+        &[(0xF1, 0xF3)],
+        &[(0xF4, 0xF4)],
+        &[(0xF5, 0xFF)],
+    ];
+
+    const OF_BYTE: [u8; 256] = {
+        let mut table = [0; 256];
+        let mut class = 0;
+        while class < Self::RANGES.len() {
+            let mut range = 0;
+            while range < Self::RANGES[class].len() {
+                let (first, last) = Self::RANGES[class][range];
+                let mut byte = first as usize;
+                while byte <= last as usize {
+                    table[byte] = class as u8;
+                    byte += 1;
+                }
+                range += 1;
+            }
+            class += 1;
+        }
+        table
+    };
+
+    /// How many classes there are.
+    pub const COUNT: usize = Self::RANGES.len();
+
+    /// The class of a byte.
+    pub const fn of(byte: u8) -> Self {
+        Self(Self::OF_BYTE[byte as usize])
+    }
+
+    /// Every class, in byte order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..Self::COUNT as u8).map(Self)
+    }
+
+    /// Index in [`ByteClass::all`], 0 to 12.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Every byte of the class, ascending.
+    pub fn bytes(self) -> impl Iterator<Item = u8> {
+        Self::RANGES[self.index()].iter().flat_map(|&(first, last)| first..=last)
+    }
+
+    /// The byte that stands for the class in minimised inputs: the smallest, but `a` for ASCII and FF for F5..FF.
+    pub fn canonical(self) -> u8 {
+        match self.0 {
+            0 => b'a',
+            12 => 0xFF,
+            class => Self::RANGES[class as usize][0].0,
+        }
+    }
+
+    /// First and last byte of the class.
+    pub fn bounds(self) -> (u8, u8) {
+        let ranges = Self::RANGES[self.index()];
+        (ranges[0].0, ranges[ranges.len() - 1].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_partition_the_bytes() {
+        let mut seen = [0; 256];
+        for class in ByteClass::all() {
+            for byte in class.bytes() {
+                seen[usize::from(byte)] += 1;
+                assert_eq!(ByteClass::of(byte), class);
+            }
+            assert_eq!(ByteClass::of(class.canonical()), class);
+        }
+        assert_eq!(seen, [1; 256]);
+    }
+
+    #[test]
+    fn a_verdict_prints_what_is_stated() {
+        assert_eq!(Validity::INVALID.to_string(), "invalid");
+        let malformed = Malformed { kind: Some(Kind::Overlong(2)), ..Malformed::at(3, ErrorLen::Bytes(1)) };
+        assert_eq!(Validity::from(malformed).to_string(), "invalid at 3, length 1, overlong-2");
+    }
+}

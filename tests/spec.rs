@@ -1,0 +1,205 @@
+//! Proof of the arbiter: `spec` against `core::str` on every short string, and against published vectors.
+
+use std::fs;
+use utfuzz::input::vectors;
+use utfuzz::spec::{self, Contract, Reading, Replacement, UnitRule, grammar};
+use utfuzz::utf8::{ByteClass, Kind, Validity};
+
+/// `spec` and `core::str` say the same of every byte string of length `N`, verdict and output.
+fn agrees_with_core_str<const N: usize>(firsts: impl Iterator<Item = u8>) -> u64 {
+    let mut lossy = Vec::new();
+    let mut cases = 0;
+    for first in firsts {
+        for rest in 0..1u64 << (8 * (N - 1)) {
+            let mut bytes = [first; N];
+            bytes[1..].copy_from_slice(&rest.to_be_bytes()[9 - N..]);
+            let verdict = match spec::validity(&Contract::STANDARD, &bytes) {
+                Validity::Valid => Validity::Valid,
+                Validity::Invalid(malformed) => utfuzz::utf8::Malformed { kind: None, ..malformed }.into(),
+            };
+            assert_eq!(verdict, std::str::from_utf8(&bytes).map(drop).into(), "{bytes:02X?}");
+            lossy.clear();
+            spec::lossy(&Contract::STANDARD, &bytes, &mut lossy);
+            assert_eq!(lossy, String::from_utf8_lossy(&bytes).as_bytes(), "{bytes:02X?}");
+            cases += 1;
+        }
+    }
+    cases
+}
+
+#[test]
+fn spec_is_core_str_on_every_string_of_one_to_three_bytes() {
+    assert_eq!(agrees_with_core_str::<1>(0..=255), 1 << 8);
+    assert_eq!(agrees_with_core_str::<2>(0..=255), 1 << 16);
+    assert_eq!(agrees_with_core_str::<3>(0..=255), 1 << 24);
+}
+
+/// 2^32 strings; run by `cargo test --release --test spec -- --ignored`.
+#[test]
+#[ignore = "takes minutes; run in release"]
+fn spec_is_core_str_on_every_string_of_four_bytes() {
+    let cases: u64 = std::thread::scope(|scope| {
+        let threads: u8 = std::thread::available_parallelism().map_or(1, |count| count.get().min(64) as u8);
+        let workers: Vec<_> = (0..threads)
+            .map(|worker| scope.spawn(move || agrees_with_core_str::<4>((worker..=255).step_by(threads.into()))))
+            .collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+    });
+    assert_eq!(cases, 1 << 32);
+}
+
+#[test]
+fn spec_keeps_every_published_vector() {
+    let mut contradictions = Vec::new();
+    let mut counts = Vec::new();
+    for entry in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/vectors")).unwrap() {
+        let path = entry.unwrap().path();
+        let rows = vectors::parse(&fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        for row in &rows {
+            for claim in &row.claims {
+                if let Some(contradiction) = claim.contradiction(&row.bytes) {
+                    contradictions.push(format!("{file} {}: {:02X?}: {contradiction}", row.name, row.bytes));
+                }
+            }
+        }
+        counts.push((file, rows.len()));
+    }
+    counts.sort();
+    println!("{counts:?}");
+    assert!(contradictions.is_empty(), "{}", contradictions.join("\n"));
+    assert!(counts.len() >= 7 && counts.iter().map(|(_, rows)| rows).sum::<usize>() >= 700, "{counts:?}");
+}
+
+/// Unicode chapter 3 and PR-121 name the policies; the witnesses show each policy apart from the others.
+#[test]
+fn every_unit_rule_and_replacement_is_its_own() {
+    let units = |unit, bytes: &[u8]| {
+        let contract = Contract { unit, ..Contract::STANDARD };
+        let lengths = spec::units(&contract, bytes).filter(|unit| matches!(unit.reading, Reading::IllFormed { .. }));
+        lengths.map(|unit| unit.len).collect::<Vec<_>>()
+    };
+    // PR-121: 61 F1 80 80 E1 80 C2 62 gives 1, 3 and 6 replacements under policies 1, 2 and 3.
+    let pr121 = b"\x61\xF1\x80\x80\xE1\x80\xC2\x62";
+    assert_eq!(units(UnitRule::Run, pr121), [6]);
+    assert_eq!(units(UnitRule::MaximalSubpart, pr121), [3, 2, 1]);
+    assert_eq!(units(UnitRule::Byte, pr121), [1; 6]);
+    // OpenJDK: a surrogate is one unit, whole, cut by the end, or cut by a byte that does not go on.
+    assert_eq!(units(UnitRule::MaximalSubpartSurrogate, b"\xED\xA0\x80"), [3]);
+    assert_eq!(units(UnitRule::MaximalSubpartSurrogate, b"\xED\xA0"), [2]);
+    assert_eq!(units(UnitRule::MaximalSubpartSurrogate, b"\xED\xA0a"), [2]);
+    assert_eq!(units(UnitRule::MaximalSubpart, b"\xED\xA0\x80"), [1, 1, 1]);
+    // ICU before 60: as announced, cut at the first byte that is no continuation.
+    assert_eq!(units(UnitRule::LeadAnnounced, b"\xF0\x80\x80"), [3]);
+    assert_eq!(units(UnitRule::LeadAnnounced, b"\xFB\xBF\xBF\xBF\xBFa"), [5]);
+    assert_eq!(units(UnitRule::LeadAnnounced, b"\xE1\x80\xC0\x80"), [2, 2]);
+    // PHP htmlspecialchars: C0 and FF lead nothing, so they are swallowed.
+    assert_eq!(units(UnitRule::SwallowNonLead, b"\xC2\xFF"), [2]);
+    assert_eq!(units(UnitRule::SwallowNonLead, b"\xE1\xC0\x80"), [3]);
+    assert_eq!(units(UnitRule::SwallowNonLead, b"\xE1\x80\xC2\x80"), [2]);
+
+    let output = |replacement, bytes: &[u8]| {
+        let contract = Contract { replacement: Some(replacement), ..Contract::STANDARD };
+        spec::code_points(&contract, bytes).collect::<Vec<_>>()
+    };
+    assert_eq!(output(Replacement::Drop, b"a\xE0\xA0b"), [0x61, 0x62]);
+    assert_eq!(output(Replacement::SurrogateEscape, b"\xE0\xA0"), [0xDCE0, 0xDCA0]);
+    assert_eq!(output(Replacement::Latin1, b"\xE4\x80"), [0xE4, 0x80]);
+    assert_eq!(output(Replacement::Windows1252, b"\x80\x81\xFF"), [0x20AC, 0x81, 0xFF]);
+}
+
+#[test]
+fn grammars_part_where_they_are_said_to() {
+    let verdict = |grammar, bytes: &[u8]| match spec::validity(&Contract { grammar, ..Contract::STANDARD }, bytes) {
+        Validity::Valid => None,
+        Validity::Invalid(malformed) => Some((malformed.valid_up_to.unwrap(), malformed.kind.unwrap())),
+    };
+    let pair = b"\xED\xA0\x81\xED\xB0\x81";
+    assert_eq!(verdict(&grammar::RFC3629, pair), Some((0, Kind::Surrogate)));
+    assert_eq!(verdict(&grammar::WITH_SURROGATES, pair), None);
+    assert_eq!(verdict(&grammar::CESU8, pair), None);
+    assert_eq!(verdict(&grammar::WTF8, pair), Some((3, Kind::SurrogatePair)));
+    assert_eq!(verdict(&grammar::WTF8, b"\xED\xA0\x81a\xED\xB0\x81"), None);
+    assert_eq!(verdict(&grammar::CESU8, b"\xED\xA0\x81a"), Some((0, Kind::Surrogate)));
+    assert_eq!(verdict(&grammar::CESU8, b"\xF0\x90\x90\x81"), Some((0, Kind::FourByte)));
+    assert_eq!(verdict(&grammar::MODIFIED_UTF8, b"\xC0\x80"), None);
+    assert_eq!(verdict(&grammar::MODIFIED_UTF8, b"\x00"), Some((0, Kind::Null)));
+    assert_eq!(verdict(&grammar::RFC2279, b"\xFD\xBF\xBF\xBF\xBF\xBF"), None);
+    assert_eq!(verdict(&grammar::RFC2279, b"\xF8\x80\x80\x80\x80"), Some((0, Kind::Overlong(5))));
+    assert_eq!(verdict(&grammar::RFC2279, b"\xFC\x80\x80\x80\x80\x80"), Some((0, Kind::Overlong(6))));
+    assert_eq!(verdict(&grammar::RFC2279, b"\xFE"), Some((0, Kind::InvalidByte)));
+    assert_eq!(verdict(&grammar::WITH_OVERLONG, b"\xC0\xAF\xE0\x80\xAF\xF0\x80\x80\xAF"), None);
+    assert_eq!(verdict(&grammar::NO_NONCHARACTERS, b"\xEF\xBF\xBE"), Some((0, Kind::Noncharacter)));
+    assert_eq!(verdict(&grammar::NO_NONCHARACTERS, b"\xF1\xBF\xBF\xBF"), Some((0, Kind::Noncharacter)));
+    assert_eq!(verdict(&grammar::RFC3629, b"\xF4\x90\x80\x80"), Some((0, Kind::TooLarge)));
+    assert_eq!(verdict(&grammar::RFC3629, b"a\xE2\x82"), Some((1, Kind::Incomplete)));
+    assert_eq!(verdict(&grammar::RFC3629, b"a\xE2\x82a"), Some((1, Kind::TooShort)));
+}
+
+#[test]
+fn encode_is_the_inverse_of_reading() {
+    for grammar in grammar::ALL {
+        let contract = Contract { grammar, ..Contract::STANDARD };
+        let mut accepted = 0;
+        let mut bytes = Vec::new();
+        for code_point in 0..=0x11_0000 {
+            bytes.clear();
+            match spec::encode(grammar, code_point, &mut bytes) {
+                Ok(()) => {
+                    assert_eq!(spec::code_points(&contract, &bytes).collect::<Vec<_>>(), [code_point]);
+                    assert!(spec::validity(&contract, &bytes).is_valid());
+                    accepted += 1;
+                }
+                Err(kind) => {
+                    assert!(bytes.is_empty());
+                    let expected = match code_point {
+                        0xD800..=0xDFFF => Kind::Surrogate,
+                        0x11_0000.. => Kind::TooLarge,
+                        _ => Kind::Noncharacter,
+                    };
+                    assert_eq!(kind, expected, "{} U+{code_point:04X}", grammar.name);
+                }
+            }
+        }
+        let expected = match grammar.name {
+            "rfc2279" => 0x11_0001,
+            "rfc2279-surrogates" => 0x11_0001 - 2048,
+            "rfc3629+surrogates" | "wtf-8" => 0x11_0000,
+            "rfc3629-noncharacters" => 0x11_0000 - 2048 - 66,
+            _ => 0x11_0000 - 2048,
+        };
+        assert_eq!(accepted, expected, "{}", grammar.name);
+    }
+}
+
+/// Exchanging a byte for another of its class changes nothing but code points.
+#[test]
+fn the_thirteen_classes_are_sound() {
+    let shape = |bytes: &[u8]| {
+        spec::units(&Contract::STANDARD, bytes)
+            .map(|unit| (unit.start, unit.len, if let Reading::IllFormed { kind, .. } = unit.reading { Some(kind) } else { None }))
+            .collect::<Vec<_>>()
+    };
+    // F5..F7 and F8..FF are one class for every observable but the name of the kind.
+    let blur = |mut shape: Vec<(usize, usize, Option<Kind>)>| {
+        for (_, _, kind) in &mut shape {
+            if *kind == Some(Kind::InvalidByte) {
+                *kind = Some(Kind::TooLarge);
+            }
+        }
+        shape
+    };
+    let classes: Vec<_> = ByteClass::all().collect();
+    for index in 0..classes.len().pow(4) {
+        let digits = [index % 13, index / 13 % 13, index / 169 % 13, index / 2197];
+        let canonical = digits.map(|digit| classes[digit].canonical());
+        let expected = blur(shape(&canonical));
+        for at in 0..4 {
+            let mut bytes = canonical;
+            for byte in classes[digits[at]].bytes() {
+                bytes[at] = byte;
+                assert_eq!(blur(shape(&bytes)), expected, "{bytes:02X?}");
+            }
+        }
+    }
+}
