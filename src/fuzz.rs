@@ -1,1 +1,118 @@
-//! x
+//! What the targets under `fuzz/` call: one harness for the process, a report and an abort on the first new divergence.
+//!
+//! `UTFUZZ_DECODERS` selects decoders (see [`peers::select`]). A decoder that is switched off keeps its place.
+
+use crate::decoder::Decoder;
+use crate::input::Case;
+use crate::input::generate::Structured;
+use crate::input::trailer::CutInput;
+use crate::judge::{Divergence, Judge};
+use crate::peers;
+use crate::triage::ledger::Ledger;
+use arbitrary::{Arbitrary, Unstructured};
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// The environment variable that selects decoders.
+pub const DECODERS: &str = "UTFUZZ_DECODERS";
+
+/// Judges cases, lets known differences pass, and prints what it has seen when it is dropped.
+pub struct Harness {
+    judge: Judge<'static>,
+    ledger: Ledger,
+    known: u64,
+}
+
+impl Harness {
+    /// A harness of the decoders this filter selects; all of them where it is empty.
+    ///
+    /// # Errors
+    /// The filter names a decoder there is not.
+    pub fn new(filter: &str) -> Result<Self, peers::UnknownDecoder> {
+        static ALL: OnceLock<Vec<Box<dyn Decoder>>> = OnceLock::new();
+        let decoders = ALL.get_or_init(peers::all);
+        let selected = peers::select(decoders, filter)?;
+        let mut judge = Judge::new(decoders.iter().map(|decoder| &**decoder));
+        selected.iter().enumerate().filter(|(_, selected)| !**selected).for_each(|(index, _)| judge.switch_off(index));
+        Ok(Self { judge, ledger: Ledger::built_in(), known: 0 })
+    }
+
+    /// The first divergence of a case that the ledger does not know.
+    pub fn run(&mut self, case: &Case<'_>) -> Option<Divergence> {
+        self.judge.judge(case);
+        let (judge, ledger) = (&self.judge, &self.ledger);
+        let is_known = |broken: &&crate::judge::Broken| {
+            let info = judge.decoders().nth(broken.decoder).map(Decoder::info);
+            info.is_some_and(|info| ledger.covers(info, broken.law, broken.subject).is_some())
+        };
+        let new = judge.broken().iter().find(|broken| !is_known(broken)).copied();
+        self.known += judge.broken().iter().filter(is_known).count() as u64;
+        new.map(|broken| self.judge.explain(case, &broken))
+    }
+}
+
+impl Drop for Harness {
+    fn drop(&mut self) {
+        eprintln!("\noracle: {}\nknown differences passed: {}", self.judge.statistics(), self.known);
+    }
+}
+
+thread_local! {
+    /// Dropped when the process ends, which is when the statistics are printed.
+    static HARNESS: RefCell<Harness> = RefCell::new(from_environment());
+}
+
+fn from_environment() -> Harness {
+    let filter = std::env::var(DECODERS).unwrap_or_default();
+    Harness::new(&filter).unwrap_or_else(|error| {
+        eprintln!("{DECODERS}: {error}");
+        std::process::exit(2);
+    })
+}
+
+fn run(case: &Case<'_>) {
+    if let Some(divergence) = HARNESS.with_borrow_mut(|harness| harness.run(case)) {
+        eprintln!("{}", crash_report(&divergence));
+        std::process::abort();
+    }
+}
+
+/// What is printed before aborting. The last two lines are read by machines: ClusterFuzz makes the first the crash
+/// state, libFuzzer's minimiser does not let the second change.
+pub fn crash_report(divergence: &Divergence) -> String {
+    let signature = &divergence.signature;
+    format!("\n{divergence}\nAssertion failure: {}\nDEDUP_TOKEN: {signature}", signature.spelled())
+}
+
+/// Target `differential`: the file is exactly the bytes the decoders see.
+pub fn differential(bytes: &[u8]) {
+    run(&Case::new(bytes));
+}
+
+/// Target `streaming`: the bytes, then a trailer with the cuts.
+pub fn streaming(input: &CutInput<'_>) {
+    run(&input.case());
+}
+
+/// Target `structured`: segments drawn from the file.
+pub fn structured(input: &Shown) {
+    run(&Case::new(&input.0.0));
+}
+
+/// A structured input whose `Debug` prints who says what of it.
+pub struct Shown(Structured);
+
+impl<'a> Arbitrary<'a> for Shown {
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        Structured::arbitrary(u).map(Self)
+    }
+}
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decoders = peers::all();
+        let grid = crate::judge::Grid::of(decoders.iter().map(|decoder| &**decoder), &Case::new(&self.0.0));
+        write!(f, "{:?}\n{grid}", self.0)
+    }
+}

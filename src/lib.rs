@@ -8,6 +8,8 @@
 
 pub mod utf8;
 
+pub mod error;
+
 pub mod spec;
 
 pub mod decode;

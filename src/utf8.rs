@@ -130,6 +130,25 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 15] = [
+        Self::Continuation,
+        Self::InvalidByte,
+        Self::Overlong(2),
+        Self::Overlong(3),
+        Self::Overlong(4),
+        Self::Overlong(5),
+        Self::Overlong(6),
+        Self::Surrogate,
+        Self::SurrogatePair,
+        Self::TooLarge,
+        Self::TooShort,
+        Self::Incomplete,
+        Self::Noncharacter,
+        Self::FourByte,
+        Self::Null,
+    ];
+
     /// The name used in signatures, the ledger and file names.
     pub fn name(self) -> &'static str {
         match self {
@@ -206,6 +225,18 @@ impl ByteClass {
         table
     };
 
+    /// First and last byte of each class.
+    pub const BOUNDS: [(u8, u8); Self::RANGES.len()] = {
+        let mut bounds = [(0, 0); Self::RANGES.len()];
+        let mut class = 0;
+        while class < bounds.len() {
+            let ranges = Self::RANGES[class];
+            bounds[class] = (ranges[0].0, ranges[ranges.len() - 1].1);
+            class += 1;
+        }
+        bounds
+    };
+
     /// How many classes there are.
     pub const COUNT: usize = Self::RANGES.len();
 
@@ -236,12 +267,6 @@ impl ByteClass {
             12 => 0xFF,
             class => Self::RANGES[class as usize][0].0,
         }
-    }
-
-    /// First and last byte of the class.
-    pub fn bounds(self) -> (u8, u8) {
-        let ranges = Self::RANGES[self.index()];
-        (ranges[0].0, ranges[ranges.len() - 1].1)
     }
 }
 

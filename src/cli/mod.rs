@@ -1,1 +1,135 @@
-//! x
+//! The command line: one file for each verb.
+//!
+//! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder), 2 usage or environment.
+
+mod check;
+mod explain;
+mod list;
+mod replay;
+
+use crate::decoder::Decoder;
+use crate::error::Error;
+use crate::peers;
+use crate::triage::ledger::Ledger;
+use clap::{Args, Parser, Subcommand};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Differential testing of UTF-8 decoders against an executable standard.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Check(check::Check),
+    Replay(replay::Replay),
+    Explain(explain::Explain),
+    List(list::List),
+}
+
+/// What a verb ended with, where nothing failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Clean,
+    Diverged,
+}
+
+/// Why a verb did not end.
+enum Failure {
+    Error(Error),
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl Cli {
+    /// Does what was asked and returns the exit status.
+    pub fn run(self) -> ExitCode {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let result = match self.verb {
+            Verb::Check(check) => check.run(&mut out),
+            Verb::Replay(replay) => replay.run(&mut out),
+            Verb::Explain(explain) => explain.run(&mut out),
+            Verb::List(list) => list.run(&mut out),
+        };
+        let flushed = out.flush();
+        match result.and_then(|verdict| flushed.map(|()| verdict).map_err(Failure::Output)) {
+            Ok(Verdict::Clean) => ExitCode::SUCCESS,
+            Ok(Verdict::Diverged) => ExitCode::from(1),
+            // Whoever reads the output has seen enough.
+            Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Err(Failure::Output(error)) => fail(format_args!("standard output: {error}")),
+            Err(Failure::Error(error)) => fail(&error),
+        }
+    }
+}
+
+fn fail(message: impl std::fmt::Display) -> ExitCode {
+    eprintln!("utfuzz: {message}");
+    ExitCode::from(2)
+}
+
+/// Which decoders, and what is known of them.
+#[derive(Debug, Args)]
+struct Selection {
+    /// Decoders by name, separated by commas; `*` stands for any characters, `-NAME` leaves one out
+    #[arg(long, value_name = "FILTER", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    decoders: String,
+}
+
+impl Selection {
+    fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
+        let all = peers::all();
+        let selected = peers::select(&all, &self.decoders).map_err(Error::usage)?;
+        Ok(all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect())
+    }
+}
+
+/// Which differences are accepted.
+#[derive(Debug, Args)]
+struct Known {
+    /// The corpus directory [default: ./corpus where there is one]
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// The ledger of known differences [default: known.toml in the corpus directory, or the one built in]
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+    /// Accept nothing: report known differences as if they were new
+    #[arg(long, conflicts_with = "ledger")]
+    no_ledger: bool,
+}
+
+impl Known {
+    fn corpus(&self) -> Result<Option<PathBuf>, Error> {
+        match &self.corpus {
+            Some(path) => match std::fs::read_dir(path) {
+                Ok(_) => Ok(Some(path.clone())),
+                Err(error) => Err(Error::io(path, &error)),
+            },
+            None => Ok(Some(PathBuf::from("corpus")).filter(|path| path.join("vectors").is_dir())),
+        }
+    }
+
+    fn ledger(&self, corpus: Option<&Path>) -> Result<Ledger, Error> {
+        if self.no_ledger {
+            return Ok(Ledger::default());
+        }
+        let beside = corpus.map(|path| path.join("known.toml")).filter(|path| path.exists());
+        self.ledger.clone().or(beside).map_or_else(|| Ok(Ledger::built_in()), |path| Ledger::read(&path))
+    }
+}

@@ -1,1 +1,54 @@
-//! x
+//! Corpus files: exactly the bytes a decoder sees.
+
+use crate::error::{Error, shown};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Reads one file.
+///
+/// # Errors
+/// It cannot be read, or is a directory.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|error| Error::io(path, &error))
+}
+
+/// Every file below a directory, sorted by path.
+///
+/// # Errors
+/// A directory that cannot be listed.
+pub fn files_below(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    let mut directories = vec![directory.to_owned()];
+    while let Some(directory) = directories.pop() {
+        let entries = fs::read_dir(&directory).map_err(|error| Error::io(&directory, &error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::io(&directory, &error))?;
+            let path = entry.path();
+            match path.is_dir() {
+                true => directories.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The files a user named: files as they are, directories only where `recursive` allows them.
+///
+/// # Errors
+/// A path that does not exist; a directory without leave.
+pub fn named_files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    for path in paths {
+        let metadata = fs::metadata(path).map_err(|error| Error::io(path, &error))?;
+        match (metadata.is_dir(), recursive) {
+            (false, _) => files.push(path.clone()),
+            (true, true) => files.extend(files_below(path)?),
+            (true, false) => {
+                return Err(Error::usage(format!("{} is a directory; add --recursive for every file below it", shown(path))));
+            }
+        }
+    }
+    Ok(files)
+}

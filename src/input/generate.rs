@@ -1,1 +1,193 @@
-//! x
+//! Structured inputs: segments of text and of faults, laid across block edges, drawn with `arbitrary`.
+
+use crate::spec::model::push_generalised;
+use arbitrary::{Arbitrary, Result, Unstructured};
+use core::fmt;
+
+/// A byte string made of segments; at most about [`Structured::LONGEST`] bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Structured(pub Vec<u8>);
+
+impl Structured {
+    /// No segment is added beyond so many bytes.
+    pub const LONGEST: usize = 600;
+
+    /// The input drawn with the numbers of this seed.
+    pub fn seeded(seed: u64) -> Self {
+        let mut entropy = [0; 160];
+        let mut state = seed;
+        for chunk in entropy.as_chunks_mut::<8>().0 {
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut mixed = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+            *chunk = (mixed ^ mixed >> 31).to_le_bytes();
+        }
+        let len = 8 + (seed as usize).wrapping_mul(37) % (entropy.len() - 8);
+        // Drawing fails only where entropy runs out, and every segment is optional.
+        Self::arbitrary(&mut Unstructured::new(&entropy[..len])).unwrap_or(Self(Vec::new()))
+    }
+}
+
+impl fmt::Debug for Structured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b\"{}\"", self.0.escape_ascii())
+    }
+}
+
+impl<'a> Arbitrary<'a> for Structured {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let mut bytes = Vec::new();
+        while !u.is_empty() && bytes.len() < Self::LONGEST {
+            let start = bytes.len();
+            if segment(u, &mut bytes).is_err() {
+                bytes.truncate(start);
+                break;
+            }
+        }
+        Ok(Self(bytes))
+    }
+}
+
+fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    match u.int_in_range(0..=9)? {
+        0 => ascii(u.int_in_range(1..=20)?, out),
+        1 | 2 => to_edge(u, out)?,
+        3 | 4 => text(u, out)?,
+        5..=8 => fault(u, out)?,
+        _ => {
+            let len = u.int_in_range(1..=6)?;
+            out.extend_from_slice(u.bytes(len)?);
+        }
+    }
+    Ok(())
+}
+
+fn ascii(len: usize, out: &mut Vec<u8>) {
+    out.resize(out.len() + len, b'a');
+}
+
+/// ASCII up to a block edge, or up to four bytes before it, or one behind.
+fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let edge = *u.choose(&[16, 32, 64, 64, 128, 256])?;
+    let short = u.int_in_range(0..=5)?;
+    let target = (out.len() + 5).next_multiple_of(edge) + 1 - short;
+    ascii(target.saturating_sub(out.len()), out);
+    Ok(())
+}
+
+/// One to twelve characters of one width, often at the bounds of the width.
+fn text(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let (first, last) = *u.choose(&RANGES)?;
+    for _ in 0..u.int_in_range(1..=12)? {
+        push_generalised(scalar(u, first, last)?, out);
+    }
+    Ok(())
+}
+
+/// The scalar values by width and by lead byte, and code points with a history of special treatment.
+const RANGES: [(u32, u32); 12] = [
+    (0x00, 0x7F),
+    (0x80, 0x7FF),
+    (0x800, 0xFFF),
+    (0x1000, 0xCFFF),
+    (0xD000, 0xD7FF),
+    (0xE000, 0xFFFF),
+    (0x1_0000, 0x3_FFFF),
+    (0x4_0000, 0xF_FFFF),
+    (0x10_0000, 0x10_FFFF),
+    (0xFEFF, 0xFEFF),
+    (0xFFFD, 0xFFFF),
+    (0x1_F600, 0x1_F64F),
+];
+
+fn scalar(u: &mut Unstructured<'_>, first: u32, last: u32) -> Result<u32> {
+    Ok(match u.int_in_range(0..=3)? {
+        0 => first,
+        1 => last,
+        _ => u.int_in_range(first..=last)?,
+    })
+}
+
+/// One ill-formed shape, and sometimes a character behind it.
+fn fault(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    match u.int_in_range(0..=8)? {
+        0 => truncated(u, out)?,
+        1 => overlong(u, out)?,
+        2 => push_generalised(scalar(u, 0xD800, 0xDFFF)?, out),
+        3 => {
+            push_generalised(scalar(u, 0xD800, 0xDBFF)?, out);
+            push_generalised(scalar(u, 0xDC00, 0xDFFF)?, out);
+        }
+        4 => push_generalised(scalar(u, 0x11_0000, 0x1F_FFFF)?, out),
+        5 => push_generalised(scalar(u, 0x20_0000, 0x7FFF_FFFF)?, out),
+        6 => {
+            let count = u.int_in_range(1..=5)?;
+            out.extend((0..count).map(|index| 0x80 + 0x15 * index));
+        }
+        7 => out.push(*u.choose(&[0xC0, 0xC1, 0xF5, 0xF7, 0xF8, 0xFC, 0xFE, 0xFF, 0x80, 0xBF])?),
+        _ => {
+            // A lead byte, its second byte just outside or inside its range, and as many continuations as announced.
+            out.push(*u.choose(&[0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4])?);
+            out.push(*u.choose(&[0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0])?);
+            let count = u.int_in_range(0..=3)?;
+            out.extend((0..count).map(|index| 0x80 + 0x1F * index));
+        }
+    }
+    if u.ratio(1, 4)? {
+        out.push(b'a');
+    }
+    Ok(())
+}
+
+/// A character without its last bytes.
+fn truncated(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let (first, last) = *u.choose(&RANGES[1..9])?;
+    let start = out.len();
+    push_generalised(scalar(u, first, last)?, out);
+    let whole = out.len() - start;
+    out.truncate(start + u.int_in_range(1..=whole - 1)?);
+    Ok(())
+}
+
+/// A code point in a longer form than it needs.
+fn overlong(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let (len, last) = *u.choose(&[(2u32, 0x7F), (3, 0x7FF), (4, 0xFFFF), (5, 0x1F_FFFF), (6, 0x3FF_FFFF)])?;
+    let code_point = scalar(u, 0, last)?;
+    let marker = !(0xFFu8 >> len);
+    out.push(marker | (code_point >> (6 * (len - 1))) as u8);
+    out.extend((0..len - 1).rev().map(|index| 0x80 | (code_point >> (6 * index) & 0x3F) as u8));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Contract, validity};
+    use crate::utf8::Validity;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn every_kind_valid_text_and_block_edges_are_drawn() {
+        let mut kinds = BTreeMap::new();
+        let mut across_edge = 0;
+        for seed in 0..20_000 {
+            let Structured(bytes) = Structured::seeded(seed);
+            assert!(bytes.len() < Structured::LONGEST + 300);
+            match validity(&Contract::STANDARD, &bytes) {
+                Validity::Valid => *kinds.entry("valid").or_insert(0) += 1,
+                Validity::Invalid(malformed) => {
+                    *kinds.entry(malformed.kind.unwrap().name()).or_insert(0) += 1;
+                    across_edge += usize::from((61..=64).contains(&(malformed.valid_up_to.unwrap() % 64)));
+                }
+            }
+        }
+        for kind in [
+            "valid", "continuation", "invalid-byte", "overlong-2", "overlong-3", "overlong-4", "surrogate", "too-large",
+            "too-short", "incomplete",
+        ] {
+            assert!(kinds.get(kind).is_some_and(|&count| count > 100), "{kind}: {kinds:?}");
+        }
+        assert!(across_edge > 500, "{across_edge}");
+        assert_eq!(Structured::seeded(7), Structured::seeded(7));
+    }
+}

@@ -33,6 +33,13 @@ impl Subject {
         })
     }
 
+    /// Every name there is.
+    pub fn names() -> Vec<&'static str> {
+        let kinds = Kind::ALL.into_iter().map(Self::Fault);
+        let widths = (1..=6).map(Self::WellFormed);
+        kinds.chain(widths).chain([Self::End, Self::Unplaced]).map(Self::name).collect()
+    }
+
     /// The name used in signatures and the ledger: a kind, `valid-1` to `valid-6`, `end` or `unplaced`.
     pub fn name(self) -> &'static str {
         match self {
@@ -154,7 +161,7 @@ impl Divergence {
             rule,
             bytes: case.bytes.to_vec(),
             cuts: case.cuts.offsets().to_vec(),
-            grid: Grid::of(slots.iter().map(|slot| slot.decoder), case),
+            grid: Grid::of(slots.iter().filter(|slot| slot.on).map(|slot| slot.decoder), case),
         }
     }
 

@@ -18,14 +18,14 @@ pub enum Law {
     ErrorLength,
     /// The kind of the first error.
     ErrorKind,
+    /// Every error's offset and length.
+    Spans,
     /// The output with replacements.
     Lossy,
     /// A well-formed input is its own output.
     Identity,
     /// The output is well-formed.
     WellFormedOutput,
-    /// Every error's offset and length.
-    Spans,
     /// In chunks as in one.
     Stream,
     /// A finished stream is as new.
@@ -43,10 +43,10 @@ impl Law {
         Self::ValidUpTo,
         Self::ErrorLength,
         Self::ErrorKind,
+        Self::Spans,
         Self::Lossy,
         Self::Identity,
         Self::WellFormedOutput,
-        Self::Spans,
         Self::Stream,
         Self::Reset,
         Self::Prefix,
@@ -115,7 +115,7 @@ pub(super) fn first_broken(
     case: &Case<'_>,
     comparisons: &mut u64,
 ) -> Option<Parting> {
-    let laws = [verdict, lossy, identity, well_formed_output, spans, stream, reset, prefix, concatenation];
+    let laws = [verdict, spans, lossy, identity, well_formed_output, stream, reset, prefix, concatenation];
     for law in laws {
         match law(expected, observed, case) {
             Held::NotAsked => {}

@@ -37,6 +37,7 @@ struct Slot<'d> {
     decoder: &'d dyn Decoder,
     stream: Option<Box<dyn Stream + 'd>>,
     expectation: usize,
+    on: bool,
 }
 
 impl<'d> Judge<'d> {
@@ -52,7 +53,7 @@ impl<'d> Judge<'d> {
                     expectations.push(Expectation::new(contract));
                     expectations.len() - 1
                 });
-                Slot { decoder, stream: decoder.stream(), expectation }
+                Slot { decoder, stream: decoder.stream(), expectation, on: true }
             })
             .collect();
         let statistics = Statistics::new(slots.iter().map(|slot| slot.decoder.info().name));
@@ -62,6 +63,19 @@ impl<'d> Judge<'d> {
     /// The decoders, in their order.
     pub fn decoders(&self) -> impl ExactSizeIterator<Item = &'d dyn Decoder> + '_ {
         self.slots.iter().map(|slot| slot.decoder)
+    }
+
+    /// Leaves a decoder out from now on; the others keep their places.
+    pub fn switch_off(&mut self, decoder: usize) {
+        if let Some(slot) = self.slots.get_mut(decoder) {
+            slot.on = false;
+            self.statistics.forget(decoder);
+        }
+    }
+
+    /// The broken laws of the last case.
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
     }
 
     /// What this judge has seen so far.
@@ -74,7 +88,7 @@ impl<'d> Judge<'d> {
         self.broken.clear();
         expect::fill(&mut self.expectations, case.bytes);
         self.statistics.count_case(self.expectations.first());
-        for (index, slot) in self.slots.iter_mut().enumerate() {
+        for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.on) {
             let expectation = &self.expectations[slot.expectation];
             self.observation.observe(slot.decoder, slot.stream.as_deref_mut(), case);
             let mut comparisons = 0;

@@ -15,6 +15,8 @@ pub struct Statistics {
     pub kinds: Vec<(Kind, u64)>,
     /// For each decoder, how many laws had something to compare.
     pub comparisons: Vec<(&'static str, u64)>,
+    /// The places of decoders that are switched off.
+    off: Vec<usize>,
 }
 
 impl Statistics {
@@ -42,6 +44,14 @@ impl Statistics {
         }
     }
 
+    pub(super) fn forget(&mut self, decoder: usize) {
+        self.off.push(decoder);
+    }
+
+    fn on(&self) -> impl Iterator<Item = &(&'static str, u64)> {
+        self.comparisons.iter().enumerate().filter(|(index, _)| !self.off.contains(index)).map(|(_, entry)| entry)
+    }
+
     /// All comparisons of all decoders.
     pub fn total_comparisons(&self) -> u64 {
         self.comparisons.iter().map(|(_, count)| count).sum()
@@ -49,7 +59,7 @@ impl Statistics {
 
     /// The decoders that answered nothing although cases were judged.
     pub fn silent(&self) -> impl Iterator<Item = &'static str> {
-        self.comparisons.iter().filter(|_| self.cases > 0).filter(|(_, count)| *count == 0).map(|(name, _)| *name)
+        self.on().filter(|_| self.cases > 0).filter(|(_, count)| *count == 0).map(|(name, _)| *name)
     }
 
     /// Adds what another judge of the same decoders has seen.
@@ -77,7 +87,7 @@ impl fmt::Display for Statistics {
             write!(f, " {kind} {:.1} %", share(count))?;
         }
         f.write_str("\ncomparisons:")?;
-        self.comparisons.iter().try_for_each(|(name, count)| write!(f, " {name} {count}"))?;
+        self.on().try_for_each(|(name, count)| write!(f, " {name} {count}"))?;
         self.silent().try_for_each(|name| write!(f, "\n{name} ANSWERED NOTHING"))
     }
 }

@@ -12,7 +12,7 @@ struct CoreStr;
 
 static INFO: Info = Info {
     name: "std",
-    version: "1", // the toolchain's; `core` has no version of its own that code can read
+    version: env!("UTFUZZ_CORE_VERSION"), // the compiler's: `core` has no version of its own that code can read
     package: "core",
     contract: Contract::STANDARD,
     lineage: |_| "core::str",

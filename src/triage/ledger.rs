@@ -1,1 +1,170 @@
-//! x
+//! The ledger of known differences: real, explained and accepted, so that only new ones make a noise.
+//!
+//! An entry names a decoder, a range of versions, laws, and subjects. It covers a broken law only where all four fit,
+//! and one that covers nothing in a full check is stale: the decoder was mended, or the harness went blind.
+
+use crate::decoder::Info;
+use crate::error::{Error, shown};
+use crate::judge::{Law, Subject};
+use serde::Deserialize;
+use std::path::Path;
+
+/// The known differences this crate ships with: `corpus/known.toml`.
+const BUILT_IN: &str = include_str!("../../corpus/known.toml");
+
+/// Known differences.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    entries: Vec<Entry>,
+}
+
+/// One known difference.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// A name for it, unique in the ledger.
+    pub id: String,
+    /// The decoder.
+    pub decoder: String,
+    /// The versions it is known of, as a Cargo version requirement.
+    pub versions: semver::VersionReq,
+    /// The laws it may break, by name.
+    pub laws: Vec<String>,
+    /// What stands where it does: kinds, `valid-1` to `valid-6`, `end`, `unplaced`.
+    pub subjects: Vec<String>,
+    /// Why it is so, and why it is accepted.
+    pub reason: String,
+    /// Where to read more.
+    pub link: String,
+    /// When it was entered, YYYY-MM-DD.
+    pub date: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    known: Vec<Entry>,
+}
+
+impl Ledger {
+    /// The ledger this crate ships with.
+    pub fn built_in() -> Self {
+        // A test keeps the shipped text readable.
+        Self::parse(BUILT_IN, "the built-in ledger").unwrap_or_default()
+    }
+
+    /// Reads a ledger file.
+    ///
+    /// # Errors
+    /// It cannot be read or understood.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, &error))?;
+        Self::parse(&text, &shown(path))
+    }
+
+    /// Reads the text of a ledger; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// It is no TOML, has unknown or missing keys, unknown names, or an id twice.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, Error> {
+        let file: File = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            Error::parse(format!("{origin}, line {line}: {}", error.message()))
+        })?;
+        for (index, entry) in file.known.iter().enumerate() {
+            let wrong = |what: String| Error::parse(format!("{origin}, entry {:?}: {what}", entry.id));
+            if file.known[..index].iter().any(|other| other.id == entry.id) {
+                return Err(wrong("the id stands twice; give each entry its own".into()));
+            }
+            let laws: Vec<_> = Law::ALL.iter().map(|law| law.name()).collect();
+            if let Some(law) = entry.laws.iter().find(|law| !laws.contains(&law.as_str())) {
+                return Err(wrong(format!("there is no law {law:?}; there are {}", laws.join(", "))));
+            }
+            let subjects = Subject::names();
+            if let Some(subject) = entry.subjects.iter().find(|subject| !subjects.contains(&subject.as_str())) {
+                return Err(wrong(format!("there is no subject {subject:?}; there are {}", subjects.join(", "))));
+            }
+            let date: Vec<_> = entry.date.split('-').map(|part| (part.len(), part.parse::<u16>().is_ok())).collect();
+            if date != [(4, true), (2, true), (2, true)] {
+                return Err(wrong(format!("the date {:?} is not YYYY-MM-DD", entry.date)));
+            }
+        }
+        Ok(Self { entries: file.known })
+    }
+
+    /// The entries, in the order of the file.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The place of the entry that covers this, if one does.
+    pub fn covers(&self, info: &Info, law: Law, subject: Subject) -> Option<usize> {
+        self.entries.iter().position(|entry| {
+            entry.is_about(info)
+                && entry.laws.iter().any(|name| name == law.name())
+                && entry.subjects.iter().any(|name| name == subject.name())
+        })
+    }
+}
+
+impl Entry {
+    /// Whether it speaks of this decoder in this version.
+    pub fn is_about(&self, info: &Info) -> bool {
+        let version = || semver::Version::parse(info.version).ok();
+        self.decoder == info.name && version().is_some_and(|version| self.versions.matches(&version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Contract;
+    use crate::utf8::Kind;
+
+    const ENTRY: &str = r#"
+        [[known]]
+        id = "a"
+        decoder = "d"
+        versions = ">=2, <3"
+        laws = ["verdict"]
+        subjects = ["overlong-2"]
+        reason = "r"
+        link = "l"
+        date = "2026-11-20"
+    "#;
+
+    #[test]
+    fn the_built_in_ledger_is_readable() {
+        assert!(!Ledger::parse(BUILT_IN, "built in").unwrap().entries().is_empty());
+    }
+
+    #[test]
+    fn an_entry_covers_what_it_names_and_nothing_else() {
+        let ledger = Ledger::parse(ENTRY, "test").unwrap();
+        let info = |name, version| Info { name, version, package: "p", contract: Contract::STANDARD, lineage: |_| "l" };
+        let overlong = Subject::Fault(Kind::Overlong(2));
+        assert_eq!(ledger.covers(&info("d", "2.1.0"), Law::Verdict, overlong), Some(0));
+        assert_eq!(ledger.covers(&info("d", "3.0.0"), Law::Verdict, overlong), None);
+        assert_eq!(ledger.covers(&info("e", "2.1.0"), Law::Verdict, overlong), None);
+        assert_eq!(ledger.covers(&info("d", "2.1.0"), Law::Lossy, overlong), None);
+        assert_eq!(ledger.covers(&info("d", "2.1.0"), Law::Verdict, Subject::Fault(Kind::Surrogate)), None);
+    }
+
+    #[test]
+    fn a_malformed_ledger_is_one_clear_line() {
+        for (text, says) in [
+            ("[[known]", "line 1"),
+            ("\n[[known]]\nid = 1", "line 3"),
+            (&ENTRY.replace("\"verdict\"", "\"mood\""), "no law \"mood\""),
+            (&ENTRY.replace("overlong-2", "overlong-9"), "no subject \"overlong-9\""),
+            (&ENTRY.replace("2026-11-20", "yesterday"), "not YYYY-MM-DD"),
+            (&ENTRY.replace(">=2, <3", "new"), "line 5"),
+            (&ENTRY.replace("reason", "raison"), "raison"),
+            (&[ENTRY, ENTRY].concat(), "twice"),
+        ] {
+            let error = Ledger::parse(text, "known.toml").unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains("known.toml") && !error.contains('\n'), "{error}");
+        }
+    }
+}

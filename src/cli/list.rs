@@ -1,0 +1,77 @@
+//! `utfuzz list`: the decoders there are.
+
+use super::{Failure, Selection, Verdict};
+use crate::decoder::Decoder;
+use clap::Args;
+use std::io::Write;
+
+/// List the decoders: version, what they answer, whose code runs, and the contract they are held to
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    selection: Selection,
+}
+
+#[derive(serde::Serialize)]
+struct Row {
+    name: &'static str,
+    package: &'static str,
+    version: &'static str,
+    answers: Vec<&'static str>,
+    lineage_short: &'static str,
+    lineage_long: &'static str,
+    contract: String,
+}
+
+impl Row {
+    fn of(decoder: &dyn Decoder) -> Self {
+        let info = decoder.info();
+        let answers = [
+            ("validate", decoder.validate(b"").is_some()),
+            ("lossy", decoder.decode_lossy(b"", &mut Vec::new()).is_some()),
+            ("stream", decoder.stream().is_some()),
+        ];
+        Self {
+            name: info.name,
+            package: info.package,
+            version: info.version,
+            answers: answers.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect(),
+            lineage_short: (info.lineage)(0),
+            lineage_long: (info.lineage)(usize::MAX),
+            contract: info.contract.to_string(),
+        }
+    }
+}
+
+impl List {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let rows: Vec<Row> = self.selection.decoders()?.iter().map(|decoder| Row::of(&**decoder)).collect();
+        if self.json {
+            serde_json::to_writer(&mut *out, &rows).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+            return Ok(Verdict::Clean);
+        }
+        let lineage = |row: &Row| match row.lineage_short == row.lineage_long {
+            true => row.lineage_short.to_owned(),
+            false => format!("{} (long input: {})", row.lineage_short, row.lineage_long),
+        };
+        let width = |column: &dyn Fn(&Row) -> usize| rows.iter().map(column).max().unwrap_or(0);
+        let (names, versions) = (width(&|row| row.name.len()), width(&|row| row.version.len()));
+        let (answers, lineages) = (width(&|row| row.answers.join("+").len()), width(&|row| lineage(row).len()));
+        for row in &rows {
+            writeln!(
+                out,
+                "{:names$}  {:versions$}  {:answers$}  {:lineages$}  {}",
+                row.name,
+                row.version,
+                row.answers.join("+"),
+                lineage(row),
+                row.contract,
+            )?;
+        }
+        Ok(Verdict::Clean)
+    }
+}

@@ -1,0 +1,45 @@
+//! `utfuzz replay`: judge files.
+
+use super::{Failure, Known, Selection, Verdict};
+use crate::check::replay;
+use crate::input::corpus;
+use crate::report::{Exporter, Json, Report, Text};
+use clap::Args;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Judge the decoders on files; each is exactly the bytes they see
+#[derive(Debug, Args)]
+pub(super) struct Replay {
+    /// The files
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Take every file below a directory
+    #[arg(long, short)]
+    recursive: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    known: Known,
+}
+
+impl Replay {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.selection.decoders()?;
+        let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
+        let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
+        let files = corpus::named_files(&self.paths, self.recursive)?;
+        let inputs = files.iter().map(|path| corpus::read_file(path)).collect::<Result<Vec<_>, _>>()?;
+        let start = Instant::now();
+        let outcome = replay(&decoders, &ledger, &inputs);
+        let report =
+            Report { decoders: &decoders, ledger: &ledger, outcome: &outcome, seconds: start.elapsed().as_secs_f64() };
+        let exporter: &dyn Exporter = if self.json { &Json } else { &Text };
+        exporter.export(&report, out)?;
+        Ok(if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged })
+    }
+}

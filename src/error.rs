@@ -1,0 +1,70 @@
+//! The error of everything that touches files, text formats and processes.
+//!
+//! Ill-formed input and divergences are values, never errors.
+
+use core::fmt;
+use std::io;
+use std::path::Path;
+
+/// What went wrong outside: one line that names the thing and the remedy.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+}
+
+/// The sort of an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A file or directory could not be read or written.
+    Io,
+    /// A text could not be understood: hexadecimal, a vector file, the ledger.
+    Parse,
+    /// A request makes no sense: an unknown name, options that exclude each other.
+    Usage,
+}
+
+impl Error {
+    /// A failure to read or write `path`.
+    pub fn io(path: &Path, error: &io::Error) -> Self {
+        let remedy = match error.kind() {
+            io::ErrorKind::NotFound => "; check the path",
+            io::ErrorKind::PermissionDenied => "; check its permissions",
+            io::ErrorKind::IsADirectory => "; name a file",
+            _ => "",
+        };
+        Self { kind: ErrorKind::Io, message: format!("{}: {error}{remedy}", shown(path)) }
+    }
+
+    /// A text that cannot be understood.
+    pub fn parse(message: impl fmt::Display) -> Self {
+        Self { kind: ErrorKind::Parse, message: one_line(message) }
+    }
+
+    /// A request that makes no sense.
+    pub fn usage(message: impl fmt::Display) -> Self {
+        Self { kind: ErrorKind::Usage, message: one_line(message) }
+    }
+
+    /// The sort of error.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+fn one_line(message: impl fmt::Display) -> String {
+    message.to_string().lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// A path that is safe to print: controls escaped.
+pub fn shown(path: &Path) -> String {
+    path.to_string_lossy().chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
