@@ -1,0 +1,21 @@
+//! Writes the committed seeds to `corpus/differential` and, with cuts, to `corpus/streaming`.
+//!
+//! Run from the top of the repository: `cargo run --example write_seeds`.
+
+use std::{fs, io, path::Path};
+use utfuzz::input::trailer::CutInput;
+use utfuzz::input::{Case, seeds};
+
+fn main() -> io::Result<()> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    for directory in ["differential", "streaming"] {
+        fs::create_dir_all(corpus.join(directory))?;
+    }
+    for (name, bytes) in seeds::differential() {
+        fs::write(corpus.join("differential").join(&name), &bytes)?;
+        if bytes.len() <= 100 {
+            fs::write(corpus.join("streaming").join(&name), CutInput::compose(&bytes, &Case::new(&bytes).cuts))?;
+        }
+    }
+    Ok(())
+}
