@@ -14,7 +14,7 @@ fn main() -> io::Result<()> {
     for (name, bytes) in seeds::differential() {
         fs::write(corpus.join("differential").join(&name), &bytes)?;
         if bytes.len() <= 100 {
-            fs::write(corpus.join("streaming").join(&name), CutInput::compose(&bytes, &Case::new(&bytes).cuts))?;
+            fs::write(corpus.join("streaming").join(&name), CutInput::compose(&bytes, Case::new(&bytes).cuts()))?;
         }
     }
     Ok(())

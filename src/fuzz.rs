@@ -6,7 +6,7 @@ use crate::decoder::Decoder;
 use crate::input::Case;
 use crate::input::generate::Structured;
 use crate::input::trailer::CutInput;
-use crate::judge::{Divergence, Judge};
+use crate::judge::{Broken, Divergence, Judge};
 use crate::peers;
 use crate::triage::ledger::Ledger;
 use arbitrary::{Arbitrary, Unstructured};
@@ -40,15 +40,26 @@ impl Harness {
 
     /// The first divergence of a case that the ledger does not know.
     pub fn run(&mut self, case: &Case<'_>) -> Option<Divergence> {
-        self.judge.judge(case);
-        let (judge, ledger) = (&self.judge, &self.ledger);
-        let is_known = |broken: &&crate::judge::Broken| {
-            let info = judge.decoders().nth(broken.decoder).map(Decoder::info);
-            info.is_some_and(|info| ledger.covers(info, broken.law, broken.subject).is_some())
-        };
-        let new = judge.broken().iter().find(|broken| !is_known(broken)).copied();
-        self.known += judge.broken().iter().filter(is_known).count() as u64;
-        new.map(|broken| self.judge.explain(case, &broken))
+        let mut next = 0;
+        self.judge.judge_novelty(case);
+        while let Some(&broken) = self.judge.broken().get(next) {
+            next += 1;
+            if self.is_known(&broken) {
+                self.known += 1;
+                continue;
+            }
+            // One question alone may show a known difference in another light: ask this decoder everything.
+            match self.judge.judge_one(broken.decoder, case) {
+                Some(broken) if !self.is_known(&broken) => return Some(self.judge.explain(case, &broken)),
+                _ => self.known += 1,
+            }
+        }
+        None
+    }
+
+    fn is_known(&self, broken: &Broken) -> bool {
+        let info = self.judge.decoders().nth(broken.decoder).map(Decoder::info);
+        info.is_some_and(|info| self.ledger.covers(info, broken.law, broken.subject).is_some())
     }
 }
 

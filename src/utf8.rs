@@ -149,6 +149,27 @@ impl Kind {
         Self::Null,
     ];
 
+    /// Index in [`Kind::ALL`].
+    pub const fn index(self) -> usize {
+        match self {
+            Self::Continuation => 0,
+            Self::InvalidByte => 1,
+            Self::Overlong(2) => 2,
+            Self::Overlong(3) => 3,
+            Self::Overlong(4) => 4,
+            Self::Overlong(5) => 5,
+            Self::Overlong(_) => 6,
+            Self::Surrogate => 7,
+            Self::SurrogatePair => 8,
+            Self::TooLarge => 9,
+            Self::TooShort => 10,
+            Self::Incomplete => 11,
+            Self::Noncharacter => 12,
+            Self::FourByte => 13,
+            Self::Null => 14,
+        }
+    }
+
     /// The name used in signatures, the ledger and file names.
     pub fn name(self) -> &'static str {
         match self {
@@ -285,6 +306,11 @@ mod tests {
             assert_eq!(ByteClass::of(class.canonical()), class);
         }
         assert_eq!(seen, [1; 256]);
+    }
+
+    #[test]
+    fn kinds_stand_at_their_index() {
+        assert!(Kind::ALL.iter().enumerate().all(|(index, kind)| kind.index() == index));
     }
 
     #[test]

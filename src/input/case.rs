@@ -1,26 +1,34 @@
 //! A case: the bytes, and what else a judgement needs, derived from the bytes alone.
 
+use core::cell::OnceCell;
+
 /// One input to be judged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Case<'a> {
     /// Exactly what the decoders see.
     pub bytes: &'a [u8],
-    /// Where the input is cut into chunks for streaming decoders.
-    pub cuts: Cuts,
     /// How many ASCII bytes are put before `bytes` when the effect of a prefix is examined, 1 to 64.
     pub prefix: usize,
+    /// A number that picks one of several things to do, where not all can be done.
+    pub lot: u32,
+    cuts: OnceCell<Cuts>,
 }
 
 impl<'a> Case<'a> {
     /// The case of these bytes, the same on every machine and run.
     pub fn new(bytes: &'a [u8]) -> Self {
         let mut dice = Dice::of(bytes);
-        Self { bytes, prefix: 1 + dice.below(64), cuts: Cuts::derive(bytes, &mut dice) }
+        Self { bytes, prefix: 1 + dice.below(64), lot: dice.roll(), cuts: OnceCell::new() }
     }
 
-    /// The case of these bytes with cuts of one's own, in any order; at most [`Cuts::MOST`] are kept.
-    pub fn with_cuts(bytes: &'a [u8], cuts: &[usize]) -> Self {
-        Self { cuts: Cuts::new(cuts.iter().copied(), bytes.len()), ..Self::new(bytes) }
+    /// The case of these bytes with these cuts.
+    pub fn with_cuts(bytes: &'a [u8], cuts: Cuts) -> Self {
+        Self { cuts: OnceCell::from(cuts), ..Self::new(bytes) }
+    }
+
+    /// Where the input is cut into chunks for streaming decoders.
+    pub fn cuts(&self) -> &Cuts {
+        self.cuts.get_or_init(|| Cuts::derive(self.bytes, &mut Dice(u64::from(self.lot))))
     }
 }
 
@@ -70,7 +78,7 @@ impl Cuts {
         let len = bytes.len();
         // Cuts inside ASCII show little: look for the next lead or continuation byte from a random place on.
         let from = dice.below(len + 1);
-        let near = bytes[from..].iter().position(|byte| !byte.is_ascii()).map_or(from, |at| from + at);
+        let near = bytes[from..].iter().take(16).position(|byte| !byte.is_ascii()).map_or(from, |at| from + at);
         match dice.below(4) {
             0 => Self::new([near + dice.below(4)], len),
             1 => Self::new(near.saturating_sub(1)..near + 9, len),
@@ -98,11 +106,15 @@ impl Dice {
     }
 
     fn below(&mut self, bound: usize) -> usize {
+        (self.roll() as usize * bound) >> 32
+    }
+
+    fn roll(&mut self) -> u32 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((mixed ^ (mixed >> 31)) >> 32) as usize * bound) >> 32
+        ((mixed ^ (mixed >> 31)) >> 32) as u32
     }
 }
 
@@ -114,12 +126,12 @@ mod tests {
     fn chunks_are_the_whole_in_order() {
         for bytes in [&b""[..], b"a", b"\xE2\x82\xAC", &[0xC3; 300]] {
             let case = Case::new(bytes);
-            assert_eq!(case.cuts.chunks(bytes).collect::<Vec<_>>().concat(), bytes);
+            assert_eq!(case.cuts().chunks(bytes).collect::<Vec<_>>().concat(), bytes);
             assert!((1..=64).contains(&case.prefix));
-            assert_eq!(case.cuts, Case::new(bytes).cuts);
+            assert_eq!(case.cuts(), Case::new(bytes).cuts());
         }
-        let case = Case::with_cuts(b"abc", &[9, 1, 1]);
-        assert_eq!(case.cuts.chunks(b"abc").collect::<Vec<_>>(), [&b"a"[..], b"", b"bc", b""]);
+        let case = Case::with_cuts(b"abc", Cuts::new([9, 1, 1], 3));
+        assert_eq!(case.cuts().chunks(b"abc").collect::<Vec<_>>(), [&b"a"[..], b"", b"bc", b""]);
     }
 
     #[test]
@@ -127,7 +139,7 @@ mod tests {
         let mut counts = std::collections::BTreeSet::new();
         for seed in 0..200u8 {
             let bytes = [seed, 0xE2, 0x82, 0xAC, b'a', seed];
-            counts.insert(Case::new(&bytes).cuts.offsets().len());
+            counts.insert(Case::new(&bytes).cuts().offsets().len());
         }
         assert!(counts.contains(&1) && counts.contains(&3) && counts.contains(&10), "{counts:?}");
     }

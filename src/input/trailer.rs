@@ -38,7 +38,7 @@ impl<'a> CutInput<'a> {
 
     /// The case to judge.
     pub fn case(&self) -> Case<'a> {
-        Case { cuts: self.cuts, ..Case::new(self.bytes) }
+        Case::with_cuts(self.bytes, self.cuts)
     }
 }
 

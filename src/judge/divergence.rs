@@ -160,7 +160,7 @@ impl Divergence {
             contract: info.contract,
             rule,
             bytes: case.bytes.to_vec(),
-            cuts: case.cuts.offsets().to_vec(),
+            cuts: case.cuts().offsets().to_vec(),
             grid: Grid::of(slots.iter().filter(|slot| slot.on).map(|slot| slot.decoder), case),
         }
     }
@@ -172,7 +172,7 @@ impl Divergence {
         format!(
             "#[test]\nfn {name}() {{\n    let decoders = utfuzz::peers::all();\n    \
              let decoder = decoders.iter().find(|decoder| decoder.info().name == {:?}).unwrap();\n    \
-             let case = utfuzz::input::Case::with_cuts(b\"{}\", &{:?});\n    \
+             let bytes = b\"{}\";\n    let case = utfuzz::input::Case::with_cuts(bytes, utfuzz::input::Cuts::new({:?}, bytes.len()));\n    \
              let divergence = utfuzz::judge::first_divergence(&**decoder, &case);\n    \
              assert!(divergence.is_none(), \"{{}}\", divergence.unwrap());\n}}\n",
             self.signature.decoder,

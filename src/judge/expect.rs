@@ -1,9 +1,9 @@
 //! What `spec` expects of a case, once for each distinct contract.
 
 use crate::spec::grammar::Form;
-use crate::spec::model::{generalised_len, payload};
-use crate::spec::{self, Bom, Contract, Reading, Replacement};
-use crate::utf8::{BYTE_ORDER_MARK, Malformed, Validity};
+use crate::spec::model::{generalised_len, payload, push_generalised};
+use crate::spec::{self, Automaton, Bom, Contract, End, Reading, Replacement, UnitRule};
+use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Kind, Malformed, Validity};
 
 /// The expected answers under one contract.
 pub(super) struct Expectation {
@@ -12,6 +12,7 @@ pub(super) struct Expectation {
     pub(super) errors: Vec<Malformed>,
     /// The output; meaningless where the contract has no replacement.
     pub(super) lossy: Vec<u8>,
+    automaton: Automaton,
     /// Whether a well-formed input is its own output.
     identity: bool,
     /// Whether all output must be well-formed UTF-8.
@@ -31,10 +32,55 @@ impl Expectation {
         });
         Self {
             contract,
+            automaton: Automaton::of(contract.grammar),
             errors: Vec::new(),
             lossy: Vec::new(),
             identity: shortest,
             scalars_only: scalars_only && contract.replacement != Some(Replacement::SurrogateEscape),
+        }
+    }
+
+    /// Whether another contract's expectation follows from this one without reading the input again.
+    fn serves(&self, other: &Contract) -> bool {
+        let (ours, bom) = (self.contract, self.contract.bom);
+        let output = other.replacement.is_none() || other.replacement == ours.replacement;
+        (ours.grammar, ours.unit, bom) == (other.grammar, UnitRule::MaximalSubpart, Bom::Keep)
+            && ours.unit == other.unit
+            && output
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
+        let Self { contract, errors, lossy, automaton, .. } = self;
+        let replacement = contract.replacement.filter(|_| self.identity);
+        let mut copied = spec::model::stripped(contract, bytes);
+        automaton.ill_formed(contract, bytes, |unit| {
+            errors.extend(spec::model::malformed(contract, unit));
+            if let Some(replacement) = replacement {
+                lossy.extend_from_slice(&bytes[copied..unit.start]);
+                replacement.code_points(&bytes[unit.range()]).for_each(|code_point| push_generalised(code_point, lossy));
+                copied = unit.range().end;
+            }
+        });
+        match replacement {
+            Some(_) => lossy.extend_from_slice(&bytes[copied..]),
+            None => _ = spec::lossy(contract, bytes, lossy),
+        }
+    }
+
+    fn derive(&mut self, known: &Self, bytes: &[u8]) {
+        self.errors.extend_from_slice(&known.errors);
+        if let (Some(last), end) = (self.errors.last_mut(), self.contract.end)
+            && last.kind == Some(Kind::Incomplete)
+            && let Some(offset) = last.valid_up_to
+        {
+            last.len = Some(match end {
+                End::Incomplete => ErrorLen::Incomplete,
+                End::Error => ErrorLen::Bytes(bytes.len() - offset),
+            });
+        }
+        if self.contract.replacement.is_some() {
+            let stripped = self.contract.bom == Bom::Strip && bytes.starts_with(BYTE_ORDER_MARK);
+            self.lossy.extend_from_slice(&known.lossy[if stripped { BYTE_ORDER_MARK.len() } else { 0 }..]);
         }
     }
 
@@ -80,33 +126,16 @@ impl Expectation {
     }
 }
 
-/// Computes all expectations of one input.
+/// Computes all expectations of one input, reading it once for each grammar and unit rule.
 pub(super) fn fill(expectations: &mut [Expectation], bytes: &[u8]) {
     for index in 0..expectations.len() {
         let (done, rest) = expectations.split_at_mut(index);
-        let Some(expectation) = rest.first_mut() else { return };
-        expectation.errors.clear();
-        let contract = expectation.contract;
-        // Contracts that read alike share one reading.
-        let alike = |other: &&mut Expectation| {
-            let other = other.contract;
-            (other.grammar, other.unit, other.end) == (contract.grammar, contract.unit, contract.end)
-        };
-        match done.iter_mut().find(alike) {
-            Some(other) => expectation.errors.extend_from_slice(&other.errors),
-            None => expectation
-                .errors
-                .extend(spec::units(&contract, bytes).filter_map(|unit| spec::model::malformed(&contract, &unit))),
-        }
-        expectation.lossy.clear();
-        if contract.replacement.is_some() {
-            let like = |other: &&mut Expectation| Contract { end: contract.end, ..other.contract } == contract;
-            match done.iter_mut().find(like) {
-                Some(other) => expectation.lossy.extend_from_slice(&other.lossy),
-                None => {
-                    spec::lossy(&contract, bytes, &mut expectation.lossy);
-                }
-            }
+        let Some(new) = rest.first_mut() else { return };
+        new.errors.clear();
+        new.lossy.clear();
+        match done.iter().find(|known| known.serves(&new.contract)) {
+            Some(known) => new.derive(known, bytes),
+            None => new.read(bytes),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::annotate::hex;
 use super::expect::{self, Expectation};
-use super::laws::{self, Law};
+use super::laws;
 use super::observe::Observation;
+use super::question::Questions;
 use crate::decoder::Decoder;
 use crate::input::Case;
 use crate::spec::Contract;
@@ -55,38 +56,30 @@ impl Grid {
             let mut own = [Expectation::new(decoder.info().contract)];
             expect::fill(&mut own, case.bytes);
             let [own] = own;
-            let mut seen = Observation::default();
-            seen.observe(decoder, decoder.stream().as_deref_mut(), case);
-            let keeps = |law: Law| {
-                // Each question alone: an earlier broken law must not hide a later answer.
-                let mut alone = Observation::default();
-                alone.observe(decoder, decoder.stream().as_deref_mut(), case);
-                match law {
-                    Law::Verdict => alone.lossy = None,
-                    Law::Lossy => alone.validity = None,
-                    _ => (alone.validity, alone.lossy, alone.again) = (None, None, None),
-                }
-                if law != Law::Stream {
-                    (alone.streamed, alone.again) = (None, None);
-                }
-                (alone.errors, alone.prefixed, alone.halves) = (None, None, None);
-                laws::first_broken(&own, &alone, case, &mut 0).is_none()
+            let none = Questions::NONE;
+            let ask = |questions: Questions| {
+                let mut seen = Observation::default();
+                seen.observe(decoder, decoder.stream().as_deref_mut(), case, questions, &own.errors);
+                let keeps = laws::first_broken(&own, &seen, case, &mut 0).is_none();
+                (seen, keeps)
             };
             let lineage = (decoder.info().lineage)(case.bytes.len());
             let mut add = |question: usize, keeps: bool, answer: String| {
                 questions[question].add(keeps, answer, decoder.info().name, lineage);
             };
+            let (seen, keeps) = ask(Questions { verdict: true, ..none });
             if let Some(validity) = seen.validity {
-                add(0, keeps(Law::Verdict), validity.to_string());
+                add(0, keeps, validity.to_string());
             }
+            let (seen, keeps) = ask(Questions { lossy: true, ..none });
             if seen.lossy.is_some() {
-                add(1, keeps(Law::Lossy), output(&seen.lossy_bytes));
+                add(1, keeps, output(&seen.lossy_bytes));
             }
+            let (seen, keeps) = ask(Questions { stream: true, ..none });
             if let Some(streamed) = seen.streamed {
                 let verdict = streamed.validity.map(|validity| validity.to_string());
                 let text = own.contract.replacement.map(|_| output(&seen.streamed_bytes));
-                let answer = [verdict, text].into_iter().flatten().collect::<Vec<_>>().join("; ");
-                add(2, keeps(Law::Stream), answer);
+                add(2, keeps, [verdict, text].into_iter().flatten().collect::<Vec<_>>().join("; "));
             }
         }
         questions.retain(|question| question.groups.iter().any(|group| !group.decoders.is_empty()));

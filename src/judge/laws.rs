@@ -3,7 +3,7 @@
 
 use super::divergence::Subject;
 use super::expect::Expectation;
-use super::observe::{Observation, Streamed};
+use super::observe::{ErrorsFrom, Observation, Streamed};
 use crate::input::Case;
 use crate::utf8::{Malformed, Validity};
 
@@ -167,10 +167,10 @@ fn well_formed_output(expected: &Expectation, observed: &Observation, _: &Case<'
 
 /// Law 5.
 fn spans(expected: &Expectation, observed: &Observation, _: &Case<'_>) -> Held {
-    if observed.errors.is_none() {
-        return Held::NotAsked;
-    }
-    let (expected, observed) = (&expected.errors, &observed.error_list);
+    let Some(ErrorsFrom { first, to_the_end }) = observed.errors else { return Held::NotAsked };
+    let expected = expected.errors.get(first..).unwrap_or_default();
+    let expected = if to_the_end { expected } else { &expected[..expected.len().min(1)] };
+    let observed = &observed.error_list;
     let at = expected.iter().zip(observed).position(|(expected, observed)| errors_part(expected, observed).is_some());
     let at = at.or((expected.len() != observed.len()).then_some(expected.len().min(observed.len())));
     let parting = at.map(|at| {
@@ -196,10 +196,10 @@ fn reset(expected: &Expectation, observed: &Observation, case: &Case<'_>) -> Hel
     }
 }
 
-/// Law 9, second half: the decoder's own verdict, shifted.
-fn prefix(_: &Expectation, observed: &Observation, case: &Case<'_>) -> Held {
-    let Some((own, prefixed)) = observed.validity.zip(observed.prefixed) else { return Held::NotAsked };
-    let shifted = match own {
+/// Law 9, second half: an ASCII prefix shifts the verdict and does nothing else.
+fn prefix(expected: &Expectation, observed: &Observation, case: &Case<'_>) -> Held {
+    let Some(prefixed) = observed.prefixed else { return Held::NotAsked };
+    let shifted = match expected.validity() {
         Validity::Valid => Validity::Valid,
         Validity::Invalid(malformed) => Validity::Invalid(Malformed {
             valid_up_to: malformed.valid_up_to.map(|offset| offset + case.prefix),

@@ -7,9 +7,11 @@
 mod annotate;
 mod divergence;
 mod expect;
+mod feedback;
 mod grid;
 mod laws;
 mod observe;
+mod question;
 mod shape;
 mod statistics;
 
@@ -22,7 +24,9 @@ pub use statistics::Statistics;
 use crate::decoder::{Decoder, Stream};
 use crate::input::{Case, Cuts};
 use expect::Expectation;
+use feedback::Features;
 use observe::Observation;
+use question::{Abilities, Questions};
 
 /// Judges cases for a fixed list of decoders.
 pub struct Judge<'d> {
@@ -30,6 +34,7 @@ pub struct Judge<'d> {
     expectations: Vec<Expectation>,
     observation: Observation,
     broken: Vec<Broken>,
+    features: Features,
     statistics: Statistics,
 }
 
@@ -37,6 +42,7 @@ struct Slot<'d> {
     decoder: &'d dyn Decoder,
     stream: Option<Box<dyn Stream + 'd>>,
     expectation: usize,
+    able: Abilities,
     on: bool,
 }
 
@@ -53,11 +59,18 @@ impl<'d> Judge<'d> {
                     expectations.push(Expectation::new(contract));
                     expectations.len() - 1
                 });
-                Slot { decoder, stream: decoder.stream(), expectation, on: true }
+                let stream = decoder.stream();
+                let able = Abilities {
+                    validate: decoder.validate(b"").is_some(),
+                    lossy: decoder.decode_lossy(b"", &mut Vec::new()).is_some(),
+                    stream: stream.is_some(),
+                };
+                Slot { decoder, stream, expectation, able, on: true }
             })
             .collect();
+        let features = Features::new();
         let statistics = Statistics::new(slots.iter().map(|slot| slot.decoder.info().name));
-        Self { slots, expectations, observation: Observation::default(), broken: Vec::new(), statistics }
+        Self { slots, expectations, observation: Observation::default(), broken: Vec::new(), features, statistics }
     }
 
     /// The decoders, in their order.
@@ -85,26 +98,69 @@ impl<'d> Judge<'d> {
 
     /// Judges one case: for each decoder that breaks a law, the first law it breaks.
     pub fn judge(&mut self, case: &Case<'_>) -> &[Broken] {
-        self.broken.clear();
         expect::fill(&mut self.expectations, case.bytes);
+        self.start(true, case)
+    }
+
+    /// Judges a case in full where it does something this judge has not seen done; else puts one question each to
+    /// [`Judge::SAMPLE`] decoders. For engines that run very many inputs very like each other, where what counts is
+    /// how many inputs are run. Decoders and questions are picked by the bytes.
+    ///
+    /// What this finds, [`Judge::judge`] finds too, if perhaps as the breach of a stronger law.
+    pub fn judge_novelty(&mut self, case: &Case<'_>) -> &[Broken] {
+        /// A judge that has seen little knows little: at first everything is judged in full.
+        const FIRST_CASES: u64 = 1024;
+        expect::fill(&mut self.expectations, case.bytes);
+        let novel = self.expectations.first().is_some_and(|first| self.features.note(first, case.bytes.len()));
+        self.start(novel || self.statistics.cases < FIRST_CASES, case)
+    }
+
+    /// How many decoders a case that shows nothing new is put to.
+    pub const SAMPLE: usize = 4;
+
+    fn start(&mut self, all: bool, case: &Case<'_>) -> &[Broken] {
+        self.broken.clear();
         self.statistics.count_case(self.expectations.first());
-        for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.on) {
-            let expectation = &self.expectations[slot.expectation];
-            self.observation.observe(slot.decoder, slot.stream.as_deref_mut(), case);
-            let mut comparisons = 0;
-            let broken = laws::first_broken(expectation, &self.observation, case, &mut comparisons);
-            self.statistics.count_comparisons(index, comparisons);
-            if let Some((mut law, offset)) = broken {
-                if matches!(law, Law::Stream | Law::Reset) {
-                    law = slot.stream_law(expectation, &mut self.observation, case);
-                    // It may carry its state into the next case.
-                    slot.stream = slot.decoder.stream();
-                }
-                let subject = Subject::at(&expectation.contract, case.bytes, offset);
-                self.broken.push(Broken { decoder: index, law, offset, subject });
-            }
+        if all {
+            (0..self.slots.len()).for_each(|index| self.ask(index, case, Questions::ALL));
+            return &self.broken;
+        }
+        let count = self.slots.len();
+        let first = case.lot as usize % count.max(1);
+        for index in (0..count.min(Self::SAMPLE)).map(|turn| (first + turn * count / Self::SAMPLE) % count) {
+            let slot = &self.slots[index];
+            let errors = self.expectations[slot.expectation].errors.len();
+            self.ask(index, case, slot.able.pick(case.lot.rotate_left(5 * index as u32), errors));
         }
         &self.broken
+    }
+
+    /// The first law one decoder breaks on a case, judged in full; [`Judge::broken`] stays as it is.
+    pub fn judge_one(&mut self, decoder: usize, case: &Case<'_>) -> Option<Broken> {
+        expect::fill(&mut self.expectations, case.bytes);
+        let before = self.broken.len();
+        self.ask(decoder, case, Questions::ALL);
+        self.broken.drain(before..).next()
+    }
+
+    fn ask(&mut self, index: usize, case: &Case<'_>, questions: Questions) {
+        let slot = &mut self.slots[index];
+        if !slot.on {
+            return;
+        }
+        let expectation = &self.expectations[slot.expectation];
+        self.observation.observe(slot.decoder, slot.stream.as_deref_mut(), case, questions, &expectation.errors);
+        let mut comparisons = 0;
+        let broken = laws::first_broken(expectation, &self.observation, case, &mut comparisons);
+        self.statistics.count_comparisons(index, comparisons);
+        let Some((mut law, offset)) = broken else { return };
+        if matches!(law, Law::Stream | Law::Reset) {
+            law = slot.stream_law(expectation, &mut self.observation, case);
+            // It may carry its state into the next case.
+            slot.stream = slot.decoder.stream();
+        }
+        let subject = Subject::at(&expectation.contract, case.bytes, offset);
+        self.broken.push(Broken { decoder: index, law, offset, subject });
     }
 
     /// All there is to say of a broken law, its signature first. This takes a thousand judgements or so.
@@ -116,9 +172,10 @@ impl<'d> Judge<'d> {
 impl Slot<'_> {
     /// Whether a stream that went wrong goes wrong from the start, or only after something else.
     fn stream_law(&self, expectation: &Expectation, observation: &mut Observation, case: &Case<'_>) -> Law {
-        for cuts in [case.cuts, Cuts::NONE] {
-            let case = Case { cuts, ..*case };
-            observation.observe(self.decoder, self.decoder.stream().as_deref_mut(), &case);
+        for cuts in [*case.cuts(), Cuts::NONE] {
+            let case = Case::with_cuts(case.bytes, cuts);
+            let questions = Questions { stream: true, ..Questions::NONE };
+            observation.observe(self.decoder, self.decoder.stream().as_deref_mut(), &case, questions, &[]);
             if let Some((Law::Stream, _)) = laws::first_broken(expectation, observation, &case, &mut 0) {
                 return Law::Stream;
             }

@@ -1,19 +1,21 @@
-//! What a decoder answers: every question of a case put to it, and the answers kept as they are.
+//! What a decoder answers: questions put to it, and the answers kept as they are.
 
+use super::question::{Questions, Spans};
 use crate::decoder::{Decoder, Stream};
 use crate::input::Case;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 
-/// The answers of one decoder to one case. The buffers are kept from case to case.
+/// The answers of one decoder to one case; `None` where it was not asked or could not say. The buffers are kept from
+/// case to case.
 #[derive(Default)]
 pub(super) struct Observation {
     /// The verdict on the input.
     pub(super) validity: Option<Validity>,
-    /// The output, where there is one.
+    /// The output.
     pub(super) lossy: Option<()>,
     pub(super) lossy_bytes: Vec<u8>,
-    /// Every error, found by going on behind each; `None` for a decoder that does not state offset and length.
-    pub(super) errors: Option<()>,
+    /// Errors, from the expected one of this index on, found by going on behind each.
+    pub(super) errors: Option<ErrorsFrom>,
     pub(super) error_list: Vec<Malformed>,
     /// The input in chunks.
     pub(super) streamed: Option<Streamed>,
@@ -24,7 +26,7 @@ pub(super) struct Observation {
     /// The verdict on the input behind an ASCII prefix.
     pub(super) prefixed: Option<Validity>,
     prefixed_bytes: Vec<u8>,
-    /// The verdicts on the input before and after the first cut, where the input as a whole was rejected.
+    /// The verdicts on the input before and after the first cut.
     pub(super) halves: Option<(Validity, Validity)>,
 }
 
@@ -34,65 +36,114 @@ pub(super) struct Streamed {
     pub(super) validity: Option<Validity>,
 }
 
+/// Which of the expected errors the list of errors answers to.
+#[derive(Clone, Copy)]
+pub(super) struct ErrorsFrom {
+    pub(super) first: usize,
+    /// False where only the next error was asked for.
+    pub(super) to_the_end: bool,
+}
+
 impl Observation {
-    /// Puts every question of the case to the decoder.
+    /// Puts these questions to the decoder. `expected` are the errors `spec` finds.
     pub(super) fn observe<'s>(
         &mut self,
         decoder: &dyn Decoder,
         stream: Option<&mut (dyn Stream + 's)>,
         case: &Case<'_>,
+        questions: Questions,
+        expected: &[Malformed],
     ) {
         let bytes = case.bytes;
-        self.validity = decoder.validate(bytes);
-        self.lossy_bytes.clear();
-        self.lossy = decoder.decode_lossy(bytes, &mut self.lossy_bytes);
-        self.observe_errors(decoder, bytes);
-        self.observe_stream(stream, case);
-        self.observe_prefix(decoder, case);
-        self.halves = match (self.validity, case.cuts.offsets().first()) {
-            (Some(Validity::Invalid(_)), Some(&cut)) if cut > 0 && cut < bytes.len() => {
-                decoder.validate(&bytes[..cut]).zip(decoder.validate(&bytes[cut..]))
+        self.validity = if questions.verdict { decoder.validate(bytes) } else { None };
+        self.lossy = None;
+        if questions.lossy {
+            self.lossy_bytes.clear();
+            self.lossy = decoder.decode_lossy(bytes, &mut self.lossy_bytes);
+        }
+        self.errors = None;
+        match questions.spans {
+            Spans::No => {}
+            Spans::All => self.observe_all_errors(decoder, bytes),
+            Spans::Behind(index) => self.observe_next_error(decoder, bytes, index, expected),
+        }
+        self.streamed = None;
+        self.again = None;
+        if let Some(stream) = stream {
+            if questions.stream {
+                self.streamed_bytes.clear();
+                self.streamed = Some(in_chunks(stream, case.cuts().chunks(bytes), &mut self.streamed_bytes));
             }
-            _ => None,
-        };
+            if questions.again {
+                self.again_bytes.clear();
+                self.again = Some(in_chunks(stream, [bytes], &mut self.again_bytes));
+            }
+        }
+        self.prefixed = None;
+        if questions.prefix {
+            self.prefixed_bytes.clear();
+            self.prefixed_bytes.resize(case.prefix, b'a');
+            self.prefixed_bytes.extend_from_slice(bytes);
+            self.prefixed = decoder.validate(&self.prefixed_bytes);
+        }
+        self.halves = None;
+        if questions.halves
+            && !expected.is_empty()
+            && let Some(&cut) = case.cuts().offsets().first()
+            && (1..bytes.len()).contains(&cut)
+        {
+            self.halves = decoder.validate(&bytes[..cut]).zip(decoder.validate(&bytes[cut..]));
+        }
     }
 
-    fn observe_errors(&mut self, decoder: &dyn Decoder, bytes: &[u8]) {
+    fn observe_all_errors(&mut self, decoder: &dyn Decoder, bytes: &[u8]) {
         self.error_list.clear();
-        self.errors = None;
         let mut start = 0;
         let mut verdict = self.validity;
         while let Some(Validity::Invalid(malformed)) = verdict {
-            let (Some(offset), Some(len)) = (malformed.valid_up_to, malformed.len) else { return };
-            let offset = start + offset;
-            self.error_list.push(Malformed { valid_up_to: Some(offset), ..malformed });
-            match len {
-                ErrorLen::Bytes(len) if len > 0 && offset + len <= bytes.len() => start = offset + len,
-                _ => break,
-            }
+            let Some(malformed) = shifted(malformed, start) else { return };
+            self.error_list.push(malformed);
+            let Some(end) = end(&malformed).filter(|&end| end > start && end <= bytes.len()) else { break };
+            start = end;
             verdict = decoder.validate(&bytes[start..]);
         }
-        self.errors = verdict.map(|_| ());
+        self.errors = verdict.map(|_| ErrorsFrom { first: 0, to_the_end: true });
     }
 
-    fn observe_stream<'s>(&mut self, stream: Option<&mut (dyn Stream + 's)>, case: &Case<'_>) {
-        self.streamed = None;
-        self.again = None;
-        self.streamed_bytes.clear();
-        self.again_bytes.clear();
-        let Some(stream) = stream else { return };
-        for chunk in case.cuts.chunks(case.bytes) {
-            stream.push(chunk, &mut self.streamed_bytes);
+    fn observe_next_error(&mut self, decoder: &dyn Decoder, bytes: &[u8], index: usize, expected: &[Malformed]) {
+        self.error_list.clear();
+        let Some(start) = expected.get(index).and_then(end).filter(|&end| end <= bytes.len()) else { return };
+        match decoder.validate(&bytes[start..]) {
+            Some(Validity::Invalid(malformed)) => match shifted(malformed, start) {
+                Some(malformed) => self.error_list.push(malformed),
+                None => return,
+            },
+            Some(Validity::Valid) => {}
+            None => return,
         }
-        self.streamed = Some(Streamed { validity: stream.finish(&mut self.streamed_bytes) });
-        stream.push(case.bytes, &mut self.again_bytes);
-        self.again = Some(Streamed { validity: stream.finish(&mut self.again_bytes) });
+        self.errors = Some(ErrorsFrom { first: index + 1, to_the_end: false });
     }
+}
 
-    fn observe_prefix(&mut self, decoder: &dyn Decoder, case: &Case<'_>) {
-        self.prefixed_bytes.clear();
-        self.prefixed_bytes.resize(case.prefix, b'a');
-        self.prefixed_bytes.extend_from_slice(case.bytes);
-        self.prefixed = decoder.validate(&self.prefixed_bytes);
+/// The error with its offset counted from the start of the input; `None` where offset or length is not stated.
+fn shifted(malformed: Malformed, start: usize) -> Option<Malformed> {
+    let offset = malformed.valid_up_to?;
+    malformed.len?;
+    Some(Malformed { valid_up_to: Some(start + offset), ..malformed })
+}
+
+fn end(malformed: &Malformed) -> Option<usize> {
+    match (malformed.valid_up_to, malformed.len) {
+        (Some(offset), Some(ErrorLen::Bytes(len))) if len > 0 => Some(offset + len),
+        _ => None,
     }
+}
+
+fn in_chunks<'a, 's>(
+    stream: &mut (dyn Stream + 's),
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+    out: &mut Vec<u8>,
+) -> Streamed {
+    chunks.into_iter().for_each(|chunk| stream.push(chunk, out));
+    Streamed { validity: stream.finish(out) }
 }

@@ -33,7 +33,7 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
         let shows: Vec<Option<(Law, Subject)>> = (0..OFFSETS)
             .map(|offset| {
                 let bytes = [&vec![b'a'; offset], core, behind].concat();
-                let hit = judge.judge(&Case { cuts: Cuts::NONE, ..Case::new(&bytes) }).first().copied();
+                let hit = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first().copied();
                 hit.map(|hit| (hit.law, hit.subject)).filter(|(law, _)| *law != Law::Prefix && *law != Law::Concatenation)
             })
             .collect();

@@ -1,5 +1,6 @@
 //! bstr: `to_str`, and `to_str_lossy_into`.
 
+use super::append_text;
 use crate::decoder::{Decoder, Info};
 use crate::spec::Contract;
 use crate::utf8::{ErrorLen, Malformed, Validity};
@@ -27,18 +28,7 @@ impl Decoder for Bstr {
     }
 
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        // bstr appends to a `String`; an empty one borrows the allocation of `out` for the time being.
-        let mut text = String::new();
-        let before = core::mem::take(out);
-        if before.is_empty() {
-            text = String::from_utf8(before).unwrap_or_default();
-            bytes.to_str_lossy_into(&mut text);
-            *out = text.into_bytes();
-        } else {
-            bytes.to_str_lossy_into(&mut text);
-            *out = before;
-            out.extend_from_slice(text.as_bytes());
-        }
+        append_text(out, |text| bytes.to_str_lossy_into(text));
         Some(())
     }
 }

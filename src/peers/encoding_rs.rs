@@ -1,8 +1,9 @@
-//! encoding_rs, the decoder of Firefox, through four of its ways in.
+//! encoding_rs, the decoder of Firefox, through four of its ways in: `decode_to_string` with the byte order mark kept
+//! and stripped, `decode_to_utf16`, and `decode_to_utf8_without_replacement`.
 //!
 //! For 64 bytes or more its validation is simdutf8's, so there it is no independent witness.
 
-use super::push_utf16;
+use super::{append_text, push_utf16};
 use crate::decoder::{Decoder, Info, Stream};
 use crate::spec::{Bom, Contract, End};
 use crate::utf8::{ErrorLen, Malformed, Validity};
@@ -32,7 +33,7 @@ type Start = fn() -> encoding_rs::Decoder;
 const UTF_8_KEEPING_BOM: Start = || UTF_8.new_decoder_without_bom_handling();
 const UTF_8_STRIPPING_BOM: Start = || UTF_8.new_decoder_with_bom_removal();
 
-/// `utf8_valid_up_to`, and `Decoder::decode_to_utf8`.
+/// `utf8_valid_up_to`, and `Decoder::decode_to_string`.
 struct ToUtf8 {
     info: Info,
     start: Start,
@@ -52,37 +53,46 @@ impl Decoder for ToUtf8 {
     }
 
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        to_utf8(&mut (self.start)(), bytes, true, out);
+        append_text(out, |text| to_utf8(&mut (self.start)(), bytes, true, text));
         Some(())
     }
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        Some(Box::new(Utf8Stream { start: self.start, decoder: (self.start)() }))
+        Some(Box::new(Utf8Stream { start: self.start, decoder: (self.start)(), text: String::new() }))
     }
 }
 
 struct Utf8Stream {
     start: Start,
     decoder: encoding_rs::Decoder,
+    text: String,
+}
+
+impl Utf8Stream {
+    fn feed(&mut self, chunk: &[u8], last: bool, out: &mut Vec<u8>) {
+        self.text.clear();
+        to_utf8(&mut self.decoder, chunk, last, &mut self.text);
+        out.extend_from_slice(self.text.as_bytes());
+    }
 }
 
 impl Stream for Utf8Stream {
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        to_utf8(&mut self.decoder, chunk, false, out);
+        self.feed(chunk, false, out);
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
-        to_utf8(&mut self.decoder, &[], true, out);
+        self.feed(&[], true, out);
         self.decoder = (self.start)();
         None
     }
 }
 
-fn to_utf8(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, out: &mut Vec<u8>) {
-    let mut buffer = [0; 512];
+fn to_utf8(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, out: &mut String) {
     loop {
-        let (result, read, written, _) = decoder.decode_to_utf8(bytes, &mut buffer, last);
-        out.extend_from_slice(&buffer[..written]);
+        // One byte becomes three at the most; what is pending, three more.
+        out.reserve(bytes.len() * 3 + 6);
+        let (result, read, _) = decoder.decode_to_string(bytes, out, last);
         bytes = &bytes[read..];
         if result == CoderResult::InputEmpty {
             return;
@@ -127,7 +137,7 @@ impl Stream for Utf16Stream {
 }
 
 fn to_utf16(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, out: &mut Vec<u8>) {
-    let mut buffer = [0; 256];
+    let mut buffer = [0; 64];
     loop {
         let (result, read, written, _) = decoder.decode_to_utf16(bytes, &mut buffer, last);
         push_utf16(&buffer[..written], out);
@@ -171,7 +181,7 @@ impl StrictStream {
     }
 
     fn feed(&mut self, mut bytes: &[u8], last: bool) {
-        let mut buffer = [0; 512];
+        let mut buffer = [0; 128];
         while self.error.is_none() {
             let (result, read, _) = self.decoder.decode_to_utf8_without_replacement(bytes, &mut buffer, last);
             self.consumed += read;

@@ -92,6 +92,23 @@ pub fn matches_glob(glob: &str, name: &str) -> bool {
     (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches_glob(tail, &rest[at..]))
 }
 
+/// Lets `write` append to `out` as a `String`, without copying where `out` is empty.
+#[cfg(feature = "peers")]
+fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
+    let before = core::mem::take(out);
+    if before.is_empty() {
+        // An empty vector is a `String` as it stands, and keeps its allocation.
+        let mut text = String::from_utf8(before).unwrap_or_default();
+        write(&mut text);
+        *out = text.into_bytes();
+    } else {
+        let mut text = String::new();
+        write(&mut text);
+        *out = before;
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
 /// Appends UTF-16 as generalised UTF-8: pairs join, a lone surrogate takes three bytes.
 #[cfg(feature = "peers")]
 fn push_utf16(units: &[u16], out: &mut Vec<u8>) {

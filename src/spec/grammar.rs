@@ -39,6 +39,30 @@ pub struct Grammar {
     pub rows: &'static [Row],
     /// True where a trailing surrogate may not follow a leading one, since the pair has a form of its own (WTF-8 §3).
     pub pairs_join: bool,
+    /// For each byte the first row it leads, or the number of rows: where to start looking.
+    first_row: [u8; 256],
+}
+
+impl Grammar {
+    const fn new(name: &'static str, source: &'static str, rows: &'static [Row]) -> Self {
+        let mut first_row = [rows.len() as u8; 256];
+        let mut row = rows.len();
+        while row > 0 {
+            row -= 1;
+            let (first, last) = rows[row].bytes[0];
+            let mut lead = first as usize;
+            while lead <= last as usize {
+                first_row[lead] = row as u8;
+                lead += 1;
+            }
+        }
+        Self { name, source, rows, pairs_join: false, first_row }
+    }
+
+    /// The rows this byte leads, and maybe others behind them.
+    pub(super) fn rows_from(&self, lead: u8) -> &'static [Row] {
+        &self.rows[usize::from(self.first_row[usize::from(lead)])..]
+    }
 }
 
 impl PartialEq for Grammar {
@@ -76,51 +100,28 @@ const SIX_FD: Row = scalar(&[(0xFD, 0xFD), TAIL, TAIL, TAIL, TAIL, TAIL]);
 const NULL_AS_TWO: Row = scalar(&[(0xC0, 0xC0), (0x80, 0x80)]);
 
 /// UTF-8: RFC 3629 §4 (the ABNF `UTF8-octets`), the same as Unicode Table 3-7.
-pub static RFC3629: Grammar = Grammar {
-    name: "rfc3629",
-    source: "RFC 3629 §4; Unicode Table 3-7",
-    rows: &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4],
-    pairs_join: false,
-};
+pub static RFC3629: Grammar = Grammar::new("rfc3629", "RFC 3629 §4; Unicode Table 3-7", &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4]);
 
 /// UTF-8 as first published: one to six octets, 31 bits, shortest form only (RFC 2279 §2).
 ///
 /// The text does not exclude the surrogate code points from the octet patterns, so they are well-formed here.
-pub static RFC2279: Grammar = Grammar {
-    name: "rfc2279",
-    source: "RFC 2279 §2",
-    rows: &[
+pub static RFC2279: Grammar = Grammar::new("rfc2279", "RFC 2279 §2", &[
         ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, LEAD_SURROGATE, TRAIL_SURROGATE, THREE_EE, FOUR_F0, FOUR_TO_1FFFFF,
         FIVE_F8, FIVE_F9, SIX_FC, SIX_FD,
-    ],
-    pairs_join: false,
-};
+    ]);
 
 /// RFC 2279 without the surrogate code points: what glibc's multibyte functions accept.
-pub static RFC2279_NO_SURROGATES: Grammar = Grammar {
-    name: "rfc2279-surrogates",
-    source: "RFC 2279 §2, less U+D800..U+DFFF",
-    rows: &[
+pub static RFC2279_NO_SURROGATES: Grammar = Grammar::new("rfc2279-surrogates", "RFC 2279 §2, less U+D800..U+DFFF", &[
         ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_TO_1FFFFF, FIVE_F8, FIVE_F9, SIX_FC, SIX_FD,
-    ],
-    pairs_join: false,
-};
+    ]);
 
 /// RFC 3629 and the surrogate code points as three-byte forms, joined or not ("generalized UTF-8").
-pub static WITH_SURROGATES: Grammar = Grammar {
-    name: "rfc3629+surrogates",
-    source: "RFC 3629 §4, and U+D800..U+DFFF as three-byte forms",
-    rows: &[
+pub static WITH_SURROGATES: Grammar = Grammar::new("rfc3629+surrogates", "RFC 3629 §4, and U+D800..U+DFFF as three-byte forms", &[
         ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, LEAD_SURROGATE, TRAIL_SURROGATE, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4,
-    ],
-    pairs_join: false,
-};
+    ]);
 
 /// RFC 3629 and every overlong form of two to four bytes.
-pub static WITH_OVERLONG: Grammar = Grammar {
-    name: "rfc3629+overlong",
-    source: "RFC 3629 §4, and the forms §3 forbids as overlong",
-    rows: &[
+pub static WITH_OVERLONG: Grammar = Grammar::new("rfc3629+overlong", "RFC 3629 §4, and the forms §3 forbids as overlong", &[
         ASCII,
         scalar(&[(0xC0, 0xDF), TAIL]),
         scalar(&[(0xE0, 0xEC), TAIL, TAIL]),
@@ -132,15 +133,10 @@ pub static WITH_OVERLONG: Grammar = Grammar {
         scalar(&[(0xF0, 0xF0), (0x8E, 0xBF), TAIL, TAIL]),
         FOUR_F1,
         FOUR_F4,
-    ],
-    pairs_join: false,
-};
+    ]);
 
 /// RFC 3629 without the 66 noncharacters (Unicode D14): what Perl's strict `UTF-8` accepts.
-pub static NO_NONCHARACTERS: Grammar = Grammar {
-    name: "rfc3629-noncharacters",
-    source: "RFC 3629 §4, less the noncharacters of Unicode D14",
-    rows: &[
+pub static NO_NONCHARACTERS: Grammar = Grammar::new("rfc3629-noncharacters", "RFC 3629 §4, less the noncharacters of Unicode D14", &[
         ASCII,
         TWO,
         THREE_E0,
@@ -176,33 +172,16 @@ pub static NO_NONCHARACTERS: Grammar = Grammar {
         scalar(&[(0xF4, 0xF4), (0x80, 0x8E), TAIL, TAIL]),
         scalar(&[(0xF4, 0xF4), (0x8F, 0x8F), (0x80, 0xBE), TAIL]),
         scalar(&[(0xF4, 0xF4), (0x8F, 0x8F), (0xBF, 0xBF), (0x80, 0xBD)]),
-    ],
-    pairs_join: false,
-};
+    ]);
 
 /// CESU-8 (UTR #26): supplementary code points as a pair of three-byte surrogates; no four-byte forms.
-pub static CESU8: Grammar = Grammar {
-    name: "cesu-8",
-    source: "UTR #26 §2, Table 3-6B",
-    rows: &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE],
-    pairs_join: false,
-};
+pub static CESU8: Grammar = Grammar::new("cesu-8", "UTR #26 §2, Table 3-6B", &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE]);
 
 /// Modified UTF-8: CESU-8 with U+0000 as C0 80 (the Java `DataInput` documentation).
-pub static MODIFIED_UTF8: Grammar = Grammar {
-    name: "modified-utf-8",
-    source: "Java SE java.io.DataInput, Modified UTF-8",
-    rows: &[scalar(&[(0x01, 0x7F)]), NULL_AS_TWO, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE],
-    pairs_join: false,
-};
+pub static MODIFIED_UTF8: Grammar = Grammar::new("modified-utf-8", "Java SE java.io.DataInput, Modified UTF-8", &[scalar(&[(0x01, 0x7F)]), NULL_AS_TWO, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE]);
 
 /// WTF-8: RFC 3629 and lone surrogates, but never a surrogate pair as two three-byte forms.
-pub static WTF8: Grammar = Grammar {
-    name: "wtf-8",
-    source: "The WTF-8 encoding, §3.2",
-    rows: WITH_SURROGATES.rows,
-    pairs_join: true,
-};
+pub static WTF8: Grammar = Grammar { pairs_join: true, ..Grammar::new("wtf-8", "The WTF-8 encoding, §3.2", WITH_SURROGATES.rows) };
 
 /// Every grammar.
 pub static ALL: [&Grammar; 9] = [
@@ -232,6 +211,17 @@ mod tests {
                     });
                     assert!(apart, "{}: {row:X?} and {other:X?}", grammar.name);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_rows_a_byte_leads_stand_together() {
+        for grammar in ALL {
+            for lead in 0..=255 {
+                let leads = |row: &&Row| (row.bytes[0].0..=row.bytes[0].1).contains(&lead);
+                let together = grammar.rows_from(lead).iter().take_while(leads).count();
+                assert_eq!(together, grammar.rows.iter().filter(leads).count(), "{} {lead:02X}", grammar.name);
             }
         }
     }

@@ -4,11 +4,13 @@
 //! them. It is slow and obvious on purpose; it is checked against published vectors and against `core::str` on every
 //! short string, and everything else is checked against it.
 
+pub mod automaton;
 pub mod grammar;
 pub mod model;
 pub mod policy;
 mod rule;
 
+pub use automaton::Automaton;
 pub use grammar::Grammar;
 pub use model::{Reading, Unit, Units, code_points, detected_at, encode, lossy, units, utf16, validity};
 pub use policy::{Bom, Contract, End, Replacement, UnitRule};

@@ -41,7 +41,7 @@ pub enum Reading {
 
 /// Reads `bytes` by the contract, without allocating.
 pub fn units<'a>(contract: &Contract, bytes: &'a [u8]) -> Units<'a> {
-    Units { contract: *contract, bytes, at: 0, previous: None }
+    Units::behind(contract, bytes, 0, None)
 }
 
 /// Iterator over [`Unit`]s; see [`units`].
@@ -51,6 +51,13 @@ pub struct Units<'a> {
     bytes: &'a [u8],
     at: usize,
     previous: Option<Form>,
+}
+
+impl<'a> Units<'a> {
+    /// Goes on reading at `at`, behind a sequence of the form `previous`.
+    pub(super) fn behind(contract: &Contract, bytes: &'a [u8], at: usize, previous: Option<Form>) -> Self {
+        Self { contract: *contract, bytes, at, previous }
+    }
 }
 
 impl Iterator for Units<'_> {
@@ -90,11 +97,14 @@ enum Match {
 impl Match {
     fn longest(grammar: &Grammar, bytes: &[u8], previous: Option<Form>) -> Self {
         let mut longest = 0;
-        for row in grammar.rows {
+        for row in bytes.first().map_or(&[][..], |&lead| grammar.rows_from(lead)) {
+            let matched = matching_prefix(row, bytes);
+            if matched == 0 {
+                break;
+            }
             if must_join(grammar, row, previous) {
                 continue;
             }
-            let matched = matching_prefix(row, bytes);
             if matched == row.bytes.len() {
                 return Self::Whole(row);
             }
@@ -251,23 +261,22 @@ pub fn code_points<'a>(contract: &Contract, bytes: &'a [u8]) -> impl Iterator<It
 /// `None`, and nothing appended, where the contract has no replacement.
 pub fn lossy(contract: &Contract, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let replacement = contract.replacement?;
-    let body = &bytes[stripped(contract, bytes)..];
-    let mut copied = 0;
-    for unit in units(contract, body) {
+    let mut copied = stripped(contract, bytes);
+    for unit in units(contract, bytes).skip(usize::from(copied > 0)) {
         match unit.reading {
             Reading::WellFormed(code_point) if generalised_len(code_point) == unit.len => continue,
             Reading::WellFormed(code_point) => {
-                out.extend_from_slice(&body[copied..unit.start]);
+                out.extend_from_slice(&bytes[copied..unit.start]);
                 push_generalised(code_point, out);
             }
             Reading::IllFormed { .. } => {
-                out.extend_from_slice(&body[copied..unit.start]);
-                replacement.code_points(&body[unit.range()]).for_each(|code_point| push_generalised(code_point, out));
+                out.extend_from_slice(&bytes[copied..unit.start]);
+                replacement.code_points(&bytes[unit.range()]).for_each(|code_point| push_generalised(code_point, out));
             }
         }
-        copied = unit.start + unit.len;
+        copied = unit.range().end;
     }
-    out.extend_from_slice(&body[copied..]);
+    out.extend_from_slice(&bytes[copied..]);
     Some(())
 }
 
@@ -282,7 +291,8 @@ pub fn utf16(contract: &Contract, bytes: &[u8], out: &mut Vec<u16>) {
     }
 }
 
-fn stripped(contract: &Contract, bytes: &[u8]) -> usize {
+/// How many bytes of a byte order mark the contract leaves out of the output.
+pub(crate) fn stripped(contract: &Contract, bytes: &[u8]) -> usize {
     match contract.bom {
         Bom::Strip if bytes.starts_with(BYTE_ORDER_MARK) => BYTE_ORDER_MARK.len(),
         _ => 0,

@@ -1,0 +1,110 @@
+//! Which questions are put to a decoder.
+
+/// A set of questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Questions {
+    /// The verdict on the input.
+    pub(super) verdict: bool,
+    /// The errors behind the first.
+    pub(super) spans: Spans,
+    /// The output.
+    pub(super) lossy: bool,
+    /// The input in chunks.
+    pub(super) stream: bool,
+    /// The input in one chunk, on the stream just finished (or fresh).
+    pub(super) again: bool,
+    /// The verdict on the input behind an ASCII prefix.
+    pub(super) prefix: bool,
+    /// The verdicts on both halves of an ill-formed input.
+    pub(super) halves: bool,
+}
+
+/// How the errors behind the first are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spans {
+    No,
+    /// Going on behind each error the decoder finds.
+    All,
+    /// The next error behind the expected one of this index.
+    Behind(usize),
+}
+
+impl Questions {
+    pub(super) const NONE: Self = Self {
+        verdict: false,
+        spans: Spans::No,
+        lossy: false,
+        stream: false,
+        again: false,
+        prefix: false,
+        halves: false,
+    };
+
+    pub(super) const ALL: Self =
+        Self { verdict: true, spans: Spans::All, lossy: true, stream: true, again: true, prefix: true, halves: true };
+}
+
+/// What a decoder can be asked at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Abilities {
+    pub(super) validate: bool,
+    pub(super) lossy: bool,
+    pub(super) stream: bool,
+}
+
+impl Abilities {
+    /// One question this decoder can answer, picked by a number; `errors` is how many the input has.
+    pub(super) fn pick(&self, number: u32, errors: usize) -> Questions {
+        let none = Questions::NONE;
+        let number = number as usize;
+        // The verdict and the output come up more often than the rest: they show most.
+        let validate = [
+            Questions { verdict: true, ..none },
+            Questions { verdict: true, ..none },
+            Questions { spans: if errors == 0 { Spans::No } else { Spans::Behind(number / 8 % errors) }, ..none },
+            Questions { prefix: true, ..none },
+            Questions { halves: true, ..none },
+        ];
+        let lossy = [Questions { lossy: true, ..none }; 3];
+        let stream = [
+            Questions { stream: true, ..none },
+            Questions { stream: true, ..none },
+            Questions { stream: true, again: true, ..none },
+        ];
+        let groups: [(bool, &[Questions]); 3] = [(self.validate, &validate), (self.lossy, &lossy), (self.stream, &stream)];
+        let count: usize = groups.iter().filter(|(can, _)| *can).map(|(_, questions)| questions.len()).sum();
+        if count == 0 {
+            return none;
+        }
+        let mut index = number % count;
+        for (_, questions) in groups.iter().filter(|(can, _)| *can) {
+            match questions.get(index) {
+                Some(picked) => return *picked,
+                None => index -= questions.len(),
+            }
+        }
+        none
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_question_is_picked_sooner_or_later() {
+        let able = Abilities { validate: true, lossy: true, stream: true };
+        let picked: Vec<_> = (0..1000).map(|number| able.pick(number, 3)).collect();
+        assert!(picked.iter().any(|questions| questions.verdict));
+        for index in 0..3 {
+            assert!(picked.iter().any(|questions| questions.spans == Spans::Behind(index)));
+        }
+        assert!(picked.iter().any(|questions| questions.lossy));
+        assert!(picked.iter().any(|questions| questions.stream && !questions.again));
+        assert!(picked.iter().any(|questions| questions.again));
+        assert!(picked.iter().any(|questions| questions.prefix));
+        assert!(picked.iter().any(|questions| questions.halves));
+        let validator = Abilities { validate: true, lossy: false, stream: false };
+        assert!((0..1000).all(|number| !validator.pick(number, 0).lossy && !validator.pick(number, 0).stream));
+    }
+}
