@@ -1,4 +1,7 @@
 //! The file is exactly the bytes every decoder sees.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| utfuzz::fuzz::differential(bytes));
+use libfuzzer_sys::{Corpus, fuzz_target};
+use utfuzz_fuzz::corpus;
+
+fuzz_target!(|bytes: &[u8]| -> Corpus { corpus(utfuzz::fuzz::differential(bytes)) });

@@ -1,6 +1,8 @@
 //! The bytes, then a trailer that says where they are cut (`utfuzz::input::trailer`).
 #![no_main]
 
+use libfuzzer_sys::{Corpus, fuzz_target};
 use utfuzz::input::trailer::CutInput;
+use utfuzz_fuzz::corpus;
 
-libfuzzer_sys::fuzz_target!(|input: CutInput<'_>| utfuzz::fuzz::streaming(&input));
+fuzz_target!(|input: CutInput<'_>| -> Corpus { corpus(utfuzz::fuzz::streaming(&input)) });

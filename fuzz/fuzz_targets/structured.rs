@@ -1,4 +1,8 @@
 //! Segments of text and of faults across block edges, drawn from the file (`utfuzz::input::generate`).
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: utfuzz::fuzz::Shown| utfuzz::fuzz::structured(&input));
+use libfuzzer_sys::{Corpus, fuzz_target};
+use utfuzz::fuzz::Shown;
+use utfuzz_fuzz::corpus;
+
+fuzz_target!(|input: Shown| -> Corpus { corpus(utfuzz::fuzz::structured(&input)) });

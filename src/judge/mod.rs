@@ -35,6 +35,7 @@ pub struct Judge<'d> {
     observation: Observation,
     broken: Vec<Broken>,
     features: Features,
+    novel: bool,
     statistics: Statistics,
 }
 
@@ -70,7 +71,7 @@ impl<'d> Judge<'d> {
             .collect();
         let features = Features::new();
         let statistics = Statistics::new(slots.iter().map(|slot| slot.decoder.info().name));
-        Self { slots, expectations, observation: Observation::default(), broken: Vec::new(), features, statistics }
+        Self { slots, expectations, observation: Observation::default(), broken: Vec::new(), features, novel: false, statistics }
     }
 
     /// The decoders, in their order.
@@ -111,8 +112,13 @@ impl<'d> Judge<'d> {
         /// A judge that has seen little knows little: at first everything is judged in full.
         const FIRST_CASES: u64 = 1024;
         expect::fill(&mut self.expectations, case.bytes);
-        let novel = self.expectations.first().is_some_and(|first| self.features.note(first, case.bytes.len()));
-        self.start(novel || self.statistics.cases < FIRST_CASES, case)
+        self.novel = self.expectations.first().is_some_and(|first| self.features.note(first, case.bytes));
+        self.start(self.novel || self.statistics.cases < FIRST_CASES, case)
+    }
+
+    /// Whether the last case of [`Judge::judge_novelty`] did something that none before it had done.
+    pub fn was_novel(&self) -> bool {
+        self.novel
     }
 
     /// How many decoders a case that shows nothing new is put to.

@@ -1,105 +1,159 @@
-//! A grammar's rows compiled into a table, for those who read very much: the same errors as [`units`], sooner.
+//! A grammar's rows compiled into a table, for those who read very much: the same ill-formed units as [`units`],
+//! sooner.
 //!
 //! A state is the set of rows that the bytes since the last boundary begin, so the table follows from the rows alone.
-//! Only the walk over well-formed text is done here; what an error is, and how long, `model` decides as always.
+//! What an error is, and how long, comes from `model`: asked once for each state and byte where maximal subparts are
+//! wanted, and at each error otherwise.
+//!
+//! The inner loop is written so that a fuzzer which traces integer comparisons finds none in it to trace: it goes by
+//! iterator and by tables of `bool`.
 //!
 //! [`units`]: super::model::units
 
 use super::grammar::{Form, Grammar};
-use super::model::{Unit, Units};
-use super::policy::Contract;
+use super::model::{Reading, Unit, Units, fault};
+use super::policy::{Contract, UnitRule};
+use crate::utf8::Kind;
 
 /// A compiled grammar.
 #[derive(Clone, Debug)]
 pub struct Automaton {
-    next: Vec<[u8; 256]>,
-    /// Whether every ASCII byte is a sequence of its own.
-    ascii: bool,
+    /// For each state and byte the state reached.
+    next: Box<[[u8; 256]; 256]>,
+    /// For each state and byte that is refused the rule broken.
+    refused: Vec<[Kind; 256]>,
 }
 
-/// The rows that the bytes since the last boundary begin, how many bytes these are, and whether a leading surrogate
-/// stands before them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The rows that the bytes since the last boundary begin, these bytes (any that lead here), and whether a leading
+/// surrogate stands before them.
+#[derive(Clone, Debug)]
 struct State {
     rows: Vec<usize>,
-    len: usize,
+    bytes: Vec<u8>,
     behind_lead: bool,
 }
 
 impl Automaton {
-    /// State 0 is a boundary between sequences, state 1 a boundary behind a leading surrogate.
-    const BOUNDARIES: u8 = 2;
-    const REJECT: u8 = u8::MAX;
+    /// State 0 is a boundary between sequences, state 1 a boundary behind a leading surrogate, the last is refusal.
+    const REFUSED: u8 = u8::MAX;
+    const IS_BOUNDARY: [bool; 256] = {
+        let mut table = [false; 256];
+        table[0] = true;
+        table[1] = true;
+        table
+    };
+    const IS_REFUSED: [bool; 256] = {
+        let mut table = [false; 256];
+        table[Self::REFUSED as usize] = true;
+        table
+    };
 
     /// Compiles the rows of a grammar.
     pub fn of(grammar: &Grammar) -> Self {
-        let start = |behind_lead| State { rows: (0..grammar.rows.len()).collect(), len: 0, behind_lead };
+        let start = |behind_lead| State { rows: (0..grammar.rows.len()).collect(), bytes: Vec::new(), behind_lead };
         let mut states = vec![start(false), start(true)];
-        let mut next = Vec::new();
-        while let Some(state) = states.get(next.len()).cloned() {
-            let mut row = [Self::REJECT; 256];
-            for (byte, slot) in (0..=u8::MAX).zip(&mut row) {
-                let goes_on = |index: &usize| {
-                    let row = &grammar.rows[*index];
-                    let (first, last) = row.bytes[state.len];
-                    let joins = grammar.pairs_join && row.form == Form::TrailSurrogate && state.behind_lead;
-                    (first..=last).contains(&byte) && !joins
+        let mut next = Box::new([[Self::REFUSED; 256]; 256]);
+        let mut refused = Vec::new();
+        while let Some(state) = states.get(refused.len()).cloned() {
+            let mut kinds = [Kind::Incomplete; 256];
+            for byte in 0..=u8::MAX {
+                let bytes = [&state.bytes[..], &[byte]].concat();
+                let reached = match state.step(grammar, &bytes) {
+                    None => {
+                        let previous = state.behind_lead.then_some(Form::LeadSurrogate);
+                        kinds[usize::from(byte)] = fault(grammar, &bytes, state.bytes.len(), previous);
+                        continue;
+                    }
+                    Some((rows, None)) => {
+                        let same = |other: &State| {
+                            (&other.rows, other.bytes.len(), other.behind_lead) == (&rows, bytes.len(), state.behind_lead)
+                        };
+                        states.iter().position(same).unwrap_or_else(|| {
+                            states.push(State { rows, bytes, behind_lead: state.behind_lead });
+                            states.len() - 1
+                        })
+                    }
+                    Some((_, Some(form))) => usize::from(form == Form::LeadSurrogate),
                 };
-                let rows: Vec<usize> = state.rows.iter().copied().filter(goes_on).collect();
-                let Some(&first) = rows.first() else { continue };
-                if grammar.rows[first].bytes.len() == state.len + 1 {
-                    *slot = u8::from(grammar.rows[first].form == Form::LeadSurrogate);
-                    continue;
-                }
-                let reached = State { rows, len: state.len + 1, behind_lead: state.behind_lead };
-                let known = states.iter().position(|state| *state == reached).unwrap_or_else(|| {
-                    states.push(reached);
-                    states.len() - 1
-                });
-                *slot = known as u8;
+                next[refused.len()][usize::from(byte)] = reached as u8;
             }
-            next.push(row);
+            refused.push(kinds);
         }
-        let ascii = next[0][..0x80].iter().all(|&state| state == 0);
-        Self { next, ascii }
+        Self { next, refused }
     }
 
     /// Calls `found` with each ill-formed unit of `bytes` under a contract of this grammar, in order.
     pub fn ill_formed(&self, contract: &Contract, bytes: &[u8], mut found: impl FnMut(&Unit)) {
         let mut at = 0;
-        while let Some((offset, behind_lead)) = self.first_error(&bytes[at..]) {
-            let previous = behind_lead.then_some(Form::LeadSurrogate);
-            let Some(unit) = Units::behind(contract, bytes, at + offset, previous).next() else { return };
+        while let Some(refusal) = self.first_refusal(&bytes[at..]) {
+            let start = at + refusal.start;
+            let reading = Reading::IllFormed { kind: refusal.kind, incomplete: refusal.incomplete };
+            let unit = match contract.unit {
+                UnitRule::MaximalSubpart => Some(Unit { start, len: refusal.matched.max(1), reading }),
+                _ => Units::behind(contract, bytes, start, refusal.previous).next(),
+            };
+            let Some(unit) = unit else { return };
             found(&unit);
             at = unit.range().end;
         }
     }
 
-    /// The offset of the first sequence that is not well-formed, and whether a leading surrogate stands before it.
-    fn first_error(&self, bytes: &[u8]) -> Option<(usize, bool)> {
-        const WORD: usize = size_of::<u64>();
-        let (mut at, mut state) = (0, 0);
-        let (mut boundary, mut state_there) = (0, 0);
-        while let Some(&byte) = bytes.get(at) {
-            if state < Self::BOUNDARIES {
-                (boundary, state_there) = (at, state);
-                if self.ascii
-                    && let Some(word) = bytes[at..].first_chunk::<WORD>()
-                    && u64::from_ne_bytes(*word) & 0x8080_8080_8080_8080 == 0
-                {
-                    at += WORD;
-                    state = 0;
-                    continue;
-                }
+    fn first_refusal(&self, bytes: &[u8]) -> Option<Refusal> {
+        let (mut state, mut boundary) = (0u8, bytes);
+        let mut boundary_state = state;
+        let mut rest = bytes.iter();
+        let end = loop {
+            let here = rest.as_slice();
+            if Self::IS_BOUNDARY[usize::from(state)] {
+                (boundary, boundary_state) = (here, state);
             }
-            state = self.next[usize::from(state)][usize::from(byte)];
-            if state == Self::REJECT {
-                return Some((boundary, state_there == 1));
+            let Some(&byte) = rest.next() else { break None };
+            let reached = self.next[usize::from(state)][usize::from(byte)];
+            if Self::IS_REFUSED[usize::from(reached)] {
+                break Some((here, byte));
             }
-            at += 1;
+            state = reached;
+        };
+        let previous = (boundary_state == 1).then_some(Form::LeadSurrogate);
+        let start = bytes.len() - boundary.len();
+        match end {
+            Some((here, byte)) => {
+                let kind = self.refused[usize::from(state)][usize::from(byte)];
+                Some(Refusal { start, matched: boundary.len() - here.len(), kind, incomplete: false, previous })
+            }
+            None if boundary.is_empty() => None,
+            None => Some(Refusal { start, matched: boundary.len(), kind: Kind::Incomplete, incomplete: true, previous }),
         }
-        (state >= Self::BOUNDARIES).then_some((boundary, state_there == 1))
     }
+}
+
+impl State {
+    /// The rows that `bytes`, one byte more than this state's, still begin, and the form of the one they complete.
+    fn step(&self, grammar: &Grammar, bytes: &[u8]) -> Option<(Vec<usize>, Option<Form>)> {
+        let at = self.bytes.len();
+        let goes_on = |index: &usize| {
+            let row = &grammar.rows[*index];
+            let (first, last) = row.bytes[at];
+            let joins = grammar.pairs_join && row.form == Form::TrailSurrogate && self.behind_lead;
+            (first..=last).contains(&bytes[at]) && !joins
+        };
+        let rows: Vec<usize> = self.rows.iter().copied().filter(goes_on).collect();
+        let first = &grammar.rows[*rows.first()?];
+        let whole = (first.bytes.len() == bytes.len()).then_some(first.form);
+        Some((rows, whole))
+    }
+}
+
+/// Where a walk ends that is not at the end of well-formed text.
+struct Refusal {
+    /// The offset of the sequence that is refused.
+    start: usize,
+    /// How many of its bytes begin a well-formed one.
+    matched: usize,
+    kind: Kind,
+    incomplete: bool,
+    /// What stands before it, where that matters.
+    previous: Option<Form>,
 }
 
 #[cfg(test)]

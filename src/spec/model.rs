@@ -153,7 +153,7 @@ pub(crate) fn announced_len(lead: u8) -> usize {
 }
 
 /// Names the rule broken where `matched` bytes begin a sequence and the next cannot go on.
-fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Option<Form>) -> Kind {
+pub(super) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Option<Form>) -> Kind {
     let Some(&next) = rest.get(matched) else { return Kind::Incomplete };
     let joins = |row: &Row| must_join(grammar, row, previous) && matching_prefix(row, rest) > matched;
     if grammar.rows.iter().any(joins) {
