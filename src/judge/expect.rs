@@ -1,15 +1,17 @@
 //! What `spec` expects of a case, once for each distinct contract.
 
 use crate::spec::grammar::Form;
-use crate::spec::model::{generalised_len, payload, push_generalised};
-use crate::spec::{self, Automaton, Bom, Contract, End, Reading, Replacement, UnitRule};
-use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Kind, Malformed, Validity};
+use crate::spec::model::{generalised_len, malformed, payload, push_generalised, stripped};
+use crate::spec::{self, Automaton, Bom, Contract, Reading, Replacement, Unit};
+use crate::utf8::{BYTE_ORDER_MARK, Malformed, Validity};
 
 /// The expected answers under one contract.
 pub(super) struct Expectation {
     pub(super) contract: Contract,
     /// Every ill-formed unit, in order.
     pub(super) errors: Vec<Malformed>,
+    /// The same, as units.
+    units: Vec<Unit>,
     /// The output; meaningless where the contract has no replacement.
     pub(super) lossy: Vec<u8>,
     automaton: Automaton,
@@ -20,7 +22,7 @@ pub(super) struct Expectation {
 }
 
 impl Expectation {
-    pub(super) fn new(contract: Contract) -> Self {
+    fn new(contract: Contract) -> Self {
         let shortest = contract.grammar.rows.iter().all(|row| {
             let lowest: Vec<u8> = row.bytes.iter().map(|&(first, _)| first).collect();
             let code_point = payload(&lowest);
@@ -34,54 +36,48 @@ impl Expectation {
             contract,
             automaton: Automaton::of(contract.grammar),
             errors: Vec::new(),
+            units: Vec::new(),
             lossy: Vec::new(),
             identity: shortest,
             scalars_only: scalars_only && contract.replacement != Some(Replacement::SurrogateEscape),
         }
     }
 
-    /// Whether another contract's expectation follows from this one without reading the input again.
-    fn serves(&self, other: &Contract) -> bool {
-        let (ours, bom) = (self.contract, self.contract.bom);
-        let output = other.replacement.is_none() || other.replacement == ours.replacement;
-        (ours.grammar, ours.unit, bom) == (other.grammar, UnitRule::MaximalSubpart, Bom::Keep)
-            && ours.unit == other.unit
-            && output
-    }
-
+    /// Finds the errors.
     fn read(&mut self, bytes: &[u8]) {
-        let Self { contract, errors, lossy, automaton, .. } = self;
-        let replacement = contract.replacement.filter(|_| self.identity);
-        let mut copied = spec::model::stripped(contract, bytes);
+        let Self { contract, errors, units, automaton, .. } = self;
+        errors.clear();
+        units.clear();
         automaton.ill_formed(contract, bytes, |unit| {
-            errors.extend(spec::model::malformed(contract, unit));
-            if let Some(replacement) = replacement {
-                lossy.extend_from_slice(&bytes[copied..unit.start]);
-                replacement.code_points(&bytes[unit.range()]).for_each(|code_point| push_generalised(code_point, lossy));
-                copied = unit.range().end;
-            }
+            units.push(*unit);
+            errors.extend(malformed(contract, unit));
         });
-        match replacement {
-            Some(_) => lossy.extend_from_slice(&bytes[copied..]),
-            None => _ = spec::lossy(contract, bytes, lossy),
-        }
     }
 
-    fn derive(&mut self, known: &Self, bytes: &[u8]) {
-        self.errors.extend_from_slice(&known.errors);
-        if let (Some(last), end) = (self.errors.last_mut(), self.contract.end)
-            && last.kind == Some(Kind::Incomplete)
-            && let Some(offset) = last.valid_up_to
-        {
-            last.len = Some(match end {
-                End::Incomplete => ErrorLen::Incomplete,
-                End::Error => ErrorLen::Bytes(bytes.len() - offset),
-            });
+    /// Writes the output, from the ill-formed units where all between them is its own output.
+    fn write(&mut self, bytes: &[u8]) {
+        let Self { contract, lossy, units, .. } = self;
+        lossy.clear();
+        let Some(replacement) = contract.replacement else { return };
+        if !self.identity {
+            spec::lossy(contract, bytes, lossy);
+            return;
         }
-        if self.contract.replacement.is_some() {
-            let stripped = self.contract.bom == Bom::Strip && bytes.starts_with(BYTE_ORDER_MARK);
-            self.lossy.extend_from_slice(&known.lossy[if stripped { BYTE_ORDER_MARK.len() } else { 0 }..]);
+        let mut copied = stripped(contract, bytes);
+        for unit in units {
+            lossy.extend_from_slice(&bytes[copied..unit.start]);
+            replacement.code_points(&bytes[unit.range()]).for_each(|code_point| push_generalised(code_point, lossy));
+            copied = unit.range().end;
         }
+        lossy.extend_from_slice(&bytes[copied..]);
+    }
+
+    /// What is expected of one input under one contract.
+    pub(super) fn whole(contract: Contract, bytes: &[u8]) -> Self {
+        let mut whole = Self::new(contract);
+        whole.read(bytes);
+        whole.write(bytes);
+        whole
     }
 
     /// The expected verdict.
@@ -126,16 +122,50 @@ impl Expectation {
     }
 }
 
-/// Computes all expectations of one input, reading it once for each grammar and unit rule.
-pub(super) fn fill(expectations: &mut [Expectation], bytes: &[u8]) {
-    for index in 0..expectations.len() {
-        let (done, rest) = expectations.split_at_mut(index);
-        let Some(new) = rest.first_mut() else { return };
-        new.errors.clear();
-        new.lossy.clear();
-        match done.iter().find(|known| known.serves(&new.contract)) {
-            Some(known) => new.derive(known, bytes),
-            None => new.read(bytes),
+/// The expectations under every contract of a judge, computed when they are asked for.
+pub(super) struct Expectations {
+    list: Vec<Expectation>,
+    /// Which of the list are up to date with the input.
+    known: Vec<Known>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Known {
+    errors: bool,
+    output: bool,
+}
+
+impl Expectations {
+    pub(super) fn new() -> Self {
+        Self { list: Vec::new(), known: Vec::new() }
+    }
+
+    /// The place of a contract's expectation.
+    pub(super) fn place(&mut self, contract: Contract) -> usize {
+        self.list.iter().position(|expectation| expectation.contract == contract).unwrap_or_else(|| {
+            self.list.push(Expectation::new(contract));
+            self.known.push(Known::default());
+            self.list.len() - 1
+        })
+    }
+
+    /// Forgets the last input.
+    pub(super) fn forget(&mut self) {
+        self.known.fill(Known::default());
+    }
+
+    /// What is expected of `bytes`, the same since [`Expectations::forget`]; with the output where that is wanted.
+    pub(super) fn of(&mut self, place: usize, bytes: &[u8], output: bool) -> Option<&Expectation> {
+        let expectation = self.list.get_mut(place)?;
+        let known = self.known.get_mut(place)?;
+        if !known.errors {
+            expectation.read(bytes);
+            *known = Known { errors: true, output: false };
         }
+        if output && !known.output {
+            expectation.write(bytes);
+            known.output = true;
+        }
+        Some(expectation)
     }
 }

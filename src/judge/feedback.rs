@@ -8,7 +8,8 @@ use crate::utf8::{ByteClass, Kind};
 
 /// The features seen so far.
 pub(super) struct Features {
-    seen: Box<[u64; WORDS]>,
+    /// One byte for each feature: 0 where it has not been seen. A power of two, so that indices need no check.
+    seen: Box<[u8; SIZE]>,
 }
 
 /// Each pair of classes at each place near a block edge.
@@ -19,7 +20,7 @@ const ERRORS: usize = Kind::ALL.len() * BLOCK;
 const NEIGHBOURS: usize = Kind::ALL.len() * Kind::ALL.len();
 /// Each length within a block, well-formed or not.
 const LENGTHS: usize = 2 * BLOCK;
-const WORDS: usize = (PAIRS + ERRORS + NEIGHBOURS + LENGTHS).div_ceil(64);
+const SIZE: usize = (PAIRS + ERRORS + NEIGHBOURS + LENGTHS).next_power_of_two();
 
 const BLOCK: usize = 64;
 const PLACES: usize = 11;
@@ -38,44 +39,41 @@ const PLACE: [u8; BLOCK] = {
 
 impl Features {
     pub(super) fn new() -> Self {
-        Self { seen: Box::new([0; WORDS]) }
+        Self { seen: Box::new([0; SIZE]) }
     }
 
     /// Notes what an input exercises. True where any of it is new.
     pub(super) fn note(&mut self, expectation: &Expectation, bytes: &[u8]) -> bool {
-        let mut new = self.note_errors(expectation, bytes.len());
+        let mut seen = self.note_errors(expectation, bytes.len());
         let mut before = ByteClass::of(b'a').index();
         for (position, &byte) in bytes.iter().enumerate() {
             let class = ByteClass::of(byte).index();
             let place = usize::from(PLACE[position % BLOCK]);
-            new |= self.add((before * ByteClass::COUNT + class) * PLACES + place);
+            seen &= self.add((before * ByteClass::COUNT + class) * PLACES + place);
             before = class;
         }
-        new
+        seen == 0
     }
 
-    fn note_errors(&mut self, expectation: &Expectation, len: usize) -> bool {
+    fn note_errors(&mut self, expectation: &Expectation, len: usize) -> u8 {
         const FIRST: usize = PAIRS;
         let valid = usize::from(expectation.errors.is_empty());
-        let mut new = self.add(FIRST + ERRORS + NEIGHBOURS + valid * BLOCK + len % BLOCK);
+        let mut seen = self.add(FIRST + ERRORS + NEIGHBOURS + valid * BLOCK + len % BLOCK);
         let mut before: Option<(usize, usize)> = None;
         for error in &expectation.errors {
             let (Some(kind), Some(offset)) = (error.kind, error.valid_up_to) else { continue };
             let kind = kind.index();
-            new |= self.add(FIRST + kind * BLOCK + offset % BLOCK);
+            seen &= self.add(FIRST + kind * BLOCK + offset % BLOCK);
             if let Some((kind_before, _)) = before.filter(|(_, offset_before)| offset - offset_before <= 3) {
-                new |= self.add(FIRST + ERRORS + kind_before * Kind::ALL.len() + kind);
+                seen &= self.add(FIRST + ERRORS + kind_before * Kind::ALL.len() + kind);
             }
             before = Some((kind, offset));
         }
-        new
+        seen
     }
 
-    /// True where the feature is new.
-    fn add(&mut self, feature: usize) -> bool {
-        let word = &mut self.seen[feature / 64];
-        let seen = *word >> (feature % 64) & 1;
-        *word |= 1 << (feature % 64);
-        seen == 0
+    /// Notes a feature; 0 where it is new, else 1.
+    fn add(&mut self, feature: usize) -> u8 {
+        core::mem::replace(&mut self.seen[feature % SIZE], 1)
     }
 }

@@ -1,7 +1,7 @@
 //! The agreement grid: who says what, grouped by answer, lineages counted.
 
 use super::annotate::hex;
-use super::expect::{self, Expectation};
+use super::expect::Expectation;
 use super::laws;
 use super::observe::Observation;
 use super::question::Questions;
@@ -43,19 +43,16 @@ pub struct Group {
 impl Grid {
     /// Asks all decoders.
     pub fn of<'d>(decoders: impl IntoIterator<Item = &'d dyn Decoder>, case: &Case<'_>) -> Self {
-        let mut standard = [Expectation::new(Contract::STANDARD)];
-        expect::fill(&mut standard, case.bytes);
+        let standard = Expectation::whole(Contract::STANDARD, case.bytes);
         let output = |bytes: &[u8]| if bytes.is_empty() { "(nothing)".to_owned() } else { hex(bytes) };
-        let answers = [standard[0].validity().to_string(), output(&standard[0].lossy), output(&standard[0].lossy)];
+        let answers = [standard.validity().to_string(), output(&standard.lossy), output(&standard.lossy)];
         let mut questions: Vec<Question> = ["verdict", "output", "stream"]
             .into_iter()
             .zip(answers)
             .map(|(name, answer)| Question { name, groups: vec![Group::new(answer, true)] })
             .collect();
         for decoder in decoders {
-            let mut own = [Expectation::new(decoder.info().contract)];
-            expect::fill(&mut own, case.bytes);
-            let [own] = own;
+            let own = Expectation::whole(decoder.info().contract, case.bytes);
             let none = Questions::NONE;
             let ask = |questions: Questions| {
                 let mut seen = Observation::default();

@@ -23,7 +23,7 @@ pub use statistics::Statistics;
 
 use crate::decoder::{Decoder, Stream};
 use crate::input::{Case, Cuts};
-use expect::Expectation;
+use expect::{Expectation, Expectations};
 use feedback::Features;
 use observe::Observation;
 use question::{Abilities, Questions};
@@ -31,7 +31,7 @@ use question::{Abilities, Questions};
 /// Judges cases for a fixed list of decoders.
 pub struct Judge<'d> {
     slots: Vec<Slot<'d>>,
-    expectations: Vec<Expectation>,
+    expectations: Expectations,
     observation: Observation,
     broken: Vec<Broken>,
     features: Features,
@@ -50,16 +50,11 @@ struct Slot<'d> {
 impl<'d> Judge<'d> {
     /// A judge of these decoders; a [`Broken`] names them by their place in the list.
     pub fn new(decoders: impl IntoIterator<Item = &'d dyn Decoder>) -> Self {
-        let mut expectations: Vec<Expectation> = Vec::new();
+        let mut expectations = Expectations::new();
         let slots: Vec<_> = decoders
             .into_iter()
             .map(|decoder| {
-                let contract = decoder.info().contract;
-                let known = expectations.iter().position(|expectation| expectation.contract == contract);
-                let expectation = known.unwrap_or_else(|| {
-                    expectations.push(Expectation::new(contract));
-                    expectations.len() - 1
-                });
+                let expectation = expectations.place(decoder.info().contract);
                 let stream = decoder.stream();
                 let able = Abilities {
                     validate: decoder.validate(b"").is_some(),
@@ -99,8 +94,9 @@ impl<'d> Judge<'d> {
 
     /// Judges one case: for each decoder that breaks a law, the first law it breaks.
     pub fn judge(&mut self, case: &Case<'_>) -> &[Broken] {
-        expect::fill(&mut self.expectations, case.bytes);
-        self.start(true, case)
+        self.start(case);
+        self.ask_all(case);
+        &self.broken
     }
 
     /// Judges a case in full where it does something this judge has not seen done; else puts one question each to
@@ -111,9 +107,14 @@ impl<'d> Judge<'d> {
     pub fn judge_novelty(&mut self, case: &Case<'_>) -> &[Broken] {
         /// A judge that has seen little knows little: at first everything is judged in full.
         const FIRST_CASES: u64 = 1024;
-        expect::fill(&mut self.expectations, case.bytes);
-        self.novel = self.expectations.first().is_some_and(|first| self.features.note(first, case.bytes));
-        self.start(self.novel || self.statistics.cases < FIRST_CASES, case)
+        self.start(case);
+        let first = self.expectations.of(0, case.bytes, false);
+        self.novel = first.is_some_and(|first| self.features.note(first, case.bytes));
+        match self.novel || self.statistics.cases < FIRST_CASES {
+            true => self.ask_all(case),
+            false => self.ask_some(case),
+        }
+        &self.broken
     }
 
     /// Whether the last case of [`Judge::judge_novelty`] did something that none before it had done.
@@ -122,39 +123,41 @@ impl<'d> Judge<'d> {
     }
 
     /// How many decoders a case that shows nothing new is put to.
-    pub const SAMPLE: usize = 4;
-
-    fn start(&mut self, all: bool, case: &Case<'_>) -> &[Broken] {
-        self.broken.clear();
-        self.statistics.count_case(self.expectations.first());
-        if all {
-            (0..self.slots.len()).for_each(|index| self.ask(index, case, Questions::ALL));
-            return &self.broken;
-        }
-        let count = self.slots.len();
-        let first = case.lot as usize % count.max(1);
-        for index in (0..count.min(Self::SAMPLE)).map(|turn| (first + turn * count / Self::SAMPLE) % count) {
-            let slot = &self.slots[index];
-            let errors = self.expectations[slot.expectation].errors.len();
-            self.ask(index, case, slot.able.pick(case.lot.rotate_left(5 * index as u32), errors));
-        }
-        &self.broken
-    }
+    pub const SAMPLE: usize = 2;
 
     /// The first law one decoder breaks on a case, judged in full; [`Judge::broken`] stays as it is.
     pub fn judge_one(&mut self, decoder: usize, case: &Case<'_>) -> Option<Broken> {
-        expect::fill(&mut self.expectations, case.bytes);
+        self.expectations.forget();
         let before = self.broken.len();
         self.ask(decoder, case, Questions::ALL);
         self.broken.drain(before..).next()
     }
 
+    fn start(&mut self, case: &Case<'_>) {
+        self.broken.clear();
+        self.expectations.forget();
+        self.statistics.count_case(self.expectations.of(0, case.bytes, false));
+    }
+
+    fn ask_all(&mut self, case: &Case<'_>) {
+        (0..self.slots.len()).for_each(|index| self.ask(index, case, Questions::ALL));
+    }
+
+    fn ask_some(&mut self, case: &Case<'_>) {
+        let count = self.slots.len();
+        let first = case.lot as usize % count.max(1);
+        let errors = self.expectations.of(0, case.bytes, false).map_or(0, |first| first.errors.len());
+        for index in (0..count.min(Self::SAMPLE)).map(|turn| (first + turn * count / Self::SAMPLE) % count) {
+            self.ask(index, case, self.slots[index].able.pick(case.lot.rotate_left(5 * index as u32), errors));
+        }
+    }
+
     fn ask(&mut self, index: usize, case: &Case<'_>, questions: Questions) {
         let slot = &mut self.slots[index];
-        if !slot.on {
+        let output = questions.lossy || questions.stream || questions.again;
+        let Some(expectation) = self.expectations.of(slot.expectation, case.bytes, output).filter(|_| slot.on) else {
             return;
-        }
-        let expectation = &self.expectations[slot.expectation];
+        };
         self.observation.observe(slot.decoder, slot.stream.as_deref_mut(), case, questions, &expectation.errors);
         let mut comparisons = 0;
         let broken = laws::first_broken(expectation, &self.observation, case, &mut comparisons);
