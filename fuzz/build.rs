@@ -13,6 +13,10 @@ fn main() {
     let compares = sizes.iter().flat_map(|size| [format!("cmp{size}"), format!("const_cmp{size}")]);
     for callback in compares.chain(["switch".to_owned()]) {
         let symbol = format!("__sanitizer_cov_trace_{callback}");
-        println!("cargo::rustc-link-arg-bins=-Wl,--wrap={symbol},--defsym=__wrap_{symbol}=utfuzz_ignore_comparison");
+        let argument = format!("-Wl,--wrap={symbol},--defsym=__wrap_{symbol}=utfuzz_ignore_comparison");
+        // `baseline` is left as cargo-fuzz makes any target.
+        for target in ["differential", "streaming", "structured"] {
+            println!("cargo::rustc-link-arg-bin={target}={argument}");
+        }
     }
 }

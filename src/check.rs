@@ -137,16 +137,12 @@ impl<'d> Worker<'d> {
     }
 
     fn run(&mut self, case: &Case<'_>) {
-        let broken = self.judge.judge(case);
-        if broken.is_empty() {
-            return;
-        }
-        for broken in broken.to_vec() {
-            self.sort(case, &broken);
+        for index in 0..self.judge.judge(case).len() {
+            self.sort(case, self.judge.broken()[index]);
         }
     }
 
-    fn sort(&mut self, case: &Case<'_>, broken: &Broken) {
+    fn sort(&mut self, case: &Case<'_>, broken: Broken) {
         let info = self.judge.decoders().nth(broken.decoder).map(Decoder::info);
         if let Some(entry) = info.and_then(|info| self.ledger.covers(info, broken.law, broken.subject)) {
             *self.outcome.known.entry(entry).or_default() += 1;
@@ -162,7 +158,7 @@ impl<'d> Worker<'d> {
             }
             *count += 1;
         }
-        let divergence = self.judge.explain(case, broken);
+        let divergence = self.judge.explain(case, &broken);
         let signature = divergence.signature.clone();
         self.examined.entry(key).or_insert_with(|| (1, signature.clone()));
         self.outcome.add(signature, Found { divergence, hits: 1 });
@@ -200,7 +196,9 @@ pub fn check(
         })?;
         run(Stage::Corpus, &|| {
             let mut inputs = Vec::new();
-            for directory in ["differential", "regressions"].map(|name| corpus.join(name)).iter().filter(|path| path.is_dir()) {
+            for directory in
+                ["differential", "regressions"].map(|name| corpus.join(name)).iter().filter(|path| path.is_dir())
+            {
                 for path in corpus::files_below(directory)? {
                     inputs.push(corpus::read_file(&path)?);
                 }
@@ -231,8 +229,8 @@ fn vector_inputs(directory: &Path) -> Result<Vec<Vec<u8>>, Error> {
     let mut inputs = Vec::new();
     for path in corpus::files_below(directory)? {
         let text = String::from_utf8_lossy(&corpus::read_file(&path)?).into_owned();
-        let rows = vectors::parse(&text)
-            .map_err(|error| Error::parse(format!("{}, {error}", crate::error::shown(&path))))?;
+        let rows =
+            vectors::parse(&text).map_err(|error| Error::parse(format!("{}, {error}", crate::error::shown(&path))))?;
         inputs.extend(rows.into_iter().map(|row| row.bytes));
     }
     Ok(inputs)

@@ -58,7 +58,10 @@ fn one_line(message: impl fmt::Display) -> String {
 
 /// A path that is safe to print: controls escaped.
 pub fn shown(path: &Path) -> String {
-    path.to_string_lossy().chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+    path.to_string_lossy()
+        .chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect()
 }
 
 impl fmt::Display for Error {

@@ -54,7 +54,8 @@ fn spec_keeps_every_published_vector() {
     let mut counts = Vec::new();
     for entry in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/vectors")).unwrap() {
         let path = entry.unwrap().path();
-        let rows = vectors::parse(&fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let rows =
+            vectors::parse(&fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
         for row in &rows {
             for claim in &row.claims {
@@ -177,7 +178,13 @@ fn encode_is_the_inverse_of_reading() {
 fn the_thirteen_classes_are_sound() {
     let shape = |bytes: &[u8]| {
         spec::units(&Contract::STANDARD, bytes)
-            .map(|unit| (unit.start, unit.len, if let Reading::IllFormed { kind, .. } = unit.reading { Some(kind) } else { None }))
+            .map(|unit| {
+                (
+                    unit.start,
+                    unit.len,
+                    if let Reading::IllFormed { kind, .. } = unit.reading { Some(kind) } else { None },
+                )
+            })
             .collect::<Vec<_>>()
     };
     // F5..F7 and F8..FF are one class for every observable but the name of the kind.

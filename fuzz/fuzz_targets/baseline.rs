@@ -1,8 +1,6 @@
 //! The least a differential target can do; `.ci/speed` measures `differential` against it.
 #![no_main]
 
-use utfuzz_fuzz as _;
-
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let core_str = std::str::from_utf8(bytes).map_err(|error| error.valid_up_to());
     let compat = simdutf8::compat::from_utf8(bytes).map_err(|error| error.valid_up_to());

@@ -46,7 +46,10 @@ pub fn named_files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, E
             (false, _) => files.push(path.clone()),
             (true, true) => files.extend(files_below(path)?),
             (true, false) => {
-                return Err(Error::usage(format!("{} is a directory; add --recursive for every file below it", shown(path))));
+                return Err(Error::usage(format!(
+                    "{} is a directory; add --recursive for every file below it",
+                    shown(path)
+                )));
             }
         }
     }

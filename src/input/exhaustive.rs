@@ -33,8 +33,6 @@ impl Block {
     }
 }
 
-
-
 /// What `check` covers: up to length 4 at offsets 0 to 64; length 5 at 0 and where it crosses 16, 32 and 64.
 pub fn plan() -> Vec<Block> {
     let short = (1..=4).flat_map(|len| (0..=64).map(move |offset| Block { len, offset }));

@@ -37,15 +37,41 @@ impl fmt::Debug for Structured {
 impl<'a> Arbitrary<'a> for Structured {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let mut bytes = Vec::new();
-        while !u.is_empty() && bytes.len() < Self::LONGEST {
-            let start = bytes.len();
-            if segment(u, &mut bytes).is_err() {
-                bytes.truncate(start);
-                break;
-            }
+        // One in four: text without a fault but one, at the very end.
+        let fault_at_end = u.ratio(1, 4).unwrap_or(false);
+        let segments = if fault_at_end { u.int_in_range(0..=6).unwrap_or(0) } else { usize::MAX };
+        let mut count = 0;
+        while !u.is_empty() && bytes.len() < Self::LONGEST && count < segments {
+            count += 1;
+            add(u, &mut bytes, if fault_at_end { text_segment } else { segment });
+        }
+        if fault_at_end {
+            add(u, &mut bytes, fault_at_the_end);
         }
         Ok(Self(bytes))
     }
+}
+
+/// Adds a segment, or nothing where entropy runs out.
+fn add(u: &mut Unstructured<'_>, out: &mut Vec<u8>, segment: fn(&mut Unstructured<'_>, &mut Vec<u8>) -> Result<()>) {
+    let start = out.len();
+    if segment(u, out).is_err() {
+        out.truncate(start);
+    }
+}
+
+fn text_segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    match u.int_in_range(0..=3)? {
+        0 => ascii(u.int_in_range(1..=20)?, out),
+        1 => to_edge(u, out)?,
+        _ => text(u, out)?,
+    }
+    Ok(())
+}
+
+/// A fault with nothing behind it; most often a character cut short.
+fn fault_at_the_end(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    if u.ratio(2, 3)? { truncated(u, out) } else { fault(u, out) }
 }
 
 fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
@@ -182,8 +208,16 @@ mod tests {
             }
         }
         for kind in [
-            "valid", "continuation", "invalid-byte", "overlong-2", "overlong-3", "overlong-4", "surrogate", "too-large",
-            "too-short", "incomplete",
+            "valid",
+            "continuation",
+            "invalid-byte",
+            "overlong-2",
+            "overlong-3",
+            "overlong-4",
+            "surrogate",
+            "too-large",
+            "too-short",
+            "incomplete",
         ] {
             assert!(kinds.get(kind).is_some_and(|&count| count > 100), "{kind}: {kinds:?}");
         }

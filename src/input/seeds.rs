@@ -122,7 +122,10 @@ fn edges(seeds: &mut Seeds) {
         seeds.add(format!("ascii-{}", edge - 1), &vec![b'a'; edge - 1]);
         seeds.add(format!("ascii-{edge}"), &vec![b'a'; edge]);
         seeds.add(format!("ascii-{}", edge + 1), &vec![b'a'; edge + 1]);
-        seeds.add(format!("continuation-first-in-block-{edge}"), &[&vec![b'a'; edge], &b"\x80"[..], &[b'a'; 15]].concat());
+        seeds.add(
+            format!("continuation-first-in-block-{edge}"),
+            &[&vec![b'a'; edge], &b"\x80"[..], &[b'a'; 15]].concat(),
+        );
     }
 }
 

@@ -69,8 +69,9 @@ fn parse_row(line: &str) -> Result<Vector, String> {
         Some("invalid") => false,
         other => return Err(format!("{other:?} is neither `valid` nor `invalid`")),
     };
-    let pairs: Vec<(&str, &str)> =
-        words.map(|word| word.split_once('=').ok_or_else(|| format!("{word:?} is no KEY=VALUE"))).collect::<Result<_, _>>()?;
+    let pairs: Vec<(&str, &str)> = words
+        .map(|word| word.split_once('=').ok_or_else(|| format!("{word:?} is no KEY=VALUE")))
+        .collect::<Result<_, _>>()?;
     let grammar = match pairs.iter().find(|(key, _)| *key == "grammar") {
         None => &spec::grammar::RFC3629,
         Some((_, name)) => Grammar::named(name).ok_or_else(|| format!("there is no grammar {name:?}"))?,
@@ -86,7 +87,8 @@ fn parse_row(line: &str) -> Result<Vector, String> {
             "fail-at" if value == "end" => Claim::DetectedAt(None),
             "fail-at" => Claim::DetectedAt(Some(number(value)?)),
             "code-points" => {
-                let code_points = value.split(',').map(|hex| u32::from_str_radix(hex, 16).map_err(|e| format!("{hex:?}: {e}")));
+                let code_points =
+                    value.split(',').map(|hex| u32::from_str_radix(hex, 16).map_err(|e| format!("{hex:?}: {e}")));
                 Claim::CodePoints(grammar, code_points.collect::<Result<_, _>>()?)
             }
             "runes" => Claim::Runes(number(value)?),
@@ -116,7 +118,8 @@ pub fn parse_hex(text: &str) -> Result<Vec<u8>, String> {
     if digits.len() % 2 == 1 {
         return Err(format!("{} hexadecimal digits, and a byte takes two", digits.len()));
     }
-    let digit = |c: char| c.to_digit(16).map(|digit| digit as u8).ok_or_else(|| format!("{c:?} is no hexadecimal digit"));
+    let digit =
+        |c: char| c.to_digit(16).map(|digit| digit as u8).ok_or_else(|| format!("{c:?} is no hexadecimal digit"));
     digits.chunks(2).map(|pair| Ok(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
 }
 

@@ -40,7 +40,9 @@ fn lines(contract: &Contract, bytes: &[u8]) -> Vec<Line> {
         let is_ascii = |unit: &Unit| matches!(unit.reading, Reading::WellFormed(0..=0x7F)) && unit.len == 1;
         if is_ascii(&unit) {
             let mut end = unit.range().end;
-            while end - unit.start < 16 && let Some(next) = units.next_if(is_ascii) {
+            while end - unit.start < 16
+                && let Some(next) = units.next_if(is_ascii)
+            {
                 end = next.range().end;
             }
             let run = &bytes[unit.start..end];

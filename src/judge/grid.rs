@@ -1,13 +1,14 @@
 //! The agreement grid: who says what, grouped by answer, lineages counted.
 
 use super::annotate::hex;
-use super::expect::Expectation;
+use super::expect::Expectations;
 use super::laws;
 use super::observe::Observation;
 use super::question::Questions;
 use crate::decoder::Decoder;
 use crate::input::Case;
 use crate::spec::Contract;
+use crate::utf8::Validity;
 use core::fmt;
 
 /// Who says what of one case.
@@ -43,20 +44,25 @@ pub struct Group {
 impl Grid {
     /// Asks all decoders.
     pub fn of<'d>(decoders: impl IntoIterator<Item = &'d dyn Decoder>, case: &Case<'_>) -> Self {
-        let standard = Expectation::whole(Contract::STANDARD, case.bytes);
         let output = |bytes: &[u8]| if bytes.is_empty() { "(nothing)".to_owned() } else { hex(bytes) };
-        let answers = [standard.validity().to_string(), output(&standard.lossy), output(&standard.lossy)];
+        let mut expectations = Expectations::default();
+        let place = expectations.place(Contract::STANDARD);
+        let standard = expectations.of(place, case.bytes, true);
+        let verdict = standard.map_or(Validity::Valid, |standard| standard.validity());
+        let text = standard.map_or(String::new(), |standard| output(standard.lossy()));
+        let answers = [verdict.to_string(), text.clone(), text];
         let mut questions: Vec<Question> = ["verdict", "output", "stream"]
             .into_iter()
             .zip(answers)
             .map(|(name, answer)| Question { name, groups: vec![Group::new(answer, true)] })
             .collect();
         for decoder in decoders {
-            let own = Expectation::whole(decoder.info().contract, case.bytes);
+            let place = expectations.place(decoder.info().contract);
+            let Some(own) = expectations.of(place, case.bytes, true) else { continue };
             let none = Questions::NONE;
             let ask = |questions: Questions| {
                 let mut seen = Observation::default();
-                seen.observe(decoder, decoder.stream().as_deref_mut(), case, questions, &own.errors);
+                seen.observe(decoder, decoder.stream().as_deref_mut(), case, questions, own.errors());
                 let keeps = laws::first_broken(&own, &seen, case, &mut 0).is_none();
                 (seen, keeps)
             };
@@ -75,7 +81,7 @@ impl Grid {
             let (seen, keeps) = ask(Questions { stream: true, ..none });
             if let Some(streamed) = seen.streamed {
                 let verdict = streamed.validity.map(|validity| validity.to_string());
-                let text = own.contract.replacement.map(|_| output(&seen.streamed_bytes));
+                let text = own.contract().replacement.map(|_| output(&seen.streamed_bytes));
                 add(2, keeps, [verdict, text].into_iter().flatten().collect::<Vec<_>>().join("; "));
             }
         }

@@ -36,6 +36,8 @@ pub struct Judge<'d> {
     broken: Vec<Broken>,
     features: Features,
     novel: bool,
+    /// The places of the decoders that are not switched off.
+    on: Vec<usize>,
     statistics: Statistics,
 }
 
@@ -50,8 +52,8 @@ struct Slot<'d> {
 impl<'d> Judge<'d> {
     /// A judge of these decoders; a [`Broken`] names them by their place in the list.
     pub fn new(decoders: impl IntoIterator<Item = &'d dyn Decoder>) -> Self {
-        let mut expectations = Expectations::new();
-        let slots: Vec<_> = decoders
+        let mut expectations = Expectations::default();
+        let slots: Vec<Slot<'d>> = decoders
             .into_iter()
             .map(|decoder| {
                 let expectation = expectations.place(decoder.info().contract);
@@ -65,8 +67,18 @@ impl<'d> Judge<'d> {
             })
             .collect();
         let features = Features::new();
+        let on = (0..slots.len()).collect();
         let statistics = Statistics::new(slots.iter().map(|slot| slot.decoder.info().name));
-        Self { slots, expectations, observation: Observation::default(), broken: Vec::new(), features, novel: false, statistics }
+        Self {
+            slots,
+            expectations,
+            observation: Observation::default(),
+            broken: Vec::new(),
+            features,
+            novel: false,
+            on,
+            statistics,
+        }
     }
 
     /// The decoders, in their order.
@@ -78,6 +90,7 @@ impl<'d> Judge<'d> {
     pub fn switch_off(&mut self, decoder: usize) {
         if let Some(slot) = self.slots.get_mut(decoder) {
             slot.on = false;
+            self.on.retain(|&on| on != decoder);
             self.statistics.forget(decoder);
         }
     }
@@ -123,7 +136,7 @@ impl<'d> Judge<'d> {
     }
 
     /// How many decoders a case that shows nothing new is put to.
-    pub const SAMPLE: usize = 2;
+    pub const SAMPLE: usize = 1;
 
     /// The first law one decoder breaks on a case, judged in full; [`Judge::broken`] stays as it is.
     pub fn judge_one(&mut self, decoder: usize, case: &Case<'_>) -> Option<Broken> {
@@ -140,35 +153,33 @@ impl<'d> Judge<'d> {
     }
 
     fn ask_all(&mut self, case: &Case<'_>) {
-        (0..self.slots.len()).for_each(|index| self.ask(index, case, Questions::ALL));
+        (0..self.on.len()).for_each(|index| self.ask(self.on[index], case, Questions::ALL));
     }
 
     fn ask_some(&mut self, case: &Case<'_>) {
-        let count = self.slots.len();
-        let first = case.lot as usize % count.max(1);
-        let errors = self.expectations.of(0, case.bytes, false).map_or(0, |first| first.errors.len());
-        for index in (0..count.min(Self::SAMPLE)).map(|turn| (first + turn * count / Self::SAMPLE) % count) {
-            self.ask(index, case, self.slots[index].able.pick(case.lot.rotate_left(5 * index as u32), errors));
+        let count = self.on.len();
+        let errors = self.expectations.of(0, case.bytes, false).map_or(0, |first| first.errors().len());
+        for turn in 0..count.min(Self::SAMPLE) {
+            let index = self.on[(case.lot as usize + turn * count / Self::SAMPLE) % count];
+            self.ask(index, case, self.slots[index].able.pick(case.lot >> 8, errors));
         }
     }
 
     fn ask(&mut self, index: usize, case: &Case<'_>, questions: Questions) {
         let slot = &mut self.slots[index];
         let output = questions.lossy || questions.stream || questions.again;
-        let Some(expectation) = self.expectations.of(slot.expectation, case.bytes, output).filter(|_| slot.on) else {
-            return;
-        };
-        self.observation.observe(slot.decoder, slot.stream.as_deref_mut(), case, questions, &expectation.errors);
+        let Some(expectation) = self.expectations.of(slot.expectation, case.bytes, output) else { return };
+        self.observation.observe(slot.decoder, slot.stream.as_deref_mut(), case, questions, expectation.errors());
         let mut comparisons = 0;
-        let broken = laws::first_broken(expectation, &self.observation, case, &mut comparisons);
+        let broken = laws::first_broken(&expectation, &self.observation, case, &mut comparisons);
         self.statistics.count_comparisons(index, comparisons);
         let Some((mut law, offset)) = broken else { return };
         if matches!(law, Law::Stream | Law::Reset) {
-            law = slot.stream_law(expectation, &mut self.observation, case);
+            law = slot.stream_law(&expectation, &mut self.observation, case);
             // It may carry its state into the next case.
             slot.stream = slot.decoder.stream();
         }
-        let subject = Subject::at(&expectation.contract, case.bytes, offset);
+        let subject = Subject::at(expectation.contract(), case.bytes, offset);
         self.broken.push(Broken { decoder: index, law, offset, subject });
     }
 
@@ -180,11 +191,11 @@ impl<'d> Judge<'d> {
 
 impl Slot<'_> {
     /// Whether a stream that went wrong goes wrong from the start, or only after something else.
-    fn stream_law(&self, expectation: &Expectation, observation: &mut Observation, case: &Case<'_>) -> Law {
+    fn stream_law(&self, expectation: &Expectation<'_>, observation: &mut Observation, case: &Case<'_>) -> Law {
         for cuts in [*case.cuts(), Cuts::NONE] {
             let case = Case::with_cuts(case.bytes, cuts);
             let questions = Questions { stream: true, ..Questions::NONE };
-            observation.observe(self.decoder, self.decoder.stream().as_deref_mut(), &case, questions, &[]);
+            observation.observe(self.decoder, self.decoder.stream().as_deref_mut(), &case, questions, [].into_iter());
             if let Some((Law::Stream, _)) = laws::first_broken(expectation, observation, &case, &mut 0) {
                 return Law::Stream;
             }

@@ -52,7 +52,7 @@ impl Observation {
         stream: Option<&mut (dyn Stream + 's)>,
         case: &Case<'_>,
         questions: Questions,
-        expected: &[Malformed],
+        expected: impl ExactSizeIterator<Item = Malformed> + Clone,
     ) {
         let bytes = case.bytes;
         self.validity = if questions.verdict { decoder.validate(bytes) } else { None };
@@ -65,7 +65,7 @@ impl Observation {
         match questions.spans {
             Spans::No => {}
             Spans::All => self.observe_all_errors(decoder, bytes),
-            Spans::Behind(index) => self.observe_next_error(decoder, bytes, index, expected),
+            Spans::Behind(index) => self.observe_next_error(decoder, bytes, index, expected.clone().nth(index)),
         }
         self.streamed = None;
         self.again = None;
@@ -88,7 +88,7 @@ impl Observation {
         }
         self.halves = None;
         if questions.halves
-            && !expected.is_empty()
+            && expected.len() > 0
             && let Some(&cut) = case.cuts().offsets().first()
             && (1..bytes.len()).contains(&cut)
         {
@@ -110,9 +110,9 @@ impl Observation {
         self.errors = verdict.map(|_| ErrorsFrom { first: 0, to_the_end: true });
     }
 
-    fn observe_next_error(&mut self, decoder: &dyn Decoder, bytes: &[u8], index: usize, expected: &[Malformed]) {
+    fn observe_next_error(&mut self, decoder: &dyn Decoder, bytes: &[u8], index: usize, expected: Option<Malformed>) {
         self.error_list.clear();
-        let Some(start) = expected.get(index).and_then(end).filter(|&end| end <= bytes.len()) else { return };
+        let Some(start) = expected.as_ref().and_then(end).filter(|&end| end <= bytes.len()) else { return };
         match decoder.validate(&bytes[start..]) {
             Some(Validity::Invalid(malformed)) => match shifted(malformed, start) {
                 Some(malformed) => self.error_list.push(malformed),

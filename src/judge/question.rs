@@ -71,7 +71,8 @@ impl Abilities {
             Questions { stream: true, ..none },
             Questions { stream: true, again: true, ..none },
         ];
-        let groups: [(bool, &[Questions]); 3] = [(self.validate, &validate), (self.lossy, &lossy), (self.stream, &stream)];
+        let groups: [(bool, &[Questions]); 3] =
+            [(self.validate, &validate), (self.lossy, &lossy), (self.stream, &stream)];
         let count: usize = groups.iter().filter(|(can, _)| *can).map(|(_, questions)| questions.len()).sum();
         if count == 0 {
             return none;

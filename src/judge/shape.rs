@@ -3,9 +3,9 @@
 //! What is tried: the unit alone, with ASCII before it at every offset and behind it or not. The signature then names
 //! the strongest law that shows it there, so that inputs which differ only in their surroundings get one signature.
 
+use super::Judge;
 use super::divergence::{Shape, Subject};
 use super::laws::{Broken, Law};
-use super::Judge;
 use crate::decoder::Decoder;
 use crate::input::{Case, Cuts};
 use crate::spec::{Contract, units};
@@ -34,7 +34,8 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
             .map(|offset| {
                 let bytes = [&vec![b'a'; offset], core, behind].concat();
                 let hit = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first().copied();
-                hit.map(|hit| (hit.law, hit.subject)).filter(|(law, _)| *law != Law::Prefix && *law != Law::Concatenation)
+                hit.map(|hit| (hit.law, hit.subject))
+                    .filter(|(law, _)| *law != Law::Prefix && *law != Law::Concatenation)
             })
             .collect();
         let Some(&(law, subject)) = shows.iter().flatten().min() else { continue };
@@ -74,7 +75,10 @@ fn period(hits: &[bool]) -> Option<u8> {
     if hits.iter().all(|&hit| hit) {
         return Some(1);
     }
-    [16, 32, 64].into_iter().find(|&period| settled.windows(period + 1).all(|window| window[0] == window[period])).map(|period| period as u8)
+    [16, 32, 64]
+        .into_iter()
+        .find(|&period| settled.windows(period + 1).all(|window| window[0] == window[period]))
+        .map(|period| period as u8)
 }
 
 #[cfg(test)]

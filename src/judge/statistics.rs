@@ -24,10 +24,10 @@ impl Statistics {
         Self { comparisons: names.map(|name| (name, 0)).collect(), ..Self::default() }
     }
 
-    pub(super) fn count_case(&mut self, expectation: Option<&Expectation>) {
+    pub(super) fn count_case(&mut self, expectation: Option<Expectation<'_>>) {
         self.cases += 1;
         let Some(expectation) = expectation else { return };
-        match expectation.errors.first().and_then(|error| error.kind) {
+        match expectation.errors().next().and_then(|error| error.kind) {
             None => self.valid += 1,
             Some(kind) => self.add_kind(kind, 1),
         }
@@ -79,7 +79,13 @@ impl Statistics {
 impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |count: u64| 100.0 * count as f64 / self.cases.max(1) as f64;
-        writeln!(f, "{} cases, {:.1} % well-formed, {} comparisons", self.cases, share(self.valid), self.total_comparisons())?;
+        writeln!(
+            f,
+            "{} cases, {:.1} % well-formed, {} comparisons",
+            self.cases,
+            share(self.valid),
+            self.total_comparisons()
+        )?;
         let mut kinds = self.kinds.clone();
         kinds.sort_unstable();
         f.write_str("first errors:")?;

@@ -79,7 +79,11 @@ impl Exporter for Json {
             cases: outcome.statistics.cases,
             comparisons: outcome.statistics.total_comparisons(),
             seconds: report.seconds,
-            stages: outcome.stages.iter().map(|&(stage, cases, seconds)| Stage { name: stage.name(), cases, seconds }).collect(),
+            stages: outcome
+                .stages
+                .iter()
+                .map(|&(stage, cases, seconds)| Stage { name: stage.name(), cases, seconds })
+                .collect(),
             divergences: outcome
                 .divergences
                 .iter()

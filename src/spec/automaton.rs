@@ -22,6 +22,10 @@ pub struct Automaton {
     next: Box<[[u8; 256]; 256]>,
     /// For each state and byte that is refused the rule broken.
     refused: Vec<[Kind; 256]>,
+    /// For each state how many bytes lie behind the last boundary.
+    depth: [u8; 256],
+    /// For each state whether a leading surrogate stands before these.
+    behind_lead: [bool; 256],
 }
 
 /// The rows that the bytes since the last boundary begin, these bytes (any that lead here), and whether a leading
@@ -36,12 +40,6 @@ struct State {
 impl Automaton {
     /// State 0 is a boundary between sequences, state 1 a boundary behind a leading surrogate, the last is refusal.
     const REFUSED: u8 = u8::MAX;
-    const IS_BOUNDARY: [bool; 256] = {
-        let mut table = [false; 256];
-        table[0] = true;
-        table[1] = true;
-        table
-    };
     const IS_REFUSED: [bool; 256] = {
         let mut table = [false; 256];
         table[Self::REFUSED as usize] = true;
@@ -66,7 +64,8 @@ impl Automaton {
                     }
                     Some((rows, None)) => {
                         let same = |other: &State| {
-                            (&other.rows, other.bytes.len(), other.behind_lead) == (&rows, bytes.len(), state.behind_lead)
+                            (&other.rows, other.bytes.len(), other.behind_lead)
+                                == (&rows, bytes.len(), state.behind_lead)
                         };
                         states.iter().position(same).unwrap_or_else(|| {
                             states.push(State { rows, bytes, behind_lead: state.behind_lead });
@@ -79,51 +78,50 @@ impl Automaton {
             }
             refused.push(kinds);
         }
-        Self { next, refused }
-    }
-
-    /// Calls `found` with each ill-formed unit of `bytes` under a contract of this grammar, in order.
-    pub fn ill_formed(&self, contract: &Contract, bytes: &[u8], mut found: impl FnMut(&Unit)) {
-        let mut at = 0;
-        while let Some(refusal) = self.first_refusal(&bytes[at..]) {
-            let start = at + refusal.start;
-            let reading = Reading::IllFormed { kind: refusal.kind, incomplete: refusal.incomplete };
-            let unit = match contract.unit {
-                UnitRule::MaximalSubpart => Some(Unit { start, len: refusal.matched.max(1), reading }),
-                _ => Units::behind(contract, bytes, start, refusal.previous).next(),
-            };
-            let Some(unit) = unit else { return };
-            found(&unit);
-            at = unit.range().end;
+        let (mut depth, mut behind_lead) = ([0; 256], [false; 256]);
+        for (index, state) in states.iter().enumerate() {
+            depth[index] = state.bytes.len() as u8;
+            behind_lead[index] = state.behind_lead;
         }
+        Self { next, refused, depth, behind_lead }
     }
 
-    fn first_refusal(&self, bytes: &[u8]) -> Option<Refusal> {
-        let (mut state, mut boundary) = (0u8, bytes);
-        let mut boundary_state = state;
+    /// Calls `found` with each ill-formed unit of `bytes` under this grammar and unit rule, in order.
+    pub fn ill_formed(&self, contract: &Contract, bytes: &[u8], mut found: impl FnMut(Unit)) {
         let mut rest = bytes.iter();
-        let end = loop {
-            let here = rest.as_slice();
-            if Self::IS_BOUNDARY[usize::from(state)] {
-                (boundary, boundary_state) = (here, state);
-            }
-            let Some(&byte) = rest.next() else { break None };
+        let mut state = 0;
+        while let Some(&byte) = rest.next() {
             let reached = self.next[usize::from(state)][usize::from(byte)];
-            if Self::IS_REFUSED[usize::from(reached)] {
-                break Some((here, byte));
+            if !Self::IS_REFUSED[usize::from(reached)] {
+                state = reached;
+                continue;
             }
-            state = reached;
-        };
-        let previous = (boundary_state == 1).then_some(Form::LeadSurrogate);
-        let start = bytes.len() - boundary.len();
-        match end {
-            Some((here, byte)) => {
+            let here = bytes.len() - rest.len() - 1;
+            let matched = usize::from(self.depth[usize::from(state)]);
+            let start = here - matched;
+            let unit = if contract.unit == UnitRule::MaximalSubpart {
                 let kind = self.refused[usize::from(state)][usize::from(byte)];
-                Some(Refusal { start, matched: boundary.len() - here.len(), kind, incomplete: false, previous })
-            }
-            None if boundary.is_empty() => None,
-            None => Some(Refusal { start, matched: boundary.len(), kind: Kind::Incomplete, incomplete: true, previous }),
+                Unit { start, len: matched.max(1), reading: Reading::IllFormed { kind, incomplete: false } }
+            } else {
+                self.read_slowly(contract, bytes, start, state)
+            };
+            found(unit);
+            rest = bytes[unit.range().end.min(bytes.len())..].iter();
+            state = 0;
         }
+        // The end of the input inside a sequence; what other rules make of it may be several units.
+        let mut start = bytes.len() - usize::from(self.depth[usize::from(state)]);
+        while start < bytes.len() {
+            let unit = self.read_slowly(contract, bytes, start, state);
+            found(unit);
+            (start, state) = (unit.range().end, 0);
+        }
+    }
+
+    fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Unit {
+        let previous = self.behind_lead[usize::from(state)].then_some(Form::LeadSurrogate);
+        let nothing = Unit { start, len: bytes.len() - start, reading: Reading::WellFormed(0) };
+        Units::behind(contract, bytes, start, previous).next().unwrap_or(nothing)
     }
 }
 
@@ -144,18 +142,6 @@ impl State {
     }
 }
 
-/// Where a walk ends that is not at the end of well-formed text.
-struct Refusal {
-    /// The offset of the sequence that is refused.
-    start: usize,
-    /// How many of its bytes begin a well-formed one.
-    matched: usize,
-    kind: Kind,
-    incomplete: bool,
-    /// What stands before it, where that matters.
-    previous: Option<Form>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::grammar::ALL;
@@ -167,12 +153,19 @@ mod tests {
     fn the_automaton_finds_the_errors_of_the_rows() {
         for grammar in ALL {
             let automaton = Automaton::of(grammar);
-            let contract = Contract { grammar, ..Contract::STANDARD };
+            let rules = [UnitRule::MaximalSubpart, UnitRule::Byte, UnitRule::LeadAnnounced, UnitRule::Run];
             let same = |bytes: &[u8]| {
-                let mut found = Vec::new();
-                automaton.ill_formed(&contract, bytes, |unit| found.push(*unit));
-                let ill_formed = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { .. });
-                assert_eq!(found, units(&contract, bytes).filter(ill_formed).collect::<Vec<_>>(), "{}: {bytes:02X?}", grammar.name);
+                rules.iter().for_each(|&unit| {
+                    let contract = Contract { grammar, unit, ..Contract::STANDARD };
+                    let mut found = Vec::new();
+                    automaton.ill_formed(&contract, bytes, |unit| found.push(unit));
+                    let ill_formed = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { .. });
+                    assert_eq!(
+                        found,
+                        units(&contract, bytes).filter(ill_formed).collect::<Vec<_>>(),
+                        "{contract}: {bytes:02X?}"
+                    );
+                })
             };
             for first in 0..=255 {
                 (0..=255).for_each(|second| same(&[first, second]));

@@ -100,28 +100,55 @@ const SIX_FD: Row = scalar(&[(0xFD, 0xFD), TAIL, TAIL, TAIL, TAIL, TAIL]);
 const NULL_AS_TWO: Row = scalar(&[(0xC0, 0xC0), (0x80, 0x80)]);
 
 /// UTF-8: RFC 3629 §4 (the ABNF `UTF8-octets`), the same as Unicode Table 3-7.
-pub static RFC3629: Grammar = Grammar::new("rfc3629", "RFC 3629 §4; Unicode Table 3-7", &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4]);
+pub static RFC3629: Grammar = Grammar::new(
+    "rfc3629",
+    "RFC 3629 §4; Unicode Table 3-7",
+    &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4],
+);
 
 /// UTF-8 as first published: one to six octets, 31 bits, shortest form only (RFC 2279 §2).
 ///
 /// The text does not exclude the surrogate code points from the octet patterns, so they are well-formed here.
-pub static RFC2279: Grammar = Grammar::new("rfc2279", "RFC 2279 §2", &[
-        ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, LEAD_SURROGATE, TRAIL_SURROGATE, THREE_EE, FOUR_F0, FOUR_TO_1FFFFF,
-        FIVE_F8, FIVE_F9, SIX_FC, SIX_FD,
-    ]);
+pub static RFC2279: Grammar = Grammar::new(
+    "rfc2279",
+    "RFC 2279 §2",
+    &[
+        ASCII,
+        TWO,
+        THREE_E0,
+        THREE_E1,
+        THREE_ED,
+        LEAD_SURROGATE,
+        TRAIL_SURROGATE,
+        THREE_EE,
+        FOUR_F0,
+        FOUR_TO_1FFFFF,
+        FIVE_F8,
+        FIVE_F9,
+        SIX_FC,
+        SIX_FD,
+    ],
+);
 
 /// RFC 2279 without the surrogate code points: what glibc's multibyte functions accept.
-pub static RFC2279_NO_SURROGATES: Grammar = Grammar::new("rfc2279-surrogates", "RFC 2279 §2, less U+D800..U+DFFF", &[
-        ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_TO_1FFFFF, FIVE_F8, FIVE_F9, SIX_FC, SIX_FD,
-    ]);
+pub static RFC2279_NO_SURROGATES: Grammar = Grammar::new(
+    "rfc2279-surrogates",
+    "RFC 2279 §2, less U+D800..U+DFFF",
+    &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_TO_1FFFFF, FIVE_F8, FIVE_F9, SIX_FC, SIX_FD],
+);
 
 /// RFC 3629 and the surrogate code points as three-byte forms, joined or not ("generalized UTF-8").
-pub static WITH_SURROGATES: Grammar = Grammar::new("rfc3629+surrogates", "RFC 3629 §4, and U+D800..U+DFFF as three-byte forms", &[
-        ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, LEAD_SURROGATE, TRAIL_SURROGATE, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4,
-    ]);
+pub static WITH_SURROGATES: Grammar = Grammar::new(
+    "rfc3629+surrogates",
+    "RFC 3629 §4, and U+D800..U+DFFF as three-byte forms",
+    &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, LEAD_SURROGATE, TRAIL_SURROGATE, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4],
+);
 
 /// RFC 3629 and every overlong form of two to four bytes.
-pub static WITH_OVERLONG: Grammar = Grammar::new("rfc3629+overlong", "RFC 3629 §4, and the forms §3 forbids as overlong", &[
+pub static WITH_OVERLONG: Grammar = Grammar::new(
+    "rfc3629+overlong",
+    "RFC 3629 §4, and the forms §3 forbids as overlong",
+    &[
         ASCII,
         scalar(&[(0xC0, 0xDF), TAIL]),
         scalar(&[(0xE0, 0xEC), TAIL, TAIL]),
@@ -133,10 +160,14 @@ pub static WITH_OVERLONG: Grammar = Grammar::new("rfc3629+overlong", "RFC 3629 �
         scalar(&[(0xF0, 0xF0), (0x8E, 0xBF), TAIL, TAIL]),
         FOUR_F1,
         FOUR_F4,
-    ]);
+    ],
+);
 
 /// RFC 3629 without the 66 noncharacters (Unicode D14): what Perl's strict `UTF-8` accepts.
-pub static NO_NONCHARACTERS: Grammar = Grammar::new("rfc3629-noncharacters", "RFC 3629 §4, less the noncharacters of Unicode D14", &[
+pub static NO_NONCHARACTERS: Grammar = Grammar::new(
+    "rfc3629-noncharacters",
+    "RFC 3629 §4, less the noncharacters of Unicode D14",
+    &[
         ASCII,
         TWO,
         THREE_E0,
@@ -172,21 +203,35 @@ pub static NO_NONCHARACTERS: Grammar = Grammar::new("rfc3629-noncharacters", "RF
         scalar(&[(0xF4, 0xF4), (0x80, 0x8E), TAIL, TAIL]),
         scalar(&[(0xF4, 0xF4), (0x8F, 0x8F), (0x80, 0xBE), TAIL]),
         scalar(&[(0xF4, 0xF4), (0x8F, 0x8F), (0xBF, 0xBF), (0x80, 0xBD)]),
-    ]);
+    ],
+);
 
 /// CESU-8 (UTR #26): supplementary code points as a pair of three-byte surrogates; no four-byte forms.
-pub static CESU8: Grammar = Grammar::new("cesu-8", "UTR #26 §2, Table 3-6B", &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE]);
+pub static CESU8: Grammar =
+    Grammar::new("cesu-8", "UTR #26 §2, Table 3-6B", &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE]);
 
 /// Modified UTF-8: CESU-8 with U+0000 as C0 80 (the Java `DataInput` documentation).
-pub static MODIFIED_UTF8: Grammar = Grammar::new("modified-utf-8", "Java SE java.io.DataInput, Modified UTF-8", &[scalar(&[(0x01, 0x7F)]), NULL_AS_TWO, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE]);
+pub static MODIFIED_UTF8: Grammar = Grammar::new(
+    "modified-utf-8",
+    "Java SE java.io.DataInput, Modified UTF-8",
+    &[scalar(&[(0x01, 0x7F)]), NULL_AS_TWO, TWO, THREE_E0, THREE_E1, THREE_ED, PAIR, THREE_EE],
+);
 
 /// WTF-8: RFC 3629 and lone surrogates, but never a surrogate pair as two three-byte forms.
-pub static WTF8: Grammar = Grammar { pairs_join: true, ..Grammar::new("wtf-8", "The WTF-8 encoding, §3.2", WITH_SURROGATES.rows) };
+pub static WTF8: Grammar =
+    Grammar { pairs_join: true, ..Grammar::new("wtf-8", "The WTF-8 encoding, §3.2", WITH_SURROGATES.rows) };
 
 /// Every grammar.
 pub static ALL: [&Grammar; 9] = [
-    &RFC3629, &RFC2279, &RFC2279_NO_SURROGATES, &WITH_SURROGATES, &WITH_OVERLONG, &NO_NONCHARACTERS, &CESU8,
-    &MODIFIED_UTF8, &WTF8,
+    &RFC3629,
+    &RFC2279,
+    &RFC2279_NO_SURROGATES,
+    &WITH_SURROGATES,
+    &WITH_OVERLONG,
+    &NO_NONCHARACTERS,
+    &CESU8,
+    &MODIFIED_UTF8,
+    &WTF8,
 ];
 
 impl Grammar {
@@ -206,9 +251,8 @@ mod tests {
             for (index, row) in grammar.rows.iter().enumerate() {
                 for other in &grammar.rows[..index] {
                     let shared = row.bytes.len().min(other.bytes.len());
-                    let apart = (0..shared).any(|at| {
-                        row.bytes[at].1 < other.bytes[at].0 || other.bytes[at].1 < row.bytes[at].0
-                    });
+                    let apart = (0..shared)
+                        .any(|at| row.bytes[at].1 < other.bytes[at].0 || other.bytes[at].1 < row.bytes[at].0);
                     assert!(apart, "{}: {row:X?} and {other:X?}", grammar.name);
                 }
             }

@@ -192,7 +192,8 @@ fn ill_formed_len(contract: &Contract, rest: &[u8], matched: usize) -> usize {
         },
         UnitRule::Byte => 1,
         UnitRule::Run => {
-            let ill_formed = |at: &usize| matches!(Match::longest(contract.grammar, &rest[*at..], None), Match::Prefix(_));
+            let ill_formed =
+                |at: &usize| matches!(Match::longest(contract.grammar, &rest[*at..], None), Match::Prefix(_));
             1 + (1..rest.len()).take_while(ill_formed).count()
         }
         UnitRule::LeadAnnounced => 1 + follow(rest, is_continuation),
@@ -271,7 +272,7 @@ pub fn lossy(contract: &Contract, bytes: &[u8], out: &mut Vec<u8>) -> Option<()>
             }
             Reading::IllFormed { .. } => {
                 out.extend_from_slice(&bytes[copied..unit.start]);
-                replacement.code_points(&bytes[unit.range()]).for_each(|code_point| push_generalised(code_point, out));
+                replacement.push(&bytes[unit.range()], out);
             }
         }
         copied = unit.range().end;

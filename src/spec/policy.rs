@@ -3,6 +3,8 @@
 //! Real decoders differ in these on purpose, so each is held to its own contract and to nothing else.
 
 use super::grammar::{Grammar, RFC3629};
+use super::model::push_generalised;
+use crate::utf8::REPLACEMENT;
 use core::fmt;
 
 /// A decoder's promise. Everything a decoder can be asked follows from a contract and the bytes.
@@ -85,6 +87,14 @@ impl Contract {
 }
 
 impl Replacement {
+    /// Appends what is written for an ill-formed unit, in generalised UTF-8.
+    pub fn push(self, unit: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::ReplacementCharacter => out.extend_from_slice(REPLACEMENT),
+            _ => self.code_points(unit).for_each(|code_point| push_generalised(code_point, out)),
+        }
+    }
+
     /// The code points written for an ill-formed unit.
     pub fn code_points(self, unit: &[u8]) -> impl Iterator<Item = u32> + '_ {
         let (whole, each) = match self {

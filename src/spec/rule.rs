@@ -30,7 +30,10 @@ impl Rule {
                     Some(code_point) => format!("the overlong {len}-byte form of U+{code_point:04X}"),
                     None => format!("the start of an overlong {len}-byte form"),
                 };
-                (format!("{form}; the shortest form is required"), "RFC 3629 §3 (there is only one valid way to encode a character number)")
+                (
+                    format!("{form}; the shortest form is required"),
+                    "RFC 3629 §3 (there is only one valid way to encode a character number)",
+                )
             }
             Kind::Surrogate => {
                 let form = match spelled(rest, 3) {
@@ -51,7 +54,9 @@ impl Rule {
                 (format!("{form} is beyond U+10FFFF, the last code point"), "RFC 3629 §3 and §4 (UTF8-4 ends at F4 8F)")
             }
             Kind::TooShort => (
-                format!("{lead:02X} announces {announced} bytes, and a byte that is no continuation byte comes too early"),
+                format!(
+                    "{lead:02X} announces {announced} bytes, and a byte that is no continuation byte comes too early"
+                ),
                 "RFC 3629 §4; Unicode D93b (maximal subpart)",
             ),
             Kind::Incomplete => (
