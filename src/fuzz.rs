@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 /// The environment variable that selects decoders.
 pub const DECODERS: &str = "UTFUZZ_DECODERS";
 
-/// Judges cases, lets known differences pass, and prints what it has seen when it is dropped.
+/// Judges cases and lets known differences pass.
 pub struct Harness {
     judge: Judge<'static>,
     ledger: Ledger,
@@ -33,13 +33,13 @@ impl Harness {
     ///
     /// # Errors
     /// The filter names a decoder there is not.
-    pub fn new(filter: &str) -> Result<Self, peers::UnknownDecoder> {
+    pub fn new(filter: &str, ledger: Ledger) -> Result<Self, peers::UnknownDecoder> {
         static ALL: OnceLock<Vec<Box<dyn Decoder>>> = OnceLock::new();
         let decoders = ALL.get_or_init(peers::all);
         let selected = peers::select(decoders, filter)?;
         let mut judge = Judge::new(decoders.iter().map(|decoder| &**decoder));
         selected.iter().enumerate().filter(|(_, selected)| !**selected).for_each(|(index, _)| judge.switch_off(index));
-        Ok(Self { judge, ledger: Ledger::built_in(), known: 0 })
+        Ok(Self { judge, ledger, known: 0 })
     }
 
     /// The first divergence of a case that the ledger does not know.
@@ -67,27 +67,31 @@ impl Harness {
     }
 }
 
-impl Drop for Harness {
+/// The harness of the process, which says what it has seen when the process ends.
+struct Announced(Harness);
+
+impl Drop for Announced {
     fn drop(&mut self) {
-        eprintln!("\noracle: {}\nknown differences passed: {}", self.judge.statistics(), self.known);
+        let Harness { judge, known, .. } = &self.0;
+        eprintln!("\noracle: {}\nknown differences passed: {known}", judge.statistics());
     }
 }
 
 thread_local! {
     /// Dropped when the process ends, which is when the statistics are printed.
-    static HARNESS: RefCell<Harness> = RefCell::new(from_environment());
+    static HARNESS: RefCell<Announced> = RefCell::new(Announced(from_environment()));
 }
 
 fn from_environment() -> Harness {
     let filter = std::env::var(DECODERS).unwrap_or_default();
-    Harness::new(&filter).unwrap_or_else(|error| {
+    Harness::new(&filter, Ledger::built_in()).unwrap_or_else(|error| {
         eprintln!("{DECODERS}: {error}");
         std::process::exit(2);
     })
 }
 
 fn run(case: &Case<'_>) -> bool {
-    HARNESS.with_borrow_mut(|harness| match harness.run(case) {
+    HARNESS.with_borrow_mut(|Announced(harness)| match harness.run(case) {
         None => harness.judge.was_novel(),
         Some(divergence) => {
             eprintln!("{}", crash_report(&divergence));
@@ -132,5 +136,51 @@ impl fmt::Debug for Shown {
         let decoders = peers::all();
         let grid = crate::judge::Grid::of(decoders.iter().map(|decoder| &**decoder), &Case::new(&self.0.0));
         write!(f, "{:?}\n{grid}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_difference_passes_and_a_new_one_is_reported() {
+        let case = Case::new(b"\xC0\xAF");
+        assert!(Harness::new("", Ledger::built_in()).unwrap().run(&case).is_none());
+        let divergence = Harness::new("", Ledger::default()).unwrap().run(&case).unwrap();
+        let report = crash_report(&divergence);
+        let last: Vec<&str> = report.lines().rev().take(2).collect();
+        assert_eq!(last[0], "DEDUP_TOKEN: verdict/utf8-decode/overlong-2/anywhere");
+        assert_eq!(last[1], "Assertion failure: verdict/utfeight-decode/overlong-two/anywhere");
+        assert!(report.contains("#[test]\nfn verdict_utf8_decode_overlong_2_anywhere() {"), "{report}");
+        assert!(report.contains("RFC 3629 §3") && report.contains("C0"), "{report}");
+    }
+
+    #[test]
+    fn a_decoder_that_is_switched_off_is_not_asked() {
+        let mut harness = Harness::new("-utf8-decode", Ledger::default()).unwrap();
+        assert!(harness.run(&Case::new(b"\xC0\xAF")).is_none());
+        let asked = |name| harness.judge.statistics().comparisons.iter().find(|(known, _)| *known == name).unwrap().1;
+        assert_eq!(asked("utf8-decode"), 0);
+        assert!(asked("own") > 0);
+        assert!(Harness::new("utf9", Ledger::default()).is_err());
+    }
+
+    #[test]
+    fn novelty_is_found_once() {
+        let mut harness = Harness::new("own", Ledger::default()).unwrap();
+        let mut novel = |bytes: &[u8]| {
+            assert!(harness.run(&Case::new(bytes)).is_none());
+            harness.judge.was_novel()
+        };
+        assert!(novel(b"\xE2\x82"));
+        assert!(!novel(b"\xE2\x82"));
+        assert!(novel(b"a\xE2\x82"));
+    }
+
+    #[test]
+    fn a_structured_input_shows_who_says_what() {
+        let shown = format!("{:?}", Shown(Structured(b"\xC0\xAF".to_vec())));
+        assert!(shown.contains(r#"b"\xc0\xaf""#) && shown.contains("utf8-decode"), "{shown}");
     }
 }

@@ -1,0 +1,49 @@
+//! Every decoder, every published vector, behind 0 to 65 ASCII bytes, cut at every place.
+#![cfg(all(feature = "peers", feature = "ledger"))]
+
+use std::collections::BTreeMap;
+use std::fs;
+use utfuzz::input::{Case, Cuts, vectors};
+use utfuzz::judge::Judge;
+use utfuzz::triage::ledger::Ledger;
+
+const PADDINGS: usize = 66;
+
+#[test]
+fn every_decoder_keeps_its_contract_on_every_vector() {
+    let decoders = utfuzz::peers::all();
+    let ledger = Ledger::built_in();
+    let mut judge = Judge::new(decoders.iter().map(|decoder| &**decoder).filter(|d| d.info().package != "planted"));
+    let mut known = BTreeMap::<&str, u64>::new();
+    let mut new = BTreeMap::<String, String>::new();
+    let mut rows = 0;
+    for entry in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/vectors")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        for row in vectors::parse(&text).unwrap() {
+            rows += 1;
+            for padding in 0..PADDINGS {
+                let bytes = [&vec![b'a'; padding], &row.bytes[..]].concat();
+                for cut in padding..=bytes.len() {
+                    let case = Case::with_cuts(&bytes, Cuts::new([cut], bytes.len()));
+                    for broken in judge.judge(&case).to_vec() {
+                        let info = judge.decoders().nth(broken.decoder).unwrap().info();
+                        match ledger.covers(info, broken.law, broken.subject) {
+                            Some(_) => *known.entry(info.name).or_default() += 1,
+                            None => {
+                                let what = format!("{}/{}/{}", broken.law, info.name, broken.subject);
+                                new.entry(what)
+                                    .or_insert_with(|| format!("{} behind {padding}, cut at {cut}", row.name));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let statistics = judge.statistics();
+    println!("{rows} rows, {} cases, {} comparisons", statistics.cases, statistics.total_comparisons());
+    println!("known differences passed over: {known:?}");
+    assert!(rows > 700 && statistics.cases > 200_000, "{rows} rows, {} cases", statistics.cases);
+    assert_eq!(statistics.silent().collect::<Vec<_>>(), [""; 0]);
+    assert!(new.is_empty(), "{new:#?}");
+}

@@ -1,0 +1,56 @@
+//! The committed corpus: seeds are what the code says, and each regression is a test of its own.
+//!
+//! A regression passes when no decoder does anything on it that the ledger does not know.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::fs;
+use std::path::{Path, PathBuf};
+use utfuzz::fuzz::Harness;
+use utfuzz::input::Case;
+use utfuzz::triage::ledger::Ledger;
+
+fn main() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let mut trials = vec![Trial::test("seeds_are_those_of_the_code", {
+        let corpus = corpus.clone();
+        move || seeds_are_those_of_the_code(&corpus)
+    })];
+    for path in files(&corpus.join("regressions")) {
+        let name = format!("regression {}", path.file_name().unwrap_or_default().to_string_lossy());
+        trials.push(Trial::test(name, move || replay(&path)));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn seeds_are_those_of_the_code(corpus: &Path) -> Result<(), Failed> {
+    let expected = utfuzz::input::seeds::differential();
+    let named = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // What libFuzzer finds locally is named by its hash and not committed.
+    let is_found = |name: &str| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let committed: Vec<String> =
+        files(&corpus.join("differential")).iter().map(named).filter(|name| !is_found(name)).collect();
+    if committed != expected.keys().cloned().collect::<Vec<_>>() {
+        return Err("corpus/differential has other files; run `cargo run --example write_seeds`".into());
+    }
+    for (name, bytes) in expected {
+        if fs::read(corpus.join("differential").join(&name))? != bytes {
+            return Err(format!("{name} has other bytes; run `cargo run --example write_seeds`").into());
+        }
+    }
+    Ok(())
+}
+
+fn replay(path: &Path) -> Result<(), Failed> {
+    let bytes = fs::read(path)?;
+    match Harness::new("", Ledger::built_in())?.run(&Case::new(&bytes)) {
+        None => Ok(()),
+        Some(divergence) => Err(divergence.to_string().into()),
+    }
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.is_file()).collect();
+    files.sort();
+    files
+}
