@@ -8,7 +8,9 @@ use super::divergence::{Shape, Subject};
 use super::laws::{Broken, Law};
 use crate::decoder::Decoder;
 use crate::input::{Case, Cuts};
+use crate::spec::model::announced_len;
 use crate::spec::{Contract, units};
+use crate::utf8::is_continuation;
 
 /// What became of a broken law under examination.
 pub(super) struct Seen {
@@ -28,24 +30,18 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
     if broken.law == Law::Reset {
         return unchanged(Shape::Cut);
     }
-    let Some(core) = core(&contract, case, broken) else { return unchanged(Shape::Context) };
-    for behind in [&[b'a'; 64][..], &[]] {
-        let shows: Vec<Option<(Law, Subject)>> = (0..OFFSETS)
-            .map(|offset| {
-                let bytes = [&vec![b'a'; offset], core, behind].concat();
-                let hit = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first().copied();
-                hit.map(|hit| (hit.law, hit.subject))
-                    .filter(|(law, _)| *law != Law::Prefix && *law != Law::Concatenation)
-            })
-            .collect();
-        let Some(&(law, subject)) = shows.iter().flatten().min() else { continue };
-        let shape = match period(&shows.iter().map(Option::is_some).collect::<Vec<_>>()) {
-            Some(1) if behind.is_empty() => Shape::Tail,
-            Some(1) => Shape::Anywhere,
-            Some(period) => Shape::Edge(period),
-            None => Shape::Offset,
-        };
-        return Seen { law, subject, shape };
+    for core in cores(&contract, case, broken) {
+        for behind in [&[b'a'; 64][..], &[]] {
+            let shows = (0..OFFSETS).map(|offset| strongest(&mut judge, offset, core, behind)).collect::<Vec<_>>();
+            let Some(&(law, subject)) = shows.iter().flatten().min() else { continue };
+            let shape = match period(&shows.iter().map(Option::is_some).collect::<Vec<_>>()) {
+                Some(1) if behind.is_empty() => Shape::Tail,
+                Some(1) => Shape::Anywhere,
+                Some(period) => Shape::Edge(period),
+                None => Shape::Offset,
+            };
+            return Seen { law, subject, shape };
+        }
     }
     match broken.law {
         Law::Stream => unchanged(Shape::Cut),
@@ -54,16 +50,29 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
     }
 }
 
-/// The unit the decoder goes wrong on, with the byte that ends it where that is no character of its own.
-fn core<'a>(contract: &Contract, case: &Case<'a>, broken: &Broken) -> Option<&'a [u8]> {
-    let offset = broken.offset?;
-    let unit = units(contract, case.bytes).find(|unit| unit.range().contains(&offset))?;
-    let end = match case.bytes.get(unit.range().end) {
-        // What follows an ill-formed unit may be what makes it so.
-        Some(byte) if !byte.is_ascii() && matches!(broken.subject, Subject::Fault(_)) => unit.range().end + 1,
-        _ => unit.range().end,
-    };
-    Some(&case.bytes[unit.start..end])
+/// What breaks where `core` stands behind so many ASCII bytes, in one chunk.
+fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], behind: &[u8]) -> Option<(Law, Subject)> {
+    let bytes = [&vec![b'a'; offset], core, behind].concat();
+    let broken = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first()?;
+    // These laws look at other inputs still, at other offsets.
+    let here = !matches!(broken.law, Law::Prefix | Law::Concatenation);
+    here.then_some((broken.law, broken.subject))
+}
+
+/// Ever more of what the decoder goes wrong on: the form its lead byte announces, the same with the byte behind it,
+/// and that with the units around.
+fn cores<'a>(contract: &Contract, case: &Case<'a>, broken: &Broken) -> Vec<&'a [u8]> {
+    let bytes = case.bytes;
+    let Some(offset) = broken.offset else { return Vec::new() };
+    let all: Vec<_> = units(contract, bytes).collect();
+    let Some(index) = all.iter().position(|unit| unit.range().contains(&offset)) else { return Vec::new() };
+    let start = all[index].start;
+    let announced = announced_len(bytes[start]).max(all[index].len);
+    let form = bytes[start + 1..].iter().take(announced - 1).take_while(|&&byte| is_continuation(byte)).count() + 1;
+    let end = (start + form).max(all[index].range().end);
+    let before = all[index.saturating_sub(1)].start;
+    let behind = all.iter().find(|unit| unit.start >= end).map_or(end, |unit| unit.range().end);
+    vec![&bytes[start..end], &bytes[start..bytes.len().min(end + 1)], &bytes[before..behind]]
 }
 
 /// The least of 1, 16, 32 and 64 with which the hits behind the first offsets repeat.
