@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Ends the escape sequence of a colour, a title and a bell; and C1, delete, backspace, line feeds, direction marks.
+/// Sets a colour and a title, rings, clears the screen by a C1 control; delete, backspace, line end, bidi override.
 const HOSTILE: &str = "\u{1B}[31m\u{1B}]0;title\u{7}\u{9B}2J\u{7F}\u{8}\r\n\u{202E}";
 
 /// An accepted difference that covers C0 AF at utf8-decode; `ID` stands where the id goes.
@@ -80,10 +80,9 @@ impl Run {
             "not one line".to_owned()
         } else if !err.starts_with("utfuzz: ") {
             "does not say who speaks".to_owned()
-        } else if let Some(missing) = says.iter().find(|part| !err.contains(**part)) {
-            format!("does not say {missing:?}")
         } else {
-            return None;
+            let missing = says.iter().find(|part| !err.contains(**part))?;
+            format!("does not say {missing:?}")
         };
         Some(format!("{}: {wrong}\nstderr {err:?}", self.line))
     }
@@ -238,8 +237,8 @@ fn what_cannot_be_read_or_written_is_refused_in_one_line_that_names_it() {
         ("closed/case.bin", b"\xC0\xAF"),
     ]);
     let path = |name: &str| directory.path().join(name);
-    fs::set_permissions(path("locked.bin"), fs::Permissions::from_mode(0)).unwrap();
-    fs::set_permissions(path("closed"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(path("locked.bin"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o000)).unwrap();
     std::os::unix::fs::symlink("nowhere", path("tree/dangling")).unwrap();
     let mut rows: Vec<(Vec<&str>, &str)> = vec![(vec!["replay", "-r", "tree"], "tree/dangling")];
     if fs::read(path("locked.bin")).is_ok() {
@@ -665,7 +664,7 @@ fn hostile_ledgers_and_vectors_are_shown_without_their_controls() {
     assert_none_wrong(wrong);
 }
 
-/// The one long test: every class string, which takes half a minute without optimisation.
+/// The one long test: every class string, which takes 37 s on two cores without optimisation and 3 to 8 s with it.
 #[test]
 fn a_check_without_a_corpus_says_so_and_runs() {
     let directory = directory_with(&[]);

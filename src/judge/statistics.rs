@@ -76,23 +76,21 @@ impl Statistics {
     }
 }
 
-impl fmt::Display for Statistics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = |count: u64| 100.0 * count as f64 / self.cases.max(1) as f64;
-        writeln!(
-            f,
-            "{} cases, {:.1} % well-formed, {} comparisons",
-            self.cases,
-            share(self.valid),
-            self.total_comparisons()
-        )?;
+impl Statistics {
+    /// One line: how many cases were well-formed, and which errors the others began with.
+    pub fn shares(&self) -> String {
+        let share = |count: u64| format!("{:.1} %", 100.0 * count as f64 / self.cases.max(1) as f64);
         let mut kinds = self.kinds.clone();
         kinds.sort_unstable();
-        f.write_str("first errors:")?;
-        for (kind, count) in kinds {
-            write!(f, " {kind} {:.1} %", share(count))?;
-        }
-        f.write_str("\ncomparisons:")?;
+        let kinds = kinds.iter().map(|(kind, count)| format!(", {kind} {}", share(*count)));
+        format!("well-formed {}{}", share(self.valid), kinds.collect::<String>())
+    }
+}
+
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} cases, {} comparisons\n{}", self.cases, self.total_comparisons(), self.shares())?;
+        f.write_str("comparisons:")?;
         self.on().try_for_each(|(name, count)| write!(f, " {name} {count}"))?;
         self.silent().try_for_each(|name| write!(f, "\n{name} ANSWERED NOTHING"))
     }

@@ -12,17 +12,21 @@ impl Exporter for Text {
         for found in outcome.divergences.values() {
             writeln!(out, "{}seen {} times\n\n{}\n", found.divergence, found.hits, "-".repeat(72))?;
         }
+        agreement(report, out)?;
         for (index, hits) in &outcome.known {
             let entry = &report.ledger.entries()[*index];
-            writeln!(out, "known: {} ({}), {hits} hits", entry.id, entry.decoder)?;
+            writeln!(out, "known: {}, {hits} hits", entry.id)?;
         }
         for id in &outcome.stale {
             writeln!(out, "STALE: ledger entry {id} matches nothing; remove it, or find out why")?;
         }
+        for name in outcome.statistics.silent() {
+            writeln!(out, "SILENT: {name} answered nothing, so nothing is known of it")?;
+        }
         for (stage, cases, seconds) in &outcome.stages {
             writeln!(out, "{:<14} {cases:>10} cases in {seconds:.1} s", stage.name())?;
         }
-        writeln!(out, "{}", outcome.statistics)?;
+        writeln!(out, "{}", outcome.statistics.shares())?;
         let rate = outcome.statistics.cases as f64 / report.seconds.max(1e-9);
         let comparisons = outcome.statistics.total_comparisons();
         writeln!(
@@ -42,4 +46,20 @@ impl Exporter for Text {
             }
         }
     }
+}
+
+/// Who agrees with the standard, and how far: one line for each decoder.
+fn agreement(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let outcome = report.outcome;
+    writeln!(out, "{:<22} {:<15} {:>12} {:>12} {:>12}", "decoder", "version", "comparisons", "known", "new")?;
+    for (decoder, (_, comparisons)) in report.decoders.iter().zip(&outcome.statistics.comparisons) {
+        let info = decoder.info();
+        let entries = report.ledger.entries();
+        let known: u64 =
+            outcome.known.iter().filter(|(at, _)| entries[**at].decoder == info.name).map(|(_, n)| n).sum();
+        let new = outcome.divergences.iter().filter(|(signature, _)| signature.decoder == info.name);
+        let new: u64 = new.map(|(_, found)| found.hits).sum();
+        writeln!(out, "{:<22} {:<15} {comparisons:>12} {known:>12} {new:>12}", info.name, info.version)?;
+    }
+    writeln!(out)
 }
