@@ -33,7 +33,7 @@ impl Error {
             io::ErrorKind::IsADirectory => "; name a file",
             _ => "",
         };
-        Self { kind: ErrorKind::Io, message: format!("{}: {error}{remedy}", shown(path)) }
+        Self { kind: ErrorKind::Io, message: one_line(format_args!("{}: {error}{remedy}", shown(path))) }
     }
 
     /// A text that cannot be understood.
@@ -53,15 +53,23 @@ impl Error {
 }
 
 fn one_line(message: impl fmt::Display) -> String {
-    message.to_string().lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+    let text = message.to_string();
+    printable(&text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; "))
 }
 
-/// A path that is safe to print: controls escaped.
+/// A path that is safe to print.
 pub fn shown(path: &Path) -> String {
-    path.to_string_lossy()
-        .chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-        .collect()
+    printable(&path.to_string_lossy())
+}
+
+/// Untrusted text that is safe to print on a line: controls, line separators and what reorders text are escaped.
+pub fn printable(text: &str) -> String {
+    let escape = |c: char| {
+        let unsafe_here = c.is_control()
+            || matches!(c, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}');
+        if unsafe_here { c.escape_default().collect() } else { String::from(c) }
+    };
+    text.chars().map(escape).collect()
 }
 
 impl fmt::Display for Error {

@@ -1,8 +1,7 @@
 //! The command `utfuzz`: see `utfuzz --help`.
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    utfuzz::cli::Cli::parse().run()
+    utfuzz::cli::Cli::main()
 }

@@ -1,6 +1,6 @@
 //! `utfuzz check`: the embedded engine.
 
-use super::{Failure, Known, Selection, Verdict};
+use super::{Failure, Known, Selection, Verdict, note};
 use crate::check::{Options, Stage, check};
 use crate::report::{Exporter, Json, Report, Text};
 use clap::Args;
@@ -32,10 +32,10 @@ impl Check {
         let boxes = self.selection.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.known.corpus()?;
-        if corpus.is_none() {
-            eprintln!("note: no corpus directory here, so vectors and corpus are left out; name one with --corpus DIR");
-        }
         let ledger = self.known.ledger(corpus.as_deref())?;
+        if corpus.is_none() {
+            note("no corpus directory here, so vectors and corpus are left out; name one with --corpus DIR");
+        }
         let options = Options { time: Duration::from_secs(self.seconds), seed: self.seed, corpus, ledger };
         let bar = Bar::new();
         let start = Instant::now();

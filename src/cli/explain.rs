@@ -6,6 +6,7 @@ use crate::input::{Case, corpus, vectors};
 use crate::judge::{Grid, annotate};
 use crate::spec::{Contract, code_points, validity};
 use clap::Args;
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use std::path::Path;
 pub(super) struct Explain {
     /// Hexadecimal digits such as 'C0 AF', the name of a file, or - for standard input
     #[arg(value_name = "HEX|FILE|-")]
-    input: String,
+    input: OsString,
     #[command(flatten)]
     selection: Selection,
 }
@@ -48,9 +49,9 @@ impl Explain {
         if path.exists() {
             return corpus::read_file(path);
         }
-        vectors::parse_hex(&self.input).map_err(|what| {
-            let input = self.input.escape_default();
-            Error::usage(format!("\"{input}\" is neither a file nor hexadecimal: {what}; write bytes as in 'C0 AF'"))
+        let text = self.input.to_string_lossy();
+        vectors::parse_hex(&text).map_err(|what| {
+            Error::usage(format!("{text:?} is neither a file nor hexadecimal: {what}; write bytes as in 'C0 AF'"))
         })
     }
 }

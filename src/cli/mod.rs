@@ -8,7 +8,7 @@ mod list;
 mod replay;
 
 use crate::decoder::Decoder;
-use crate::error::Error;
+use crate::error::{Error, printable};
 use crate::peers;
 use crate::triage::ledger::Ledger;
 use clap::{Args, Parser, Subcommand};
@@ -58,8 +58,25 @@ impl From<io::Error> for Failure {
 }
 
 impl Cli {
-    /// Does what was asked and returns the exit status.
-    pub fn run(self) -> ExitCode {
+    /// Reads the arguments of the process, does what they ask and returns the exit status.
+    pub fn main() -> ExitCode {
+        match Self::try_parse() {
+            Ok(cli) => cli.run(),
+            Err(error) if error.use_stderr() => {
+                // What clap says repeats the arguments, which are not to be trusted.
+                let text = error.render().to_string();
+                let lines: Vec<String> = text.lines().map(printable).collect();
+                let _ = writeln!(io::stderr(), "{}", lines.join("\n").trim_end());
+                ExitCode::from(2)
+            }
+            Err(help) => match help.print() {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => fail(error),
+                _ => ExitCode::SUCCESS,
+            },
+        }
+    }
+
+    fn run(self) -> ExitCode {
         let mut out = io::BufWriter::new(io::stdout().lock());
         let result = match self.verb {
             Verb::Check(check) => check.run(&mut out),
@@ -80,8 +97,13 @@ impl Cli {
 }
 
 fn fail(message: impl std::fmt::Display) -> ExitCode {
-    eprintln!("utfuzz: {message}");
+    // Where nobody reads standard error, the exit status still says it.
+    let _ = writeln!(io::stderr(), "utfuzz: {message}");
     ExitCode::from(2)
+}
+
+fn note(message: &str) {
+    let _ = writeln!(io::stderr(), "note: {message}");
 }
 
 /// Which decoders, and what is known of them.
@@ -96,7 +118,12 @@ impl Selection {
     fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let all = peers::all();
         let selected = peers::select(&all, &self.decoders).map_err(Error::usage)?;
-        Ok(all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect())
+        let chosen: Vec<_> =
+            all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect();
+        match chosen.is_empty() {
+            true => Err(Error::usage(format!("--decoders {:?} leaves no decoder; name one", self.decoders))),
+            false => Ok(chosen),
+        }
     }
 }
 

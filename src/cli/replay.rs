@@ -2,6 +2,7 @@
 
 use super::{Failure, Known, Selection, Verdict};
 use crate::check::replay;
+use crate::error::Error;
 use crate::input::corpus;
 use crate::report::{Exporter, Json, Report, Text};
 use clap::Args;
@@ -33,6 +34,9 @@ impl Replay {
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
         let files = corpus::named_files(&self.paths, self.recursive)?;
+        if files.is_empty() {
+            return Err(Error::usage("there is no file below what was named; nothing was judged").into());
+        }
         let inputs = files.iter().map(|path| corpus::read_file(path)).collect::<Result<Vec<_>, _>>()?;
         let start = Instant::now();
         let outcome = replay(&decoders, &ledger, &inputs);

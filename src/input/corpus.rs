@@ -12,7 +12,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|error| Error::io(path, &error))
 }
 
-/// Every file below a directory, sorted by path.
+/// Every file below a directory, sorted by path. Links to directories, and what is no file, are passed over.
 ///
 /// # Errors
 /// A directory that cannot be listed.
@@ -24,9 +24,12 @@ pub fn files_below(directory: &Path) -> Result<Vec<PathBuf>, Error> {
         for entry in entries {
             let entry = entry.map_err(|error| Error::io(&directory, &error))?;
             let path = entry.path();
-            match path.is_dir() {
-                true => directories.push(path),
-                false => files.push(path),
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            let metadata = fs::metadata(&path).map_err(|error| Error::io(&path, &error))?;
+            if metadata.is_file() {
+                files.push(path);
+            } else if metadata.is_dir() && !is_link {
+                directories.push(path);
             }
         }
     }

@@ -114,13 +114,13 @@ pub fn parse_hex(text: &str) -> Result<Vec<u8>, String> {
     if text.trim() == "-" {
         return Ok(Vec::new());
     }
-    let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
-    if digits.len() % 2 == 1 {
-        return Err(format!("{} hexadecimal digits, and a byte takes two", digits.len()));
-    }
     let digit =
         |c: char| c.to_digit(16).map(|digit| digit as u8).ok_or_else(|| format!("{c:?} is no hexadecimal digit"));
-    digits.chunks(2).map(|pair| Ok(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
+    let digits = text.chars().filter(|c| !c.is_whitespace()).map(digit).collect::<Result<Vec<u8>, _>>()?;
+    match digits.as_chunks() {
+        (pairs, []) => Ok(pairs.iter().map(|[high, low]| high << 4 | low).collect()),
+        _ => Err(format!("{} hexadecimal digits, and a byte takes two", digits.len())),
+    }
 }
 
 impl Claim {

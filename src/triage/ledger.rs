@@ -74,6 +74,9 @@ impl Ledger {
         })?;
         for (index, entry) in file.known.iter().enumerate() {
             let wrong = |what: String| Error::parse(format!("{origin}, entry {:?}: {what}", entry.id));
+            if entry.id.is_empty() || !entry.id.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-')) {
+                return Err(wrong("an id is lower-case letters, digits and hyphens".into()));
+            }
             if file.known[..index].iter().any(|other| other.id == entry.id) {
                 return Err(wrong("the id stands twice; give each entry its own".into()));
             }
