@@ -22,20 +22,18 @@ use std::sync::OnceLock;
 pub const DECODERS: &str = "UTFUZZ_DECODERS";
 
 /// Judges cases and lets known differences pass.
-pub struct Harness {
-    judge: Judge<'static>,
+pub struct Harness<'d> {
+    judge: Judge<'d>,
     ledger: Ledger,
     known: u64,
 }
 
-impl Harness {
-    /// A harness of the decoders this filter selects; all of them where it is empty.
+impl<'d> Harness<'d> {
+    /// A harness of those of the decoders that this filter selects; all of them where it is empty.
     ///
     /// # Errors
     /// The filter names a decoder there is not.
-    pub fn new(filter: &str, ledger: Ledger) -> Result<Self, peers::UnknownDecoder> {
-        static ALL: OnceLock<Vec<Box<dyn Decoder>>> = OnceLock::new();
-        let decoders = ALL.get_or_init(peers::all);
+    pub fn new(decoders: &'d [Box<dyn Decoder>], filter: &str, ledger: Ledger) -> Result<Self, peers::UnknownDecoder> {
         let selected = peers::select(decoders, filter)?;
         let mut judge = Judge::new(decoders.iter().map(|decoder| &**decoder));
         selected.iter().enumerate().filter(|(_, selected)| !**selected).for_each(|(index, _)| judge.switch_off(index));
@@ -54,8 +52,9 @@ impl Harness {
             }
             // One question alone may show a known difference in another light: ask this decoder everything.
             match self.judge.judge_one(broken.decoder, case) {
-                Some(broken) if !self.is_known(&broken) => return Some(self.judge.explain(case, &broken)),
-                _ => self.known += 1,
+                Some(whole) if self.is_known(&whole) => self.known += 1,
+                // What is not found again hangs on what was asked before: that is a difference too.
+                again => return Some(self.judge.explain(case, &again.unwrap_or(broken))),
             }
         }
         None
@@ -68,7 +67,7 @@ impl Harness {
 }
 
 /// The harness of the process, which says what it has seen when the process ends.
-struct Announced(Harness);
+struct Announced(Harness<'static>);
 
 impl Drop for Announced {
     fn drop(&mut self) {
@@ -79,23 +78,29 @@ impl Drop for Announced {
 
 thread_local! {
     /// Dropped when the process ends, which is when the statistics are printed.
-    static HARNESS: RefCell<Announced> = RefCell::new(Announced(from_environment()));
+    static HARNESS: RefCell<Option<Announced>> = const { RefCell::new(None) };
 }
 
-fn from_environment() -> Harness {
+fn from_environment(more: fn() -> Vec<Box<dyn Decoder>>) -> Announced {
+    static ALL: OnceLock<Vec<Box<dyn Decoder>>> = OnceLock::new();
+    let decoders = ALL.get_or_init(|| peers::all().into_iter().chain(more()).collect());
     let filter = std::env::var(DECODERS).unwrap_or_default();
-    Harness::new(&filter, Ledger::built_in()).unwrap_or_else(|error| {
+    let harness = Harness::new(decoders, &filter, Ledger::built_in()).unwrap_or_else(|error| {
         eprintln!("{DECODERS}: {error}");
         std::process::exit(2);
-    })
+    });
+    Announced(harness)
 }
 
-fn run(case: &Case<'_>) -> bool {
-    HARNESS.with_borrow_mut(|Announced(harness)| match harness.run(case) {
-        None => harness.judge.was_novel(),
-        Some(divergence) => {
-            eprintln!("{}", crash_report(&divergence));
-            std::process::abort();
+fn run(more: fn() -> Vec<Box<dyn Decoder>>, case: &Case<'_>) -> bool {
+    HARNESS.with_borrow_mut(|slot| {
+        let Announced(harness) = slot.get_or_insert_with(|| from_environment(more));
+        match harness.run(case) {
+            None => harness.judge.was_novel(),
+            Some(divergence) => {
+                eprintln!("{}", crash_report(&divergence));
+                std::process::abort();
+            }
         }
     })
 }
@@ -109,17 +114,22 @@ pub fn crash_report(divergence: &Divergence) -> String {
 
 /// Target `differential`: the file is exactly the bytes the decoders see.
 pub fn differential(bytes: &[u8]) -> bool {
-    run(&Case::new(bytes))
+    run(Vec::new, &Case::new(bytes))
+}
+
+/// As [`differential`], with decoders of one's own beside the peers: `more` is called once.
+pub fn differential_with(more: fn() -> Vec<Box<dyn Decoder>>, bytes: &[u8]) -> bool {
+    run(more, &Case::new(bytes))
 }
 
 /// Target `streaming`: the bytes, then a trailer with the cuts.
 pub fn streaming(input: &CutInput<'_>) -> bool {
-    run(&input.case())
+    run(Vec::new, &input.case())
 }
 
 /// Target `structured`: segments drawn from the file.
 pub fn structured(input: &Shown) -> bool {
-    run(&Case::new(&input.0.0))
+    run(Vec::new, &Case::new(&input.0.0))
 }
 
 /// A structured input whose `Debug` prints who says what of it.
@@ -146,8 +156,9 @@ mod tests {
     #[test]
     fn a_known_difference_passes_and_a_new_one_is_reported() {
         let case = Case::new(b"\xC0\xAF");
-        assert!(Harness::new("", Ledger::built_in()).unwrap().run(&case).is_none());
-        let divergence = Harness::new("", Ledger::default()).unwrap().run(&case).unwrap();
+        let decoders = peers::all();
+        assert!(Harness::new(&decoders, "", Ledger::built_in()).unwrap().run(&case).is_none());
+        let divergence = Harness::new(&decoders, "", Ledger::default()).unwrap().run(&case).unwrap();
         let report = crash_report(&divergence);
         let last: Vec<&str> = report.lines().rev().take(2).collect();
         assert_eq!(last[0], "DEDUP_TOKEN: verdict/utf8-decode/overlong-2/anywhere");
@@ -158,17 +169,19 @@ mod tests {
 
     #[test]
     fn a_decoder_that_is_switched_off_is_not_asked() {
-        let mut harness = Harness::new("-utf8-decode", Ledger::default()).unwrap();
+        let decoders = peers::all();
+        let mut harness = Harness::new(&decoders, "-utf8-decode", Ledger::default()).unwrap();
         assert!(harness.run(&Case::new(b"\xC0\xAF")).is_none());
         let asked = |name| harness.judge.statistics().comparisons.iter().find(|(known, _)| *known == name).unwrap().1;
         assert_eq!(asked("utf8-decode"), 0);
         assert!(asked("own") > 0);
-        assert!(Harness::new("utf9", Ledger::default()).is_err());
+        assert!(Harness::new(&decoders, "utf9", Ledger::default()).is_err());
     }
 
     #[test]
     fn novelty_is_found_once() {
-        let mut harness = Harness::new("own", Ledger::default()).unwrap();
+        let decoders = peers::all();
+        let mut harness = Harness::new(&decoders, "own", Ledger::default()).unwrap();
         let mut novel = |bytes: &[u8]| {
             assert!(harness.run(&Case::new(bytes)).is_none());
             harness.judge.was_novel()

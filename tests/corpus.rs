@@ -42,7 +42,8 @@ fn seeds_are_those_of_the_code(corpus: &Path) -> Result<(), Failed> {
 
 fn replay(path: &Path) -> Result<(), Failed> {
     let bytes = fs::read(path)?;
-    match Harness::new("", Ledger::built_in())?.run(&Case::new(&bytes)) {
+    let decoders = utfuzz::peers::all();
+    match Harness::new(&decoders, "", Ledger::built_in())?.run(&Case::new(&bytes)) {
         None => Ok(()),
         Some(divergence) => Err(divergence.to_string().into()),
     }

@@ -106,7 +106,7 @@ impl Dice {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        (self.roll() as usize * bound) >> 32
+        ((u64::from(self.roll()) * bound as u64) >> 32) as usize
     }
 
     fn roll(&mut self) -> u32 {

@@ -22,7 +22,7 @@ impl Structured {
             mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
             *chunk = (mixed ^ mixed >> 31).to_le_bytes();
         }
-        let len = 8 + (seed as usize).wrapping_mul(37) % (entropy.len() - 8);
+        let len = 8 + (seed.wrapping_mul(37) % (entropy.len() as u64 - 8)) as usize;
         // Drawing fails only where entropy runs out, and every segment is optional.
         Self::arbitrary(&mut Unstructured::new(&entropy[..len])).unwrap_or(Self(Vec::new()))
     }

@@ -4,8 +4,8 @@ use super::annotate::annotate;
 use super::grid::Grid;
 use super::laws::{Broken, Law};
 use super::{Slot, shape};
-use crate::input::Case;
-use crate::spec::{Contract, Reading, Rule, units};
+use crate::input::{Case, Cuts};
+use crate::spec::{Contract, Reading, Rule, Unit, units};
 use crate::utf8::Kind;
 use core::fmt;
 
@@ -140,6 +140,8 @@ pub struct Divergence {
     pub cuts: Vec<usize>,
     /// Who says what.
     pub grid: Grid,
+    /// Whether the decoder is one of [`peers::all`](crate::peers::all).
+    pub is_peer: bool,
 }
 
 impl Divergence {
@@ -147,13 +149,15 @@ impl Divergence {
         let decoder = slots[broken.decoder].decoder;
         let info = decoder.info();
         let seen = shape::examine(decoder, case, broken);
-        let rule = match (broken.subject, broken.offset) {
-            (Subject::Fault(kind), Some(offset)) => {
-                let unit = units(&info.contract, case.bytes).find(|unit| unit.range().contains(&offset));
-                unit.map(|unit| Rule::broken(kind, &case.bytes[unit.start..]))
-            }
+        // The evidence must show what the signature names.
+        let moved = seen.witness.as_deref().map(|bytes| Case::with_cuts(bytes, Cuts::NONE));
+        let case = moved.as_ref().unwrap_or(case);
+        let ill_formed = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { kind, .. } if seen.subject == Subject::Fault(kind));
+        let first = units(&info.contract, case.bytes).find(ill_formed);
+        let rule = first.and_then(|unit| match seen.subject {
+            Subject::Fault(kind) => Some(Rule::broken(kind, &case.bytes[unit.start..])),
             _ => None,
-        };
+        });
         Self {
             signature: Signature { law: seen.law, decoder: info.name, subject: seen.subject, shape: seen.shape },
             version: info.version,
@@ -162,6 +166,7 @@ impl Divergence {
             bytes: case.bytes.to_vec(),
             cuts: case.cuts().offsets().to_vec(),
             grid: Grid::of(slots.iter().filter(|slot| slot.on).map(|slot| slot.decoder), case),
+            is_peer: crate::peers::all().iter().any(|peer| peer.info().name == info.name),
         }
     }
 
@@ -169,15 +174,20 @@ impl Divergence {
     pub fn test(&self) -> String {
         let name: String =
             self.signature.to_string().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let (bytes, cuts) = (self.bytes.escape_ascii(), &self.cuts);
+        let decoder = match self.is_peer {
+            true => format!(
+                "let peers = utfuzz::peers::all();\n    \
+                 let decoder = &**peers.iter().find(|peer| peer.info().name == {:?}).unwrap();",
+                self.signature.decoder
+            ),
+            false => format!("let decoder = &/* your decoder {:?} */;", self.signature.decoder),
+        };
         format!(
-            "#[test]\nfn {name}() {{\n    let decoders = utfuzz::peers::all();\n    \
-             let decoder = decoders.iter().find(|decoder| decoder.info().name == {:?}).unwrap();\n    \
-             let bytes = b\"{}\";\n    let case = utfuzz::input::Case::with_cuts(bytes, utfuzz::input::Cuts::new({:?}, bytes.len()));\n    \
-             let divergence = utfuzz::judge::first_divergence(&**decoder, &case);\n    \
+            "#[test]\nfn {name}() {{\n    {decoder}\n    let bytes = b\"{bytes}\";\n    \
+             let case = utfuzz::input::Case::with_cuts(bytes, utfuzz::input::Cuts::new({cuts:?}, bytes.len()));\n    \
+             let divergence = utfuzz::judge::first_divergence(decoder, &case);\n    \
              assert!(divergence.is_none(), \"{{}}\", divergence.unwrap());\n}}\n",
-            self.signature.decoder,
-            self.bytes.escape_ascii(),
-            self.cuts,
         )
     }
 }

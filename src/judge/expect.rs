@@ -147,10 +147,12 @@ impl<'a> Expectation<'a> {
         self.output.identity && (self.contract().bom == Bom::Keep || !self.bytes.starts_with(BYTE_ORDER_MARK))
     }
 
-    /// The offset in the input of the unit whose output holds byte `output_offset` of the expected output.
+    /// The offset in the input of the unit whose output holds byte `output_offset` of the expected output, where the
+    /// observed output goes on with `observed` instead.
     ///
-    /// Where the output parts right behind an ill-formed unit, that unit is meant: its replacement is what went wrong.
-    pub(super) fn input_offset(&self, output_offset: usize) -> usize {
+    /// Right behind an ill-formed unit it is that unit which is meant, since its replacement is what went wrong;
+    /// unless the observed output goes on behind the next unit, which then was left out.
+    pub(super) fn input_offset(&self, output_offset: usize, observed: &[u8]) -> usize {
         let Some(replacement) = self.contract().replacement else { return 0 };
         let left_out = stripped(self.contract(), self.bytes);
         let mut written = 0;
@@ -163,8 +165,10 @@ impl<'a> Expectation<'a> {
                 }
             };
             if output_offset < written + len {
-                let behind = ill_formed_before.filter(|_| output_offset == written && ill_formed.is_none());
-                return behind.unwrap_or(unit.start);
+                let behind_it = self.lossy().get(written + len..).unwrap_or_default();
+                let skipped = !behind_it.is_empty() && observed.starts_with(&behind_it[..behind_it.len().min(6)]);
+                let at_start = output_offset == written && ill_formed.is_none();
+                return ill_formed_before.filter(|_| at_start && !skipped).unwrap_or(unit.start);
             }
             written += len;
             ill_formed_before = ill_formed;

@@ -179,7 +179,11 @@ impl<'d> Judge<'d> {
             // It may carry its state into the next case.
             slot.stream = slot.decoder.stream();
         }
-        let subject = Subject::at(expectation.contract(), case.bytes, offset);
+        // What a stream remembers of another input has no place in this one.
+        let subject = match law {
+            Law::Reset => Subject::End,
+            _ => Subject::at(expectation.contract(), case.bytes, offset),
+        };
         self.broken.push(Broken { decoder: index, law, offset, subject });
     }
 

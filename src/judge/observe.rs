@@ -40,9 +40,12 @@ pub(super) struct Streamed {
 #[derive(Clone, Copy)]
 pub(super) struct ErrorsFrom {
     pub(super) first: usize,
-    /// False where only the next error was asked for.
-    pub(super) to_the_end: bool,
+    /// So many were asked for at the most.
+    pub(super) asked: usize,
 }
+
+/// So many errors of one input are followed. Behind them, single ones are asked for by [`Spans::Behind`].
+const FOLLOWED: usize = 256;
 
 impl Observation {
     /// Puts these questions to the decoder. `expected` are the errors `spec` finds.
@@ -64,7 +67,7 @@ impl Observation {
         self.errors = None;
         match questions.spans {
             Spans::No => {}
-            Spans::All => self.observe_all_errors(decoder, bytes),
+            Spans::All => self.observe_all_errors(decoder, bytes, expected.clone()),
             Spans::Behind(index) => self.observe_next_error(decoder, bytes, index, expected.clone().nth(index)),
         }
         self.streamed = None;
@@ -96,45 +99,52 @@ impl Observation {
         }
     }
 
-    fn observe_all_errors(&mut self, decoder: &dyn Decoder, bytes: &[u8]) {
+    /// Goes on behind each error the decoder finds, or where it does not state them, behind each that is expected.
+    fn observe_all_errors(
+        &mut self,
+        decoder: &dyn Decoder,
+        bytes: &[u8],
+        mut expected: impl ExactSizeIterator<Item = Malformed>,
+    ) {
         self.error_list.clear();
         let mut start = 0;
         let mut verdict = self.validity;
-        while let Some(Validity::Invalid(malformed)) = verdict {
-            let Some(malformed) = shifted(malformed, start) else { return };
-            self.error_list.push(malformed);
-            let Some(end) = end(&malformed).filter(|&end| end > start && end <= bytes.len()) else { break };
+        while let Some(Validity::Invalid(malformed)) = verdict
+            && self.error_list.len() < FOLLOWED
+        {
+            let stated = shifted(malformed, start);
+            self.error_list.push(stated);
+            let end = match (stated.valid_up_to, stated.len) {
+                (Some(_), Some(_)) => end(&stated),
+                _ => expected.next().as_ref().and_then(end),
+            };
+            let Some(end) = end.filter(|&end| end > start && end <= bytes.len()) else { break };
             start = end;
             verdict = decoder.validate(&bytes[start..]);
         }
-        self.errors = verdict.map(|_| ErrorsFrom { first: 0, to_the_end: true });
+        self.errors = verdict.map(|_| ErrorsFrom { first: 0, asked: FOLLOWED });
     }
 
     fn observe_next_error(&mut self, decoder: &dyn Decoder, bytes: &[u8], index: usize, expected: Option<Malformed>) {
         self.error_list.clear();
         let Some(start) = expected.as_ref().and_then(end).filter(|&end| end <= bytes.len()) else { return };
         match decoder.validate(&bytes[start..]) {
-            Some(Validity::Invalid(malformed)) => match shifted(malformed, start) {
-                Some(malformed) => self.error_list.push(malformed),
-                None => return,
-            },
+            Some(Validity::Invalid(malformed)) => self.error_list.push(shifted(malformed, start)),
             Some(Validity::Valid) => {}
             None => return,
         }
-        self.errors = Some(ErrorsFrom { first: index + 1, to_the_end: false });
+        self.errors = Some(ErrorsFrom { first: index + 1, asked: 1 });
     }
 }
 
-/// The error with its offset counted from the start of the input; `None` where offset or length is not stated.
-fn shifted(malformed: Malformed, start: usize) -> Option<Malformed> {
-    let offset = malformed.valid_up_to?;
-    malformed.len?;
-    Some(Malformed { valid_up_to: Some(start + offset), ..malformed })
+/// The error with its offset, if stated, counted from the start of the input.
+fn shifted(malformed: Malformed, start: usize) -> Malformed {
+    Malformed { valid_up_to: malformed.valid_up_to.map(|offset| offset.saturating_add(start)), ..malformed }
 }
 
 fn end(malformed: &Malformed) -> Option<usize> {
     match (malformed.valid_up_to, malformed.len) {
-        (Some(offset), Some(ErrorLen::Bytes(len))) if len > 0 => Some(offset + len),
+        (Some(offset), Some(ErrorLen::Bytes(len))) if len > 0 => offset.checked_add(len),
         _ => None,
     }
 }

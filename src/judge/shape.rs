@@ -9,7 +9,7 @@ use super::laws::{Broken, Law};
 use crate::decoder::Decoder;
 use crate::input::{Case, Cuts};
 use crate::spec::model::announced_len;
-use crate::spec::{Contract, units};
+use crate::spec::{Contract, Reading, units};
 use crate::utf8::is_continuation;
 
 /// What became of a broken law under examination.
@@ -17,6 +17,8 @@ pub(super) struct Seen {
     pub(super) law: Law,
     pub(super) subject: Subject,
     pub(super) shape: Shape,
+    /// An input that breaks this law on this subject, where the one at hand breaks another.
+    pub(super) witness: Option<Vec<u8>>,
 }
 
 /// Offsets tried; the period of a shape is looked for behind the first 64, where whole blocks lie before the subject.
@@ -24,15 +26,22 @@ const OFFSETS: usize = 192;
 const SETTLED: usize = 64;
 
 pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Seen {
-    let contract = decoder.info().contract;
     let mut judge = Judge::new([decoder]);
-    let unchanged = |shape| Seen { law: broken.law, subject: broken.subject, shape };
+    let contract = decoder.info().contract;
+    let unchanged = |shape| Seen { law: broken.law, subject: broken.subject, shape, witness: None };
     if broken.law == Law::Reset {
         return unchanged(Shape::Cut);
     }
-    for core in cores(&contract, case, broken) {
-        for behind in [&[b'a'; 64][..], &[]] {
+    let offset = broken.offset.or_else(|| locate(decoder, case));
+    for Core { bytes: core, start, at_end } in offset.map_or(Vec::new(), |offset| cores(&contract, case.bytes, offset))
+    {
+        let behinds = [&[b'a'; 64][..], &[]];
+        for behind in &behinds[..if at_end { 2 } else { 1 }] {
             let shows = (0..OFFSETS).map(|offset| strongest(&mut judge, offset, core, behind)).collect::<Vec<_>>();
+            // A fault that shows elsewhere but not where it was seen is another one.
+            if shows[SETTLED + start % 64].is_none() && shows.get(start).is_none_or(Option::is_none) {
+                continue;
+            }
             let Some(&(law, subject)) = shows.iter().flatten().min() else { continue };
             let shape = match period(&shows.iter().map(Option::is_some).collect::<Vec<_>>()) {
                 Some(1) if behind.is_empty() => Shape::Tail,
@@ -40,30 +49,71 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
                 Some(period) => Shape::Edge(period),
                 None => Shape::Offset,
             };
-            return Seen { law, subject, shape };
+            let first = shows.iter().position(|show| *show == Some((law, subject)));
+            let witness = first.map(|offset| relocated(offset, core, behind));
+            let witness = witness.filter(|_| (law, subject) != (broken.law, broken.subject));
+            return Seen { law, subject, shape, witness };
         }
     }
     match broken.law {
-        Law::Stream => unchanged(Shape::Cut),
+        Law::Stream => {
+            Seen { subject: cut_subject(&mut judge, case).unwrap_or(broken.subject), ..unchanged(Shape::Cut) }
+        }
         Law::Prefix => unchanged(Shape::Offset),
         _ => unchanged(Shape::Context),
     }
 }
 
+fn relocated(offset: usize, core: &[u8], behind: &[u8]) -> Vec<u8> {
+    [&vec![b'a'; offset], core, behind].concat()
+}
+
 /// What breaks where `core` stands behind so many ASCII bytes, in one chunk.
 fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], behind: &[u8]) -> Option<(Law, Subject)> {
-    let bytes = [&vec![b'a'; offset], core, behind].concat();
+    let bytes = relocated(offset, core, behind);
     let broken = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first()?;
     // These laws look at other inputs still, at other offsets.
     let here = !matches!(broken.law, Law::Prefix | Law::Concatenation);
-    here.then_some((broken.law, broken.subject))
+    let (law, subject) = (broken.law, broken.subject);
+    let contract = judge.decoders().next()?.info().contract;
+    let placed = if subject == Subject::Unplaced { Subject::at(&contract, &bytes, Some(offset)) } else { subject };
+    here.then_some((law, placed))
+}
+
+/// Where a decoder that does not say goes wrong: the last unit of the shortest prefix it judges wrongly.
+fn locate(decoder: &dyn Decoder, case: &Case<'_>) -> Option<usize> {
+    let mut well_formed = true;
+    for unit in units(&decoder.info().contract, case.bytes) {
+        well_formed &= matches!(unit.reading, Reading::WellFormed(_));
+        if decoder.validate(&case.bytes[..unit.range().end])?.is_valid() != well_formed {
+            return Some(unit.start);
+        }
+    }
+    None
+}
+
+/// The unit that a single cut splits when the stream goes wrong, for the first cut that makes it do so.
+fn cut_subject(judge: &mut Judge<'_>, case: &Case<'_>) -> Option<Subject> {
+    let contract = judge.decoders().next()?.info().contract;
+    let cut = case.cuts().offsets().iter().copied().find(|&cut| {
+        let alone = Case::with_cuts(case.bytes, Cuts::new([cut], case.bytes.len()));
+        judge.judge(&alone).first().is_some_and(|broken| broken.law == Law::Stream)
+    })?;
+    Some(Subject::at(&contract, case.bytes, Some(cut.saturating_sub(1))))
+}
+
+/// A piece of the input that may be all that matters.
+struct Core<'a> {
+    bytes: &'a [u8],
+    /// Its offset in the input.
+    start: usize,
+    /// Whether the input ends with it.
+    at_end: bool,
 }
 
 /// Ever more of what the decoder goes wrong on: the form its lead byte announces, the same with the byte behind it,
 /// and that with the units around.
-fn cores<'a>(contract: &Contract, case: &Case<'a>, broken: &Broken) -> Vec<&'a [u8]> {
-    let bytes = case.bytes;
-    let Some(offset) = broken.offset else { return Vec::new() };
+fn cores<'a>(contract: &Contract, bytes: &'a [u8], offset: usize) -> Vec<Core<'a>> {
     let all: Vec<_> = units(contract, bytes).collect();
     let Some(index) = all.iter().position(|unit| unit.range().contains(&offset)) else { return Vec::new() };
     let start = all[index].start;
@@ -72,7 +122,8 @@ fn cores<'a>(contract: &Contract, case: &Case<'a>, broken: &Broken) -> Vec<&'a [
     let end = (start + form).max(all[index].range().end);
     let before = all[index.saturating_sub(1)].start;
     let behind = all.iter().find(|unit| unit.start >= end).map_or(end, |unit| unit.range().end);
-    vec![&bytes[start..end], &bytes[start..bytes.len().min(end + 1)], &bytes[before..behind]]
+    let ranges = [(start, end), (start, bytes.len().min(end + 1)), (before, behind)];
+    ranges.map(|(start, end)| Core { bytes: &bytes[start..end], start, at_end: end == bytes.len() }).into()
 }
 
 /// The least of 1, 16, 32 and 64 with which the hits behind the first offsets repeat.
@@ -81,8 +132,9 @@ fn period(hits: &[bool]) -> Option<u8> {
     if !settled.contains(&true) {
         return None;
     }
-    if hits.iter().all(|&hit| hit) {
-        return Some(1);
+    if !settled.contains(&false) {
+        // Everywhere, or everywhere but near the start.
+        return hits.iter().all(|&hit| hit).then_some(1);
     }
     [16, 32, 64]
         .into_iter()
@@ -102,6 +154,7 @@ mod tests {
         assert_eq!(period(&every(32)), Some(32));
         assert_eq!(period(&every(64)), Some(64));
         assert_eq!(period(&every(48)), None);
+        assert_eq!(period(&(0..OFFSETS).map(|offset| offset > 0).collect::<Vec<_>>()), None);
         assert_eq!(period(&(0..OFFSETS).map(|offset| offset < 20).collect::<Vec<_>>()), None);
     }
 }

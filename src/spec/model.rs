@@ -75,10 +75,12 @@ impl Iterator for Units<'_> {
                 (row.bytes.len(), Reading::WellFormed(code_point(row.form, &rest[..row.bytes.len()])))
             }
             Match::Prefix(matched) => {
-                let incomplete = matched == rest.len();
                 let kind = fault(self.contract.grammar, rest, matched, self.previous);
+                let len = ill_formed_len(&self.contract, rest, matched);
+                // A rule that cuts the truncated sequence into several units leaves nothing to complete.
+                let incomplete = matched == rest.len() && len == rest.len();
                 self.previous = None;
-                (ill_formed_len(&self.contract, rest, matched), Reading::IllFormed { kind, incomplete })
+                (len, Reading::IllFormed { kind, incomplete })
             }
         };
         self.at = start + len;
@@ -170,6 +172,7 @@ pub(super) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Op
         (0xE0, 0x80..=0x9F) => Kind::Overlong(3),
         (0xED, _) => Kind::Surrogate,
         (0xEF, _) => Kind::Noncharacter,
+        (0xF0, 0xA0..=0xBF) if matched == 2 && rest[1] == 0x8D => Kind::Surrogate,
         (0xF0, 0x80..=0x8F) if matched == 1 => Kind::Overlong(4),
         (0xF4, 0x90..=0xBF) if matched == 1 => Kind::TooLarge,
         (0xF0..=0xF4, _) if matched > 0 => Kind::Noncharacter,
@@ -233,11 +236,16 @@ pub fn malformed(contract: &Contract, unit: &Unit) -> Option<Malformed> {
 ///
 /// `None` where the input is well-formed or merely incomplete, so that only its end tells.
 pub fn detected_at(grammar: &'static Grammar, bytes: &[u8]) -> Option<usize> {
-    let contract = Contract { grammar, ..Contract::STANDARD };
-    let unit = units(&contract, bytes).find(|unit| matches!(unit.reading, Reading::IllFormed { .. }))?;
-    match Match::longest(grammar, &bytes[unit.start..], None) {
-        Match::Prefix(matched) if unit.start + matched < bytes.len() => Some(unit.start + matched + 1),
-        _ => None,
+    let mut units = units(&Contract { grammar, ..Contract::STANDARD }, bytes);
+    loop {
+        let previous = units.previous;
+        let unit = units.next()?;
+        if let Reading::IllFormed { .. } = unit.reading {
+            return match Match::longest(grammar, &bytes[unit.start..], previous) {
+                Match::Prefix(matched) if unit.start + matched < bytes.len() => Some(unit.start + matched + 1),
+                _ => None,
+            };
+        }
     }
 }
 

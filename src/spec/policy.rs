@@ -33,7 +33,7 @@ pub enum UnitRule {
     Byte,
     /// One unit for each maximal run of ill-formed bytes (Go `strings.ToValidUTF8`).
     Run,
-    /// The length the lead byte announces, cut before the first byte that is no continuation (ICU before 60, Perl).
+    /// The length the lead byte announces, cut before the first byte that is no continuation (ICU before 60).
     LeadAnnounced,
     /// As `LeadAnnounced`, but swallowing any byte that cannot start a character (PHP `htmlspecialchars`).
     SwallowNonLead,

@@ -1,0 +1,272 @@
+//! Each law bites: a decoder with one fault is caught by the law that names it, under one signature.
+#![cfg(feature = "fuzz")]
+
+use utfuzz::decode::{self, Streaming};
+use utfuzz::fuzz::Harness;
+use utfuzz::input::generate::Structured;
+use utfuzz::input::{Case, Cuts};
+use utfuzz::judge::{Judge, first_divergence};
+use utfuzz::spec::Contract;
+use utfuzz::triage::ledger::Ledger;
+use utfuzz::utf8::{ErrorLen, Malformed, Validity};
+use utfuzz::{Decoder, Info, Stream};
+
+/// Our decoder, with any answer replaced.
+struct Faulty {
+    info: Info,
+    validate: fn(&[u8]) -> Option<Validity>,
+    lossy: fn(&[u8]) -> Option<Vec<u8>>,
+    stream: fn() -> Option<Box<dyn Stream>>,
+}
+
+impl Default for Faulty {
+    fn default() -> Self {
+        let contract = Contract::STANDARD;
+        let info = Info { name: "faulty", version: "0", package: "test", contract, lineage: |_| "faulty" };
+        Self { info, validate: |bytes| Some(verdict(bytes)), lossy: |bytes| Some(lossy(bytes)), stream: || None }
+    }
+}
+
+impl Decoder for Faulty {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        (self.validate)(bytes)
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        (self.lossy)(bytes).map(|text| out.extend(text))
+    }
+
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+        (self.stream)()
+    }
+}
+
+fn verdict(bytes: &[u8]) -> Validity {
+    std::str::from_utf8(bytes).map(drop).into()
+}
+
+fn lossy(bytes: &[u8]) -> Vec<u8> {
+    decode::lossy(bytes).into_owned()
+}
+
+fn only_valid(bytes: &[u8], valid: bool) -> Option<Validity> {
+    Some(if valid && !bytes.is_empty() { Validity::Valid } else { verdict(bytes) })
+}
+
+/// The first error, changed.
+fn changed(bytes: &[u8], change: fn(usize, ErrorLen) -> Malformed) -> Option<Validity> {
+    Some(match verdict(bytes) {
+        Validity::Invalid(Malformed { valid_up_to: Some(offset), len: Some(len), .. }) => change(offset, len).into(),
+        other => other,
+    })
+}
+
+/// Two replacement characters in a row made one.
+fn merged(bytes: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes);
+    if bytes.windows(3).any(|window| window == b"\xEF\xBF\xBD") {
+        return text.into_owned().into_bytes();
+    }
+    text.replace("\u{FFFD}\u{FFFD}", "\u{FFFD}").into_bytes()
+}
+
+/// A stream with a fault in `push` or in `finish`.
+struct Leaky {
+    inner: Streaming,
+    push: fn(&mut Streaming, &[u8], &mut Vec<u8>),
+    finish: fn(&mut Streaming, &mut Vec<u8>),
+}
+
+impl Stream for Leaky {
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        (self.push)(&mut self.inner, chunk, out);
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+        (self.finish)(&mut self.inner, out);
+        None
+    }
+}
+
+fn finish(stream: &mut Streaming, out: &mut Vec<u8>) {
+    let _ = stream.finish(out);
+}
+
+/// A decoder, an input that shows its fault, and the signature wanted.
+fn faults() -> Vec<(Faulty, &'static [u8], &'static str)> {
+    vec![
+        (
+            Faulty { validate: |bytes| only_valid(bytes, bytes.ends_with(b"\xFF")), ..Faulty::default() },
+            b"a\xFF",
+            "verdict/faulty/invalid-byte/tail",
+        ),
+        (
+            Faulty {
+                validate: |bytes| {
+                    only_valid(bytes, bytes.len() >= 64 && bytes.iter().position(|&b| b == 0xFF) == Some(63))
+                },
+                lossy: |_| None,
+                ..Faulty::default()
+            },
+            &[&[b'a'; 63][..], b"\xFF"].concat().leak()[..],
+            "verdict/faulty/invalid-byte/offset",
+        ),
+        (
+            Faulty {
+                validate: |bytes| Some(if bytes.contains(&0x7F) { Validity::INVALID } else { verdict(bytes) }),
+                ..Faulty::default()
+            },
+            b"ab\x7Fc",
+            "verdict/faulty/valid-1/anywhere",
+        ),
+        (
+            Faulty {
+                validate: |bytes| changed(bytes, |offset, len| Malformed::at(offset + 1, len)),
+                ..Faulty::default()
+            },
+            b"a\x80",
+            "valid-up-to/faulty/continuation/anywhere",
+        ),
+        (
+            Faulty {
+                validate: |bytes| changed(bytes, |offset, _| Malformed::at(offset, ErrorLen::Bytes(1))),
+                ..Faulty::default()
+            },
+            b"a\xE2\x82b",
+            "error-length/faulty/too-short/anywhere",
+        ),
+        (
+            Faulty {
+                validate: |bytes| {
+                    changed(bytes, |offset, len| {
+                        Malformed::at(offset, if len == ErrorLen::Incomplete { ErrorLen::Bytes(1) } else { len })
+                    })
+                },
+                ..Faulty::default()
+            },
+            b"a\xE2\x82",
+            "error-length/faulty/incomplete/tail",
+        ),
+        (
+            Faulty { lossy: |bytes| Some(merged(bytes)), ..Faulty::default() },
+            b"a\x80\x80b",
+            "lossy/faulty/continuation/anywhere",
+        ),
+        (
+            Faulty {
+                lossy: |bytes| Some(String::from_utf8_lossy(bytes).replace('\u{FEFF}', "").into_bytes()),
+                ..Faulty::default()
+            },
+            b"\xFFa\xEF\xBB\xBFb",
+            "identity/faulty/valid-3/anywhere",
+        ),
+        (
+            Faulty {
+                lossy: |bytes| Some(if bytes == b"\xF0\x9F" { b"\xF0".to_vec() } else { lossy(bytes) }),
+                ..Faulty::default()
+            },
+            b"\xF0\x9F",
+            "well-formed-output/faulty/unplaced/context",
+        ),
+        (
+            Faulty {
+                stream: || {
+                    Some(Box::new(Leaky {
+                        inner: Streaming::new(),
+                        push: |stream, chunk, out| {
+                            if chunk.is_empty() { *stream = Streaming::new() } else { stream.push(chunk, out) }
+                        },
+                        finish,
+                    }))
+                },
+                ..Faulty::default()
+            },
+            b"a\xE2\x82\xAC",
+            "stream/faulty/valid-3/cut",
+        ),
+        (
+            Faulty {
+                stream: || {
+                    Some(Box::new(Leaky {
+                        inner: Streaming::new(),
+                        push: |stream, chunk, out| stream.push(chunk, out),
+                        finish: |stream, out| finish(&mut stream.clone(), out),
+                    }))
+                },
+                ..Faulty::default()
+            },
+            b"a\xE2",
+            "reset/faulty/end/cut",
+        ),
+    ]
+}
+
+#[test]
+fn each_fault_has_the_signature_that_names_it() {
+    let mut wrong = Vec::new();
+    for (decoder, witness, signature) in faults() {
+        let cuts = [vec![1, 2, 2], (0..=witness.len()).collect(), vec![]];
+        let divergences: Vec<String> = cuts
+            .into_iter()
+            .filter_map(|cuts| first_divergence(&decoder, &Case::with_cuts(witness, Cuts::new(cuts, witness.len()))))
+            .map(|divergence| divergence.signature.to_string())
+            .collect();
+        if !divergences.iter().any(|found| found == signature) {
+            wrong.push(format!("{signature}: found {divergences:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_sound_decoder_keeps_every_law() {
+    let sound = Faulty {
+        stream: || Some(Box::new(Leaky { inner: Streaming::new(), push: |s, chunk, out| s.push(chunk, out), finish })),
+        ..Faulty::default()
+    };
+    let mut judge = Judge::new([&sound as &dyn Decoder]);
+    for seed in 0..5000 {
+        let Structured(bytes) = Structured::seeded(seed);
+        assert_eq!(judge.judge(&Case::new(&bytes)), [], "{bytes:02X?}");
+    }
+    assert!(judge.statistics().total_comparisons() > 30_000);
+}
+
+/// Remembers, beyond `finish`, that a stream held FE, and takes it out on the next one that does not.
+#[derive(Default)]
+struct Grudge {
+    inner: Streaming,
+    seen: bool,
+    remembered: bool,
+}
+
+impl Stream for Grudge {
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        self.seen |= chunk.contains(&0xFE);
+        self.inner.push(chunk, out);
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+        finish(&mut self.inner, out);
+        if self.remembered && !self.seen {
+            out.push(b'!');
+        }
+        self.remembered = std::mem::take(&mut self.seen);
+        None
+    }
+}
+
+/// What hangs on the input before shows on no input alone, and is reported all the same.
+#[test]
+fn a_stream_that_carries_its_state_on_is_reported() {
+    let faulty = Faulty { stream: || Some(Box::new(Grudge::default())), ..Faulty::default() };
+    let decoders: Vec<Box<dyn Decoder>> = vec![Box::new(faulty)];
+    let mut harness = Harness::new(&decoders, "", Ledger::default()).unwrap();
+    assert!(harness.run(&Case::new(b"a\xFE")).is_none());
+    let divergence = harness.run(&Case::new(b"b")).unwrap();
+    assert_eq!(divergence.signature.to_string(), "reset/faulty/end/cut");
+}
