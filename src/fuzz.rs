@@ -10,7 +10,7 @@ use crate::decoder::Decoder;
 use crate::input::Case;
 use crate::input::generate::Structured;
 use crate::input::trailer::CutInput;
-use crate::judge::{Broken, Divergence, Judge};
+use crate::judge::{Broken, Divergence, Judge, Signature};
 use crate::peers;
 use crate::triage::ledger::Ledger;
 use arbitrary::{Arbitrary, Unstructured};
@@ -50,12 +50,17 @@ impl<'d> Harness<'d> {
                 self.known += 1;
                 continue;
             }
-            // One question alone may show a known difference in another light: ask this decoder everything.
-            match self.judge.judge_one(broken.decoder, case) {
-                Some(whole) if self.is_known(&whole) => self.known += 1,
-                // What is not found again hangs on what was asked before: that is a difference too.
-                again => return Some(self.judge.explain(case, &again.unwrap_or(broken))),
+            // One question alone may show a known difference in another light: ask this decoder everything. What is
+            // not found again hangs on what was asked before: that is a difference too.
+            let whole = self.judge.judge_one(broken.decoder, case).unwrap_or(broken);
+            if !self.is_known(&whole) {
+                let divergence = self.judge.explain(case, &whole);
+                let Signature { law, subject, .. } = divergence.signature;
+                if !self.is_known(&Broken { law, subject, ..whole }) {
+                    return Some(divergence);
+                }
             }
+            self.known += 1;
         }
         None
     }

@@ -45,7 +45,7 @@ pub(super) struct ErrorsFrom {
 }
 
 /// So many errors of one input are followed. Behind them, single ones are asked for by [`Spans::Behind`].
-const FOLLOWED: usize = 256;
+const FOLLOWED: usize = 4096;
 
 impl Observation {
     /// Puts these questions to the decoder. `expected` are the errors `spec` finds.
