@@ -1,8 +1,8 @@
 //! `utfuzz check`: the embedded engine.
 
-use super::{Failure, Known, Selection, Verdict, note};
+use super::{Failure, Judging, Verdict, note};
 use crate::check::{Options, Stage, check};
-use crate::report::{Exporter, Json, Report, Text};
+use crate::report::Report;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
@@ -18,21 +18,16 @@ pub(super) struct Check {
     /// The first seed of the structured inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    selection: Selection,
-    #[command(flatten)]
-    known: Known,
+    judging: Judging,
 }
 
 impl Check {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        let boxes = self.selection.decoders()?;
+        let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
-        let corpus = self.known.corpus()?;
-        let ledger = self.known.ledger(corpus.as_deref())?;
+        let corpus = self.judging.known.corpus()?;
+        let ledger = self.judging.known.ledger(corpus.as_deref())?;
         if corpus.is_none() {
             note("no corpus directory here, so vectors and corpus are left out; name one with --corpus DIR");
         }
@@ -43,8 +38,7 @@ impl Check {
         let seconds = start.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
         let report = Report { decoders: &decoders, ledger: &options.ledger, outcome: &outcome, seconds };
-        let exporter: &dyn Exporter = if self.json { &Json } else { &Text };
-        exporter.export(&report, out)?;
+        self.judging.print(&report, out)?;
         Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
     }
 }

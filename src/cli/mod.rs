@@ -10,6 +10,7 @@ mod replay;
 use crate::decoder::Decoder;
 use crate::error::{Error, printable};
 use crate::peers;
+use crate::report::{Exporter, Json, Report, Text};
 use crate::triage::ledger::Ledger;
 use clap::{Args, Parser, Subcommand};
 use std::io::{self, Write};
@@ -106,7 +107,26 @@ fn note(message: &str) {
     let _ = writeln!(io::stderr(), "note: {message}");
 }
 
-/// Which decoders, and what is known of them.
+/// Which decoders are judged, by which ledger, and how it is printed.
+#[derive(Debug, Args)]
+struct Judging {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    known: Known,
+}
+
+impl Judging {
+    fn print(&self, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let exporter: &dyn Exporter = if self.json { &Json } else { &Text };
+        exporter.export(report, out)
+    }
+}
+
+/// Which decoders.
 #[derive(Debug, Args)]
 struct Selection {
     /// Decoders by name, separated by commas; `*` stands for any characters, `-NAME` leaves one out

@@ -1,10 +1,10 @@
 //! `utfuzz replay`: judge files.
 
-use super::{Failure, Known, Selection, Verdict};
+use super::{Failure, Judging, Verdict};
 use crate::check::replay;
 use crate::error::Error;
 use crate::input::corpus;
-use crate::report::{Exporter, Json, Report, Text};
+use crate::report::Report;
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,20 +19,15 @@ pub(super) struct Replay {
     /// Take every file below a directory
     #[arg(long, short)]
     recursive: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    selection: Selection,
-    #[command(flatten)]
-    known: Known,
+    judging: Judging,
 }
 
 impl Replay {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        let boxes = self.selection.decoders()?;
+        let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
-        let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
+        let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
         let files = corpus::named_files(&self.paths, self.recursive)?;
         if files.is_empty() {
             return Err(Error::usage("there is no file below what was named; nothing was judged").into());
@@ -42,8 +37,7 @@ impl Replay {
         let outcome = replay(&decoders, &ledger, &inputs);
         let report =
             Report { decoders: &decoders, ledger: &ledger, outcome: &outcome, seconds: start.elapsed().as_secs_f64() };
-        let exporter: &dyn Exporter = if self.json { &Json } else { &Text };
-        exporter.export(&report, out)?;
+        self.judging.print(&report, out)?;
         Ok(if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged })
     }
 }
