@@ -1,0 +1,83 @@
+//! Our decoder's operations that the trait does not ask for, against the standard library.
+#![cfg(feature = "arbitrary")]
+
+use utfuzz::decode;
+use utfuzz::input::exhaustive::Block;
+use utfuzz::input::generate::Structured;
+use utfuzz::spec::{self, Contract};
+
+/// Every class string up to length 4, and structured inputs.
+fn inputs() -> Vec<Vec<u8>> {
+    let blocks = (1..=4).map(|len| Block { len, offset: 0 }).chain([Block { len: 3, offset: 14 }]);
+    let class_strings = blocks.flat_map(|block| {
+        (0..block.count()).map(move |index| {
+            let mut bytes = Vec::new();
+            block.write(index, &mut bytes);
+            bytes
+        })
+    });
+    class_strings.chain((0..20_000).map(|seed| Structured::seeded(seed).0)).collect()
+}
+
+#[test]
+fn every_operation_agrees_with_the_standard_library() {
+    let inputs = inputs();
+    assert!(inputs.len() > 50_000);
+    for bytes in &inputs {
+        let text = String::from_utf8_lossy(bytes);
+        assert_eq!(*decode::lossy(bytes), *text.as_bytes(), "{bytes:02X?}");
+        let borrowed = matches!(decode::lossy(bytes), std::borrow::Cow::Borrowed(_));
+        assert_eq!(borrowed, std::str::from_utf8(bytes).is_ok(), "{bytes:02X?}");
+        let chars: String = decode::chars(bytes).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        assert_eq!(chars, text, "{bytes:02X?}");
+        let expected: Vec<u16> = text.encode_utf16().collect();
+        let (mut ours, mut standard) = (Vec::new(), Vec::new());
+        decode::utf16_lossy_into(bytes, &mut ours);
+        spec::utf16(&Contract::STANDARD, bytes, &mut standard);
+        assert_eq!((&ours, &standard), (&expected, &expected), "{bytes:02X?}");
+        let invalid: Vec<&[u8]> = bytes.utf8_chunks().map(|chunk| chunk.invalid()).filter(|i| !i.is_empty()).collect();
+        let errors: Vec<&[u8]> = decode::errors(bytes).map(|error| &bytes[error.range()]).collect();
+        assert_eq!(errors, invalid, "{bytes:02X?}");
+        let from_chars = decode::chars(bytes).filter_map(Result::err);
+        assert!(from_chars.eq(decode::errors(bytes)), "{bytes:02X?}");
+    }
+}
+
+#[test]
+fn an_error_says_what_core_str_says_and_why() {
+    for (bytes, says) in [
+        (&b"a\xC0\xAF"[..], "ill-formed UTF-8 at byte 1: overlong-2"),
+        (b"\xED\xA0\x80", "ill-formed UTF-8 at byte 0: surrogate"),
+        (b"\xF4\x90\x80\x80", "ill-formed UTF-8 at byte 0: too-large"),
+        (b"ab\xE2\x82", "ill-formed UTF-8 at byte 2: incomplete"),
+    ] {
+        let (ours, theirs) = (decode::validate(bytes).unwrap_err(), std::str::from_utf8(bytes).unwrap_err());
+        assert_eq!(ours.to_string(), says);
+        assert_eq!((ours.valid_up_to(), ours.error_len()), (theirs.valid_up_to(), theirs.error_len()));
+    }
+    assert_eq!(decode::validate("Grüße, 世界 😀".as_bytes()), Ok(()));
+}
+
+#[test]
+fn a_stream_cut_at_every_place_gives_the_whole() {
+    let text = b"a\xE2\x82\xAC\xF0\x9F\x98\x80\xE2\x82\xF0\x9F\x98z\xED\xA0\x80\xC3";
+    let expected = decode::lossy(text).into_owned();
+    for first in 0..=text.len() {
+        for second in first..=text.len() {
+            let (mut stream, mut out) = (decode::Streaming::new(), Vec::new());
+            for chunk in [&text[..first], &text[first..second], &[], &text[second..]] {
+                let before = out.len();
+                stream.push(chunk, &mut out);
+                assert!(out.len() >= before);
+            }
+            // At most three bytes wait.
+            assert!(out.len() + 3 >= expected.len().saturating_sub(3), "cut at {first} and {second}");
+            let error = stream.finish(&mut out).unwrap_err();
+            assert_eq!(
+                (out, error),
+                (expected.clone(), decode::validate(text).unwrap_err()),
+                "cut at {first}, {second}"
+            );
+        }
+    }
+}
