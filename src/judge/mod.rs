@@ -116,7 +116,8 @@ impl<'d> Judge<'d> {
     /// [`Judge::SAMPLE`] decoders. For engines that run very many inputs very like each other, where what counts is
     /// how many inputs are run. Decoders and questions are picked by the bytes.
     ///
-    /// What this finds, [`Judge::judge`] finds too, if perhaps as the breach of a stronger law.
+    /// What this finds on a decoder that answers the same question always the same, [`Judge::judge`] finds too, if
+    /// perhaps as the breach of a stronger law.
     pub fn judge_novelty(&mut self, case: &Case<'_>) -> &[Broken] {
         /// A judge that has seen little knows little: at first everything is judged in full.
         const FIRST_CASES: u64 = 1024;

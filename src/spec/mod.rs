@@ -2,7 +2,7 @@
 //!
 //! Grammars are tables ([`grammar`]), policies are data ([`policy`]), and one loop ([`model`]) reads bytes by
 //! them. It is slow and obvious on purpose; it is checked against published vectors and against `core::str` on every
-//! short string, and everything else is checked against it.
+//! short string, and everything else is checked against it. [`automaton`] is the same tables, compiled for speed.
 
 pub mod automaton;
 pub mod grammar;
