@@ -5,7 +5,7 @@ use utfuzz::decode::{self, Streaming};
 use utfuzz::fuzz::Harness;
 use utfuzz::input::generate::Structured;
 use utfuzz::input::{Case, Cuts};
-use utfuzz::judge::{Judge, first_divergence};
+use utfuzz::judge::{Judge, Law, first_divergence};
 use utfuzz::spec::Contract;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::utf8::{ErrorLen, Malformed, Validity};
@@ -234,6 +234,21 @@ fn a_sound_decoder_keeps_every_law() {
         assert_eq!(judge.judge(&Case::new(&bytes)), [], "{bytes:02X?}");
     }
     assert!(judge.statistics().total_comparisons() > 30_000);
+}
+
+/// Only the address of the bytes matters here, so no input shows it: any must, sooner or later.
+#[test]
+fn a_verdict_that_hangs_on_the_address_is_found() {
+    let validate =
+        |bytes: &[u8]| Some(if bytes.as_ptr() as usize % 16 == 5 { Validity::INVALID } else { verdict(bytes) });
+    let faulty = Faulty { validate, ..Faulty::default() };
+    let mut judge = Judge::new([&faulty as &dyn Decoder]);
+    let laws = (0..500).filter_map(|index| {
+        let bytes = vec![b'a'; 16 + index];
+        Some(judge.judge(&Case::new(&bytes)).first()?.law)
+    });
+    let laws: Vec<Law> = laws.collect();
+    assert!(laws.len() > 10 && laws.iter().all(|law| *law == Law::Placement), "{laws:?}");
 }
 
 /// Remembers, beyond `finish`, that a stream held FE, and takes it out on the next one that does not.

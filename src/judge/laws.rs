@@ -30,6 +30,8 @@ pub enum Law {
     Stream,
     /// A finished stream is as new.
     Reset,
+    /// Address and neighbours of the bytes change nothing.
+    Placement,
     /// An ASCII prefix shifts the first error and changes nothing else.
     Prefix,
     /// Two well-formed strings are well-formed together.
@@ -38,7 +40,7 @@ pub enum Law {
 
 impl Law {
     /// Every law, in order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Verdict,
         Self::ValidUpTo,
         Self::ErrorLength,
@@ -49,6 +51,7 @@ impl Law {
         Self::Lossy,
         Self::Stream,
         Self::Reset,
+        Self::Placement,
         Self::Prefix,
         Self::Concatenation,
     ];
@@ -66,6 +69,7 @@ impl Law {
             Self::Spans => "spans",
             Self::Stream => "stream",
             Self::Reset => "reset",
+            Self::Placement => "placement",
             Self::Prefix => "prefix",
             Self::Concatenation => "concatenation",
         }
@@ -115,7 +119,7 @@ pub(super) fn first_broken(
     case: &Case<'_>,
     comparisons: &mut u64,
 ) -> Option<Parting> {
-    let laws = [verdict, spans, identity, well_formed_output, lossy, stream, reset, prefix, concatenation];
+    let laws = [verdict, spans, identity, well_formed_output, lossy, stream, reset, placement, prefix, concatenation];
     for law in laws {
         match law(expected, observed, case) {
             Held::NotAsked => {}
@@ -199,6 +203,12 @@ fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> He
         None => Held::NotAsked,
         Some(again) => stream_parts(Law::Reset, expected, again, &observed.again_bytes).into(),
     }
+}
+
+/// Law 8.
+fn placement(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
+    let Some(placed) = observed.placed else { return Held::NotAsked };
+    verdicts_part(&expected.validity(), &placed).map(|(_, offset)| (Law::Placement, offset)).into()
 }
 
 /// Law 9, second half: an ASCII prefix shifts the verdict and does nothing else.

@@ -162,7 +162,7 @@ impl<'d> Judge<'d> {
         let errors = self.expectations.of(0, case.bytes, false).map_or(0, |first| first.errors().len());
         for turn in 0..count.min(Self::SAMPLE) {
             let index = self.on[(case.lot as usize + turn * count / Self::SAMPLE) % count];
-            self.ask(index, case, self.slots[index].able.pick(case.lot >> 8, errors));
+            self.ask(index, case, self.slots[index].able.pick(case.lot.rotate_right(8), errors));
         }
     }
 

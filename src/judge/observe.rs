@@ -26,6 +26,9 @@ pub(super) struct Observation {
     /// The verdict on the input behind an ASCII prefix.
     pub(super) prefixed: Option<Validity>,
     prefixed_bytes: Vec<u8>,
+    /// The verdict on the same bytes at another address, between other bytes.
+    pub(super) placed: Option<Validity>,
+    placed_bytes: Vec<u8>,
     /// The verdicts on the input before and after the first cut.
     pub(super) halves: Option<(Validity, Validity)>,
 }
@@ -89,6 +92,11 @@ impl Observation {
             self.prefixed_bytes.extend_from_slice(bytes);
             self.prefixed = decoder.validate(&self.prefixed_bytes);
         }
+        self.placed = None;
+        if questions.placement {
+            let range = place(&mut self.placed_bytes, case);
+            self.placed = decoder.validate(&self.placed_bytes[range]);
+        }
         self.halves = None;
         if questions.halves
             && expected.len() > 0
@@ -147,6 +155,20 @@ fn end(malformed: &Malformed) -> Option<usize> {
         (Some(offset), Some(ErrorLen::Bytes(len))) if len > 0 => offset.checked_add(len),
         _ => None,
     }
+}
+
+/// Puts the bytes at one of 64 alignments, between margins that would spoil the verdict if they were read: leads before
+/// and continuation bytes behind, or ASCII at both sides. Alignment and margins are picked by the bytes.
+fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> std::ops::Range<usize> {
+    const BLOCK: usize = 64;
+    let (before, behind) = if case.lot & 1 == 0 { (0xC3, 0x80) } else { (b'a', b'a') };
+    let len = case.bytes.len();
+    buffer.clear();
+    buffer.resize(4 * BLOCK + len, behind);
+    let start = buffer.as_ptr().align_offset(BLOCK).min(BLOCK) + BLOCK + case.lot as usize / 2 % BLOCK;
+    buffer[..start].fill(before);
+    buffer[start..start + len].copy_from_slice(case.bytes);
+    start..start + len
 }
 
 fn in_chunks<'a, 's>(

@@ -15,6 +15,8 @@ pub(super) struct Questions {
     pub(super) again: bool,
     /// The verdict on the input behind an ASCII prefix.
     pub(super) prefix: bool,
+    /// The verdict on the same bytes at another address, between other bytes.
+    pub(super) placement: bool,
     /// The verdicts on both halves of an ill-formed input.
     pub(super) halves: bool,
 }
@@ -37,11 +39,20 @@ impl Questions {
         stream: false,
         again: false,
         prefix: false,
+        placement: false,
         halves: false,
     };
 
-    pub(super) const ALL: Self =
-        Self { verdict: true, spans: Spans::All, lossy: true, stream: true, again: true, prefix: true, halves: true };
+    pub(super) const ALL: Self = Self {
+        verdict: true,
+        spans: Spans::All,
+        lossy: true,
+        stream: true,
+        again: true,
+        prefix: true,
+        placement: true,
+        halves: true,
+    };
 }
 
 /// What a decoder can be asked at all.
@@ -56,13 +67,15 @@ impl Abilities {
     /// One question this decoder can answer, picked by a number; `errors` is how many the input has.
     pub(super) fn pick(&self, number: u32, errors: usize) -> Questions {
         let none = Questions::NONE;
-        let number = number as usize;
+        // Both halves are used, so that which error is asked about does not hang on which question it is.
+        let (number, which) = (number as usize & 0xFFFF, (number >> 16) as usize);
         // The verdict and the output come up more often than the rest: they show most.
         let validate = [
             Questions { verdict: true, ..none },
             Questions { verdict: true, ..none },
-            Questions { spans: if errors == 0 { Spans::No } else { Spans::Behind(number / 8 % errors) }, ..none },
+            Questions { spans: if errors == 0 { Spans::No } else { Spans::Behind(which % errors) }, ..none },
             Questions { prefix: true, ..none },
+            Questions { placement: true, ..none },
             Questions { halves: true, ..none },
         ];
         let lossy = [Questions { lossy: true, ..none }; 3];
@@ -95,7 +108,7 @@ mod tests {
     #[test]
     fn every_question_is_picked_sooner_or_later() {
         let able = Abilities { validate: true, lossy: true, stream: true };
-        let picked: Vec<_> = (0..1000).map(|number| able.pick(number, 3)).collect();
+        let picked: Vec<_> = (0..1000u32).map(|number| able.pick(number.wrapping_mul(0x9E37_79B9), 3)).collect();
         assert!(picked.iter().any(|questions| questions.verdict));
         for index in 0..3 {
             assert!(picked.iter().any(|questions| questions.spans == Spans::Behind(index)));
@@ -104,6 +117,7 @@ mod tests {
         assert!(picked.iter().any(|questions| questions.stream && !questions.again));
         assert!(picked.iter().any(|questions| questions.again));
         assert!(picked.iter().any(|questions| questions.prefix));
+        assert!(picked.iter().any(|questions| questions.placement));
         assert!(picked.iter().any(|questions| questions.halves));
         let validator = Abilities { validate: true, lossy: false, stream: false };
         assert!((0..1000).all(|number| !validator.pick(number, 0).lossy && !validator.pick(number, 0).stream));

@@ -59,7 +59,7 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
         Law::Stream => {
             Seen { subject: cut_subject(&mut judge, case).unwrap_or(broken.subject), ..unchanged(Shape::Cut) }
         }
-        Law::Prefix => unchanged(Shape::Offset),
+        Law::Placement | Law::Prefix => unchanged(Shape::Offset),
         _ => unchanged(Shape::Context),
     }
 }
@@ -73,7 +73,7 @@ fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], behind: &[u8]) -
     let bytes = relocated(offset, core, behind);
     let broken = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first()?;
     // These laws look at other inputs still, at other offsets.
-    let here = !matches!(broken.law, Law::Prefix | Law::Concatenation);
+    let here = !matches!(broken.law, Law::Placement | Law::Prefix | Law::Concatenation);
     let (law, subject) = (broken.law, broken.subject);
     let contract = judge.decoders().next()?.info().contract;
     let placed = if subject == Subject::Unplaced { Subject::at(&contract, &bytes, Some(offset)) } else { subject };
