@@ -1,0 +1,1 @@
+pub(super) static FAULTS: &[super::Planted] = &[];
