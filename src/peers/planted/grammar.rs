@@ -9,7 +9,7 @@ use super::{Planted, decided, forgiving, sound};
 use crate::decode;
 use crate::utf8::is_continuation;
 
-/// RFC 3629 §4.
+/// RFC 3629 §4, and a form no byte leads, to fill tables with.
 pub(super) const SOUND: [Form; 8] = [
     form(0xC2, 0xDF, 2, CONTINUATION),
     form(0xE0, 0xE0, 3, (0xA0, 0xBF)),

@@ -1,7 +1,8 @@
 //! Faults of decoding in chunks: at the end, between streams, with a byte order mark.
 //!
 //! Left out: T09 (the effect of T03), T16 (that of T13); T21, T22, T23, T26 (found late, but found: no law speaks of it);
-//! T24 (a crash); T04, T07 (no precise fault known); T27 (an encoder's).
+//! T24 (a crash); T04, T07 (no precise fault known); T20 (needs our
+//! decoder under another grammar); T27 (an encoder's).
 
 use super::{Planted, sound};
 use crate::decode::{Streaming, errors, lossy_into};
@@ -82,7 +83,7 @@ fn push_stripped(chunks: &mut Chunks, chunk: &[u8], out: &mut Vec<u8>) {
     chunks.seen |= !text.is_empty();
 }
 
-/// An incomplete sequence is replaced, so that nothing behind it is the start of the text.
+/// The next stream has a start of its own.
 fn finish_stripped(chunks: &mut Chunks, out: &mut Vec<u8>) -> Validity {
     chunks.seen = false;
     chunks.ended(out)
