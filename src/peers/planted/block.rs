@@ -82,9 +82,9 @@ impl Masks {
             masks.from_80 |= bit(byte & 0xF0 == 0x80);
             masks.from_90 |= bit(byte & 0xF0 == 0x90);
             masks.from_a0 |= bit(byte & 0xE0 == 0xA0);
-            masks.two |= bit((byte >= 0xC2) & (byte < 0xE0));
+            masks.two |= bit((0xC2..0xE0).contains(&byte));
             masks.three |= bit(byte & 0xF0 == 0xE0);
-            masks.four |= bit((byte >= 0xF0) & (byte < 0xF5));
+            masks.four |= bit((0xF0..0xF5).contains(&byte));
             masks.never |= bit((byte & 0xFE == 0xC0) | (byte >= 0xF5));
             masks.e0 |= bit(byte == 0xE0);
             masks.ed |= bit(byte == 0xED);
