@@ -48,7 +48,8 @@ impl Stream for Streaming {
     }
 }
 
-fn validity(result: Result<(), Utf8Error>) -> Validity {
+/// What the trait says for this.
+pub(super) fn validity(result: Result<(), Utf8Error>) -> Validity {
     let Err(error) = result else { return Validity::Valid };
     let len = ErrorLen::from_error_len(error.error_len());
     Malformed { kind: Some(error.kind()), ..Malformed::at(error.valid_up_to(), len) }.into()

@@ -1,0 +1,152 @@
+//! False verdicts: what is accepted that is ill-formed, and one the other way.
+//!
+//! Left out, as another row has the same effect: G02 and G24 (G01), G03 (G08), G21 (G05). Left out, as the trait
+//! cannot express it: G18 (reverse decoding), G22 (validation of several strings at once). Left out, as no precise fault
+//! is known: G23. The second half of G08, the swallowed byte, is R02.
+
+use super::scalar::{CONTINUATION, Chunked, Form, form, lossy, validate};
+use super::{Planted, decided, forgiving, sound};
+use crate::decode;
+use crate::utf8::is_continuation;
+
+/// RFC 3629 §4, and a form no byte leads, to fill tables with.
+pub(super) const SOUND: [Form; 8] = [
+    form(0xC2, 0xDF, 2, CONTINUATION),
+    form(0xE0, 0xE0, 3, (0xA0, 0xBF)),
+    form(0xED, 0xED, 3, (0x80, 0x9F)),
+    form(0xE1, 0xEF, 3, CONTINUATION),
+    form(0xF0, 0xF0, 4, (0x90, 0xBF)),
+    form(0xF1, 0xF3, 4, CONTINUATION),
+    form(0xF4, 0xF4, 4, (0x80, 0x8F)),
+    form(0xF8, 0x00, 0, CONTINUATION),
+];
+
+/// The sound forms, with these before them.
+const fn with<const N: usize>(first: [Form; N]) -> [Form; 16] {
+    let mut forms = [SOUND[7]; 16];
+    let mut at = 0;
+    while at < SOUND.len() + N {
+        forms[at] = if at < N { first[at] } else { SOUND[at - N] };
+        at += 1;
+    }
+    forms
+}
+
+static OVERLONG_2: [Form; 16] = with([form(0xC0, 0xC1, 2, CONTINUATION)]);
+static OVERLONG_C1: [Form; 16] = with([form(0xC1, 0xC1, 2, CONTINUATION)]);
+static OVERLONG: [Form; 16] =
+    with([form(0xC0, 0xC1, 2, CONTINUATION), form(0xE0, 0xE0, 3, CONTINUATION), form(0xF0, 0xF0, 4, CONTINUATION)]);
+static LENGTH_ONLY: [Form; 16] = {
+    const ANY: (u8, u8) = (0x00, 0xFF);
+    with([
+        Form { others: ANY, ..form(0xC2, 0xDF, 2, ANY) },
+        Form { others: ANY, ..form(0xE0, 0xEF, 3, ANY) },
+        Form { others: ANY, ..form(0xF0, 0xF4, 4, ANY) },
+    ])
+};
+static SHAPE_ONLY: [Form; 16] =
+    with([form(0xC0, 0xDF, 2, CONTINUATION), form(0xE0, 0xEF, 3, CONTINUATION), form(0xF0, 0xF7, 4, CONTINUATION)]);
+static TOO_LARGE_LEADS: [Form; 16] = with([form(0xF5, 0xF7, 4, CONTINUATION)]);
+static UPPER_BOUND_ONLY: [Form; 16] = with([form(0xED, 0xED, 3, (0x00, 0x9F)), form(0xF4, 0xF4, 4, (0x00, 0x8F))]);
+static LONG_FORMS: [Form; 16] = with([
+    form(0xF4, 0xF7, 4, CONTINUATION),
+    form(0xF8, 0xF8, 5, (0x88, 0xBF)),
+    form(0xF9, 0xFB, 5, CONTINUATION),
+    form(0xFC, 0xFC, 6, (0x84, 0xBF)),
+    form(0xFD, 0xFD, 6, CONTINUATION),
+]);
+
+/// Reads by these forms throughout.
+macro_rules! by_forms {
+    ($forms:expr, $sound:expr) => {
+        Planted {
+            validate: |bytes| Some(validate(bytes, &$forms)),
+            lossy: |bytes, out| lossy(bytes, &$forms, out),
+            stream: || Some(Box::new(Chunked::new(&$forms))),
+            ..$sound
+        }
+    };
+}
+
+pub(super) static FAULTS: &[Planted] = &[
+    by_forms!(OVERLONG_2, sound!("g01", "two-byte overlong forms are decoded", "IIS 4 and 5, CVE-2000-0884")),
+    by_forms!(
+        OVERLONG_C1,
+        sound!("g04", "overlong where the payload of the lead is 0 instead of < 2", "Ghostscript, CVE-2024-46954")
+    ),
+    Planted {
+        lossy: |bytes, out| lossy(bytes, &OVERLONG_2, out),
+        ..sound!("g05", "decoding with replacement accepts two-byte overlong forms", "bun#9582")
+    },
+    Planted {
+        validate: |bytes| {
+            forgiving(bytes, |bytes, at| {
+                let is_in_tail = at >= bytes.len() / 64 * 64;
+                (is_in_tail && is_form(&bytes[at..], &[(0xF0, 0xF0), (0x80, 0x8F), CONTINUATION, CONTINUATION]))
+                    .then_some(4)
+            })
+        },
+        ..sound!("g06", "four-byte overlong forms are accepted behind the last whole block", "simdjson#1187")
+    },
+    Planted {
+        validate: |bytes| {
+            forgiving(bytes, |bytes, at| {
+                is_form(&bytes[at..], &[(0xE0, 0xE0), (0x80, 0x9F), CONTINUATION]).then_some(3)
+            })
+        },
+        ..sound!("g07", "validation accepts three-byte overlong forms", "julia#29311")
+    },
+    by_forms!(OVERLONG, sound!("g08", "every overlong form is decoded", "utf8-decode 2.0.0")),
+    by_forms!(LENGTH_ONLY, sound!("g09", "any bytes may follow a lead", "lexbor#354")),
+    by_forms!(SHAPE_ONLY, sound!("g10", "nothing is checked but the shape of leads and continuations", "Nim#19333")),
+    by_forms!(TOO_LARGE_LEADS, sound!("g11", "leads F5 to F7 are decoded", "duckdb#4708")),
+    Planted {
+        validate: |bytes| {
+            forgiving(bytes, |bytes, at| {
+                is_form(&bytes[at..], &[(0xED, 0xED), (0xA0, 0xBF), CONTINUATION]).then_some(3)
+            })
+        },
+        ..sound!("planted-surrogates", "g12", "validation accepts surrogates", "jackson-core#363, Lua 5.3, CPython 2.7")
+    },
+    by_forms!(
+        UPPER_BOUND_ONLY,
+        sound!("g13", "behind ED and F4 only the upper bound of the second byte is checked", "utf-8-validate#32")
+    ),
+    Planted {
+        validate: |bytes| forgiving(bytes, |bytes, at| (at > 0 && is_continuation(bytes[at])).then_some(1)),
+        ..sound!("g15", "continuations behind a character are skipped", "Lua 5.4 utf8.codes")
+    },
+    by_forms!(LONG_FORMS, sound!("g16", "code points to 7FFFFFFF are decoded", "glibc 2.36 iconv")),
+    Planted {
+        validate: |bytes| {
+            forgiving(bytes, |bytes, at| {
+                let error = decode::validate(&bytes[at..]).err()?;
+                error.error_len().is_none().then_some(bytes.len() - at)
+            })
+        },
+        ..sound!("g19", "the end of the input is accepted in every state but rejection", "lemire blog code #29")
+    },
+    Planted {
+        validate: |bytes| {
+            let half = bytes.len() / 2;
+            let split = half + bytes[half..].iter().take_while(|&&byte| is_continuation(byte) && byte > 0x80).count();
+            decided(bytes, [&bytes[..split], &bytes[split..]].iter().all(|half| decode::validate(half).is_ok()))
+        },
+        ..sound!("g20", "80 is no continuation where the input is split in half", "lemire blog code #29")
+    },
+    Planted {
+        validate: |bytes| {
+            forgiving(bytes, |bytes, at| {
+                let is_quote = |byte: &u8| *byte == b'"';
+                let is_open = bytes[..at].iter().filter(|byte| is_quote(byte)).count() % 2 == 1;
+                bytes[at..].iter().position(is_quote).filter(|_| is_open)
+            })
+        },
+        ..sound!("g25", "what stands in quotes is not validated", "simd-json#451")
+    },
+];
+
+/// True if bytes in these ranges stand at the start.
+fn is_form(rest: &[u8], ranges: &[(u8, u8)]) -> bool {
+    rest.len() >= ranges.len() && rest.iter().zip(ranges).all(|(byte, (first, last))| (first..=last).contains(&byte))
+}

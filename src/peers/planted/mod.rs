@@ -1,0 +1,145 @@
+//! Decoders with exactly one fault each, to show that the harness sees it.
+//!
+//! Every fault was found in a real decoder. What it does not touch is our decoder.
+
+mod block;
+mod grammar;
+mod resync;
+mod scalar;
+mod stream;
+
+use super::own::validity;
+use crate::decode;
+use crate::decoder::{Decoder, Info, Stream};
+use crate::utf8::Validity;
+
+/// The planted decoders.
+pub(super) fn family() -> Vec<Box<dyn Decoder>> {
+    planted().map(|planted| Box::new(planted.clone()) as Box<dyn Decoder>).collect()
+}
+
+/// What is planted: the name of each decoder and its fault.
+#[allow(dead_code, reason = "for the score of an engine")]
+pub(crate) fn rows() -> impl Iterator<Item = (&'static str, &'static Row)> {
+    planted().map(|planted| (planted.info.name, &planted.row))
+}
+
+fn planted() -> impl Iterator<Item = &'static Planted> {
+    [grammar::FAULTS, block::FAULTS, resync::FAULTS, stream::FAULTS].into_iter().flatten()
+}
+
+/// A fault and where it was reported.
+#[derive(Clone, Debug)]
+#[allow(dead_code, reason = "for the score of an engine")]
+pub(crate) struct Row {
+    /// A letter for the class (g: grammar, s: blocks, r: replacement, t: streams) and a number.
+    pub(crate) id: &'static str,
+    /// What the decoder does wrong.
+    pub(crate) fault: &'static str,
+    /// The decoders that had it.
+    pub(crate) citation: &'static str,
+}
+
+/// Our decoder, with one answer replaced.
+#[derive(Clone)]
+struct Planted {
+    info: Info,
+    row: Row,
+    validate: fn(&[u8]) -> Option<Validity>,
+    lossy: fn(&[u8], &mut Vec<u8>),
+    stream: fn() -> Option<Box<dyn Stream>>,
+}
+
+impl Decoder for Planted {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        (self.validate)(bytes)
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        (self.lossy)(bytes, out);
+        Some(())
+    }
+
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+        (self.stream)()
+    }
+}
+
+/// A decoder of this id, fault and citation that has the fault nowhere yet: `Planted { lossy: …, ..sound!(…) }`.
+macro_rules! sound {
+    ($id:literal, $fault:literal, $citation:literal) => {
+        sound!(concat!("planted-", $id), $id, $fault, $citation)
+    };
+    ($name:expr, $id:literal, $fault:literal, $citation:literal) => {
+        crate::peers::planted::Planted {
+            info: crate::decoder::Info {
+                name: $name,
+                version: "0.0.0",
+                package: "planted",
+                contract: crate::spec::Contract::STANDARD,
+                lineage: |_| $name,
+            },
+            row: crate::peers::planted::Row { id: $id, fault: $fault, citation: $citation },
+            validate: crate::peers::planted::validate,
+            lossy: crate::decode::lossy_into,
+            stream: crate::peers::planted::stream,
+        }
+    };
+}
+use sound;
+
+fn validate(bytes: &[u8]) -> Option<Validity> {
+    Some(validity(decode::validate(bytes)))
+}
+
+fn stream() -> Option<Box<dyn Stream>> {
+    Some(Box::new(decode::Streaming::new()))
+}
+
+/// The first error that `forgiven` does not pass over. It is given the input and the offset of an error, and answers
+/// how many bytes to go on behind.
+fn forgiving(bytes: &[u8], forgiven: fn(&[u8], usize) -> Option<usize>) -> Option<Validity> {
+    let mut start = 0;
+    while let Some(error) = decode::errors(bytes.get(start..)?).next() {
+        let at = start + error.valid_up_to();
+        match forgiven(bytes, at) {
+            Some(len) => start = at + len.max(1),
+            None => {
+                let len = crate::utf8::ErrorLen::from_error_len(error.error_len());
+                return Some(crate::utf8::Malformed::at(at, len).into());
+            }
+        }
+    }
+    Some(Validity::Valid)
+}
+
+/// The verdict of `accepts`, with the particulars our decoder gives.
+fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
+    let exact = validity(decode::validate(bytes));
+    Some(match (accepts, exact) {
+        (true, _) => Validity::Valid,
+        (false, Validity::Valid) => Validity::INVALID,
+        (false, invalid) => invalid,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_complete_and_ids_unique() {
+        let mut ids: Vec<_> = rows().map(|(_, row)| row.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), family().len());
+        for (name, row) in rows() {
+            assert!(name == format!("planted-{}", row.id) || name == "planted-surrogates", "{name}");
+            assert!(!row.fault.is_empty() && !row.citation.is_empty(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Faults of replacement: the verdict is right, the output is not.
+//!
+//! Left out: R14 (overruns a buffer), R15 (never ends), R17 (the effect of G05). Of R12 this is the half that drops ASCII,
+//! of R16 the half about leads. R10 stands with the streams.
+
+use super::{Planted, sound, validate};
+use crate::decode::{self, Utf8Error, errors};
+use crate::spec::model::push_generalised;
+use crate::spec::{Contract, Replacement};
+use crate::utf8::{ErrorLen, Kind, Malformed, REPLACEMENT, is_continuation};
+
+/// Writes what becomes of an error at this offset; returns how many bytes are done with.
+type Replace = fn(bytes: &[u8], at: usize, error: &Utf8Error, out: &mut Vec<u8>) -> usize;
+
+/// Decodes, handing every error to `replace`.
+fn replacing(bytes: &[u8], out: &mut Vec<u8>, replace: Replace) {
+    let mut at = 0;
+    while let Some(error) = errors(&bytes[at..]).next() {
+        let start = at + error.valid_up_to();
+        out.extend_from_slice(&bytes[at..start]);
+        at = (start + replace(bytes, start, &error, out).max(1)).min(bytes.len());
+    }
+    out.extend_from_slice(&bytes[at..]);
+}
+
+fn push_replacements(count: usize, out: &mut Vec<u8>) {
+    (0..count).for_each(|_| out.extend_from_slice(REPLACEMENT));
+}
+
+/// The length a lead announces; 1 for any other byte.
+fn announced(byte: u8) -> usize {
+    match byte {
+        0xC0..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF7 => 4,
+        _ => 1,
+    }
+}
+
+pub(super) static FAULTS: &[Planted] = &[
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |bytes, at, error, out| {
+                let is_whole = bytes.get(at + 2).is_some_and(|&third| is_continuation(third));
+                let dropped = usize::from(error.kind() == Kind::Surrogate && is_whole);
+                push_replacements(1 + dropped, out);
+                error.range().len() + 2 * dropped
+            });
+        },
+        ..sound!("r01", "the third byte of a surrogate is dropped", "corefx#36163")
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |_, _, error, out| {
+                push_replacements(1, out);
+                error.range().len() + usize::from(error.kind() == Kind::TooShort)
+            });
+        },
+        ..sound!("r02", "the byte that breaks a sequence off is consumed with it", "php-src#8360")
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |_, _, error, out| {
+                push_replacements(error.range().len(), out);
+                error.range().len()
+            });
+        },
+        ..sound!("r04", "one replacement for each byte", "haskell/text#517")
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |bytes, at, _, out| {
+                push_replacements(1, out);
+                let others = bytes[at + 1..].iter().take(announced(bytes[at]) - 1);
+                1 + others.take_while(|&&byte| is_continuation(byte)).count()
+            });
+        },
+        ..sound!("r05", "one replacement for as many bytes as the lead announces", "node#16894, ICU before 60")
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |_, _, error, out| {
+                push_replacements(if error.kind() == Kind::Incomplete { error.range().len() } else { 1 }, out);
+                error.range().len()
+            });
+        },
+        ..sound!("r06", "at the end of the input one replacement for each byte", "dart#43737, Chrome")
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |bytes, at, error, out| {
+                push_replacements(1, out);
+                let left = bytes.len() - at;
+                if announced(bytes[at]) > left { left } else { error.range().len() }
+            });
+        },
+        ..sound!("r08", "where fewer bytes are left than the lead announces, they are dropped", "dart#43737, Safari")
+    },
+    {
+        let mut planted = sound!("r09", "only the first byte of a two-byte subpart is escaped", "pypy#3116");
+        planted.info.contract = Contract { replacement: Some(Replacement::SurrogateEscape), ..Contract::STANDARD };
+        planted.lossy = |bytes, out| {
+            replacing(bytes, out, |bytes, at, error, out| {
+                let len = error.range().len();
+                let escaped = if len == 2 { 1 } else { len };
+                Replacement::SurrogateEscape.push(&bytes[at..at + escaped], out);
+                len
+            });
+        };
+        planted.stream = || None;
+        planted
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |bytes, at, error, out| {
+                push_replacements(1, out);
+                match bytes[at..] {
+                    [0x80..=0xBF, 0xC0 | 0xC1, 0x80..=0xBF, ..] => 3,
+                    _ => error.range().len(),
+                }
+            });
+        },
+        ..sound!("r11", "a stray continuation merges with an overlong form behind it", "Perl Encode 3.17")
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |bytes, at, error, out| {
+                push_replacements(1, out);
+                if error.kind() == Kind::TooShort { announced(bytes[at]) } else { error.range().len() }
+            });
+        },
+        ..sound!("r12", "a broken-off sequence takes as many bytes as its lead announces", "bun#35306")
+    },
+    Planted {
+        validate: |bytes| {
+            let end = decode::validate(bytes).map_or_else(|error| error.valid_up_to(), |()| bytes.len());
+            let found = bytes[..end].windows(REPLACEMENT.len()).position(|window| window == REPLACEMENT);
+            found.map(|at| Malformed::at(at, ErrorLen::Bytes(REPLACEMENT.len())).into()).or_else(|| validate(bytes))
+        },
+        ..sound!("r13", "U+FFFD in the input is taken for an error", "golang#47826")
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |bytes, at, error, out| {
+                match bytes[at] {
+                    lead @ 0xC0.. if error.range().len() == 1 => push_generalised(u32::from(lead), out),
+                    _ => push_replacements(1, out),
+                }
+                error.range().len()
+            });
+        },
+        ..sound!("r16", "an ill-formed lead is returned as the code point of its value", "vlang#27630")
+    },
+];

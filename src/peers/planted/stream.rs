@@ -1,0 +1,321 @@
+//! Faults of decoding in chunks: at the end, between streams, with a byte order mark.
+//!
+//! Left out: T09 (the effect of T03), T16 (that of T13); T21, T22, T23, T26 (found late, but found: no law speaks of it);
+//! T24 (a crash); T04, T07 (no precise fault known); T20 (needs our
+//! decoder under another grammar); T27 (an encoder's).
+
+use super::{Planted, sound};
+use crate::decode::{Streaming, errors, lossy_into};
+use crate::decoder::Stream;
+use crate::peers::own::validity;
+use crate::spec::{Bom, Contract};
+use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Malformed, Validity, is_continuation};
+use core::cell::Cell;
+
+type Push = fn(&mut Chunks, &[u8], &mut Vec<u8>);
+type Finish = fn(&mut Chunks, &mut Vec<u8>) -> Validity;
+
+/// Our streaming decoder and what faults need beside it.
+struct Chunks {
+    inner: Streaming,
+    push: Push,
+    finish: Finish,
+    /// The last bytes of the stream, three at most.
+    last: Vec<u8>,
+    /// Bytes pushed so far.
+    pushed: usize,
+    /// Bytes kept back from the inner decoder.
+    held: Vec<u8>,
+    /// The first error, where it is not asked of the inner decoder.
+    error: Option<Malformed>,
+    /// Something was seen: the start of the text, an error.
+    seen: bool,
+}
+
+impl Chunks {
+    fn boxed(push: Push, finish: Finish) -> Option<Box<dyn Stream>> {
+        let (last, held) = (Vec::new(), Vec::new());
+        Some(Box::new(Self { inner: Streaming::new(), push, finish, last, pushed: 0, held, error: None, seen: false }))
+    }
+
+    /// The incomplete sequence at the end of the stream so far.
+    fn pending(&self) -> &[u8] {
+        let incomplete = errors(&self.last).find(|error| error.error_len().is_none());
+        incomplete.map_or(&[], |error| &self.last[error.range()])
+    }
+
+    fn ended(&mut self, out: &mut Vec<u8>) -> Validity {
+        validity(self.inner.finish(out))
+    }
+}
+
+impl Stream for Chunks {
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        (self.push)(self, chunk, out);
+        self.pushed += chunk.len();
+        self.last.extend_from_slice(&chunk[chunk.len().saturating_sub(3)..]);
+        self.last.drain(..self.last.len().saturating_sub(3));
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+        let validity = (self.finish)(self, out);
+        self.last.clear();
+        self.held.clear();
+        self.pushed = 0;
+        Some(validity)
+    }
+}
+
+fn push(chunks: &mut Chunks, chunk: &[u8], out: &mut Vec<u8>) {
+    chunks.inner.push(chunk, out);
+}
+
+fn finish(chunks: &mut Chunks, out: &mut Vec<u8>) -> Validity {
+    chunks.ended(out)
+}
+
+/// Leaves out a byte order mark at the start of what is decoded, unless `seen`.
+fn push_stripped(chunks: &mut Chunks, chunk: &[u8], out: &mut Vec<u8>) {
+    let mut text = Vec::new();
+    chunks.inner.push(chunk, &mut text);
+    let kept = if chunks.seen { None } else { text.strip_prefix(BYTE_ORDER_MARK) };
+    out.extend_from_slice(kept.unwrap_or(&text));
+    chunks.seen |= !text.is_empty();
+}
+
+/// The next stream has a start of its own.
+fn finish_stripped(chunks: &mut Chunks, out: &mut Vec<u8>) -> Validity {
+    chunks.seen = false;
+    chunks.ended(out)
+}
+
+fn lossy_stripped(bytes: &[u8], out: &mut Vec<u8>) {
+    lossy_into(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes), out);
+}
+
+/// A decoder that strips the byte order mark.
+const fn stripping(mut planted: Planted) -> Planted {
+    planted.info.contract = Contract { bom: Bom::Strip, ..Contract::STANDARD };
+    planted
+}
+
+thread_local! {
+    /// The lead at the end of the previous input (T12); 0 where there was none.
+    static LEAD: Cell<u8> = const { Cell::new(0) };
+}
+
+pub(super) static FAULTS: &[Planted] = &[
+    Planted {
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, out| {
+                    let mut text = Vec::new();
+                    chunks.inner.push(chunk, &mut text);
+                    let is_failed = validity(chunks.inner.clone().finish(&mut Vec::new()))
+                        .malformed()
+                        .is_some_and(|error| error.len != Some(ErrorLen::Incomplete));
+                    if !core::mem::replace(&mut chunks.seen, is_failed) {
+                        out.extend_from_slice(&text);
+                    }
+                },
+                |chunks, out| {
+                    chunks.seen = false;
+                    chunks.ended(out)
+                },
+            )
+        },
+        ..sound!("r10", "nothing is written behind the chunk of the first error", "pypy#3274")
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, out| {
+                    let missing = 4 - chunks.pending().len();
+                    let (Some(taken), true) = (chunk.get(..missing), missing < 4) else {
+                        return chunks.inner.push(chunk, out);
+                    };
+                    let joined = [chunks.pending(), taken].concat();
+                    let is_ill_formed = errors(&joined).next().is_some_and(|error| error.range().start == 0);
+                    chunks.inner.push(taken, out);
+                    chunks.inner.push(&chunk[(missing + usize::from(is_ill_formed)).min(chunk.len())..], out);
+                },
+                finish,
+            )
+        },
+        ..sound!("t02", "behind four ill-formed bytes in the buffer a byte is dropped", "haskell/text#528")
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(push, |chunks, out| {
+                let len = if chunks.pending().is_empty() { usize::MAX } else { out.len() };
+                let validity = chunks.ended(out);
+                out.truncate(len);
+                validity
+            })
+        },
+        ..sound!("t03", "an incomplete sequence at the end is dropped", "haskell/text#61, bun#3214")
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(push, |chunks, out| {
+                let pending = chunks.pending().to_vec();
+                let validity = chunks.ended(out);
+                chunks.inner.push(&pending, &mut Vec::new());
+                validity
+            })
+        },
+        ..sound!("t06", "the end of a stream keeps its incomplete sequence for the next", "node#16564")
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, out| {
+                    let joined = [core::mem::take(&mut chunks.held).as_slice(), chunk].concat();
+                    let lead = joined.len().saturating_sub(3)..joined.len();
+                    let mut rest = joined.as_slice();
+                    if chunks.seen {
+                        let len = 1 + rest[1..].iter().take(3).take_while(|&&byte| is_continuation(byte)).count();
+                        if len < 4 && len == rest.len() {
+                            chunks.held = joined;
+                            return;
+                        }
+                        chunks.inner.push(&[0xFF], out);
+                        chunks.seen = false;
+                        rest = &rest[len..];
+                    }
+                    let from = joined.len() - rest.len();
+                    let cut = lead.filter(|&at| at >= from).find(|&at| {
+                        matches!(joined[at], 0xF5..=0xF7) && joined[at + 1..].iter().all(|&byte| is_continuation(byte))
+                    });
+                    let cut = cut.unwrap_or(joined.len());
+                    chunks.inner.push(&joined[from..cut], out);
+                    chunks.held = joined[cut..].to_vec();
+                    chunks.seen = cut < joined.len();
+                },
+                |chunks, out| {
+                    if core::mem::take(&mut chunks.seen) {
+                        chunks.inner.push(&[0xFF], out);
+                    }
+                    chunks.ended(out)
+                },
+            )
+        },
+        ..sound!("t08", "F5 to F7 at the end of a chunk wait for continuations", "node#22626")
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(push, |chunks, out| {
+                chunks.ended(out);
+                Validity::Valid
+            })
+        },
+        ..sound!("t10", "errors are replaced and not reported", "bun#3572, boa#4614")
+    },
+    stripping(Planted {
+        lossy: lossy_stripped,
+        stream: || {
+            Chunks::boxed(push_stripped, |chunks, out| {
+                let validity = chunks.ended(out);
+                chunks.seen &= !validity.is_valid();
+                validity
+            })
+        },
+        ..sound!("t11", "behind a failed stream the byte order mark is kept", "Firefox bug 2005419")
+    }),
+    Planted {
+        lossy: |bytes, out| {
+            let before = LEAD.replace(match bytes.last() {
+                Some(&lead @ 0xC2..=0xF4) => lead,
+                _ => 0,
+            });
+            let left: &[u8] = if before == 0 { &[] } else { &[before] };
+            lossy_into(&[left, bytes].concat(), out);
+        },
+        ..sound!("t12", "a lead at the end of an input is put before the next", "WebKit bug 312131")
+    },
+    stripping(Planted {
+        lossy: lossy_stripped,
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, out| {
+                    chunks.seen = false;
+                    push_stripped(chunks, chunk, out);
+                },
+                finish_stripped,
+            )
+        },
+        ..sound!("t13", "a byte order mark is stripped at the start of every chunk", "bun#25495")
+    }),
+    stripping(Planted {
+        lossy: lossy_stripped,
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, out| {
+                    chunks.seen |= !chunks.pending().is_empty();
+                    push_stripped(chunks, chunk, out);
+                },
+                finish_stripped,
+            )
+        },
+        ..sound!("t14", "a byte order mark is kept where it is cut", "deno#10846")
+    }),
+    stripping(sound!("t15", "the byte order mark is kept", "servo#38112")),
+    Planted {
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, out| {
+                    chunks.inner.push(chunk, out);
+                    if let Validity::Invalid(error) = chunks.ended(out) {
+                        let offset = error.valid_up_to.map(|offset| offset + chunks.pushed);
+                        chunks.error.get_or_insert(Malformed { valid_up_to: offset, ..error });
+                    }
+                },
+                |chunks, _| chunks.error.take().map_or(Validity::Valid, Validity::Invalid),
+            )
+        },
+        ..sound!("t17", "the end of a chunk is taken for the end of the stream", "corefx#29834")
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, out| {
+                    let pending = chunks.pending().len();
+                    chunks.inner.push(chunk, out);
+                    let now = validity(chunks.inner.clone().finish(&mut Vec::new()));
+                    let decided = now.malformed().filter(|error| error.len != Some(ErrorLen::Incomplete));
+                    if let Some(error) = decided.filter(|_| chunks.error.is_none()) {
+                        let is_earlier = pending > 0 && error.valid_up_to < Some(chunks.pushed);
+                        let offset = if is_earlier { Some(chunks.pushed) } else { error.valid_up_to };
+                        chunks.error = Some(Malformed { valid_up_to: offset, ..*error });
+                    }
+                },
+                |chunks, out| {
+                    let validity = chunks.ended(out);
+                    chunks.error.take().map_or(validity, Validity::Invalid)
+                },
+            )
+        },
+        ..sound!("t19", "an error found in the next chunk is placed at its start", "corefx#37969")
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(push, |chunks, out| {
+                let validity = chunks.ended(out);
+                if let Validity::Invalid(error) = validity {
+                    chunks.error.get_or_insert(error);
+                }
+                chunks.error.map_or(validity, Validity::Invalid)
+            })
+        },
+        ..sound!("t25", "once failed, a stream fails for good", "musl 23ab8c2")
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(push, |chunks, out| match chunks.ended(out) {
+                Validity::Invalid(Malformed { len: Some(ErrorLen::Incomplete), .. }) => Validity::Valid,
+                validity => validity,
+            })
+        },
+        ..sound!("t28", "a stream is complete with bytes pending", "coreclr#27191")
+    },
+];
