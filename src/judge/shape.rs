@@ -52,7 +52,10 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
             let first = shows.iter().position(|show| *show == Some((law, subject)));
             let witness = first.map(|offset| relocated(offset, core, behind));
             let witness = witness.filter(|_| (law, subject) != (broken.law, broken.subject));
-            return Seen { law, subject, shape, witness };
+            // Where less of the input shows only a weaker law broken, more of it is needed.
+            if law <= broken.law {
+                return Seen { law, subject, shape, witness };
+            }
         }
     }
     match broken.law {
@@ -112,7 +115,7 @@ struct Core<'a> {
 }
 
 /// Ever more of what the decoder goes wrong on: the form its lead byte announces, the same with the byte behind it,
-/// and that with the units around.
+/// as many bytes as it announces whatever they are, and the first with the units around.
 fn cores<'a>(contract: &Contract, bytes: &'a [u8], offset: usize) -> Vec<Core<'a>> {
     let all: Vec<_> = units(contract, bytes).collect();
     let Some(index) = all.iter().position(|unit| unit.range().contains(&offset)) else { return Vec::new() };
@@ -122,7 +125,8 @@ fn cores<'a>(contract: &Contract, bytes: &'a [u8], offset: usize) -> Vec<Core<'a
     let end = (start + form).max(all[index].range().end);
     let before = all[index.saturating_sub(1)].start;
     let behind = all.iter().find(|unit| unit.start >= end).map_or(end, |unit| unit.range().end);
-    let ranges = [(start, end), (start, bytes.len().min(end + 1)), (before, behind)];
+    let whole = bytes.len().min(start + announced);
+    let ranges = [(start, end), (start, bytes.len().min(end + 1)), (start, whole), (before, behind)];
     ranges.map(|(start, end)| Core { bytes: &bytes[start..end], start, at_end: end == bytes.len() }).into()
 }
 
