@@ -1,6 +1,6 @@
 //! Structured inputs: segments of text and of faults, laid across block edges, drawn with `arbitrary`.
 
-use crate::spec::model::push_generalised;
+use crate::spec::model::{push_form, push_generalised};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use core::fmt;
 
@@ -177,11 +177,9 @@ fn truncated(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
 
 /// A code point in a longer form than it needs.
 fn overlong(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
-    let (len, last) = *u.choose(&[(2u32, 0x7F), (3, 0x7FF), (4, 0xFFFF), (5, 0x1F_FFFF), (6, 0x3FF_FFFF)])?;
+    let (len, last) = *u.choose(&[(2, 0x7F), (3, 0x7FF), (4, 0xFFFF), (5, 0x1F_FFFF), (6, 0x3FF_FFFF)])?;
     let code_point = scalar(u, 0, last)?;
-    let marker = !(0xFFu8 >> len);
-    out.push(marker | (code_point >> (6 * (len - 1))) as u8);
-    out.extend((0..len - 1).rev().map(|index| 0x80 | (code_point >> (6 * index) & 0x3F) as u8));
+    push_form(code_point, len, out);
     Ok(())
 }
 

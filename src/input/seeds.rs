@@ -3,7 +3,7 @@
 //! `cargo run --example write_seeds` writes them to `corpus/`; a test holds the directory to this list.
 
 use crate::spec::grammar::{RFC2279, Row};
-use crate::spec::model::push_generalised;
+use crate::spec::model::{push_form, push_generalised};
 use std::collections::BTreeMap;
 
 /// Name and bytes of every seed, sorted by name; no bytes twice.
@@ -38,10 +38,10 @@ fn encoded(code_point: u32) -> Vec<u8> {
 }
 
 /// A code point in a form of `len` bytes, needed or not.
-fn form(code_point: u32, len: u32) -> Vec<u8> {
-    let marker = !(0xFFu8 >> len);
-    let lead = marker | (code_point >> (6 * (len - 1))) as u8;
-    [lead].into_iter().chain((0..len - 1).rev().map(|index| 0x80 | (code_point >> (6 * index) & 0x3F) as u8)).collect()
+fn form(code_point: u32, len: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    push_form(code_point, len, &mut bytes);
+    bytes
 }
 
 /// The bounds of every row of the tables: RFC 3629's are well-formed, what RFC 2279 has beyond them is not.

@@ -327,7 +327,11 @@ pub fn generalised_len(code_point: u32) -> usize {
 
 /// Appends the shortest form of any code point of up to 31 bits, surrogates included (RFC 2279 §2).
 pub fn push_generalised(code_point: u32, out: &mut Vec<u8>) {
-    let len = generalised_len(code_point);
+    push_form(code_point, generalised_len(code_point), out);
+}
+
+/// Appends a code point in a form of `len` bytes, 1 to 6, whether that is the shortest or not (RFC 2279 §2).
+pub fn push_form(code_point: u32, len: usize, out: &mut Vec<u8>) {
     if len == 1 {
         out.push(code_point as u8);
         return;
