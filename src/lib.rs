@@ -31,6 +31,9 @@ pub mod check;
 pub mod fuzz;
 
 #[cfg(feature = "check")]
+pub mod score;
+
+#[cfg(feature = "check")]
 pub mod report;
 
 #[cfg(feature = "cli")]

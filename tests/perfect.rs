@@ -3,7 +3,7 @@
 use utfuzz::input::exhaustive::Block;
 use utfuzz::input::{Case, seeds};
 use utfuzz::judge::Judge;
-use utfuzz::spec::{self, Bom, Contract, End, Replacement, UnitRule, grammar};
+use utfuzz::spec::{self, Bom, Contract, Detection, End, Replacement, UnitRule, grammar};
 use utfuzz::utf8::Validity;
 use utfuzz::{Decoder, Info};
 
@@ -41,7 +41,9 @@ fn contracts() -> Vec<Contract> {
         (None, Bom::Keep, End::Incomplete),
     ];
     let grammars = grammar::ALL.into_iter();
-    let contract = |grammar, unit, (replacement, bom, end)| Contract { grammar, unit, replacement, bom, end };
+    let detection = Detection::Late;
+    let contract =
+        |grammar, unit, (replacement, bom, end)| Contract { grammar, unit, replacement, bom, end, detection };
     grammars.flat_map(|g| units.into_iter().flat_map(move |u| outputs.map(|o| contract(g, u, o)))).collect()
 }
 

@@ -10,6 +10,10 @@ use crate::utf8::{Malformed, Validity};
 /// What a decoder must keep, strongest first: of several broken laws the first is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Law {
+    /// A decoder answers; it does not panic.
+    Panic,
+    /// Nothing outside the slice is read.
+    Bounds,
     /// Well-formed or not.
     Verdict,
     /// The offset of the first error.
@@ -20,6 +24,8 @@ pub enum Law {
     ErrorKind,
     /// Every error's offset and length.
     Spans,
+    /// Output is bounded: no more than four bytes for each byte of the input.
+    Progress,
     /// A well-formed input is its own output.
     Identity,
     /// The output is well-formed.
@@ -28,6 +34,8 @@ pub enum Law {
     Lossy,
     /// In chunks as in one.
     Stream,
+    /// A stream that promises it writes at once what is decided.
+    Detection,
     /// A finished stream is as new.
     Reset,
     /// Address and neighbours of the bytes change nothing.
@@ -40,16 +48,20 @@ pub enum Law {
 
 impl Law {
     /// Every law, in order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
+        Self::Panic,
+        Self::Bounds,
         Self::Verdict,
         Self::ValidUpTo,
         Self::ErrorLength,
         Self::ErrorKind,
         Self::Spans,
+        Self::Progress,
         Self::Identity,
         Self::WellFormedOutput,
         Self::Lossy,
         Self::Stream,
+        Self::Detection,
         Self::Reset,
         Self::Placement,
         Self::Prefix,
@@ -59,15 +71,19 @@ impl Law {
     /// The name used in signatures and the ledger.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Panic => "panic",
+            Self::Bounds => "bounds",
             Self::Verdict => "verdict",
             Self::ValidUpTo => "valid-up-to",
             Self::ErrorLength => "error-length",
             Self::ErrorKind => "error-kind",
             Self::Lossy => "lossy",
+            Self::Progress => "progress",
             Self::Identity => "identity",
             Self::WellFormedOutput => "well-formed-output",
             Self::Spans => "spans",
             Self::Stream => "stream",
+            Self::Detection => "detection",
             Self::Reset => "reset",
             Self::Placement => "placement",
             Self::Prefix => "prefix",

@@ -13,5 +13,5 @@ mod rule;
 pub use automaton::Automaton;
 pub use grammar::Grammar;
 pub use model::{Reading, Unit, Units, code_points, detected_at, encode, lossy, units, utf16, validity};
-pub use policy::{Bom, Contract, End, Replacement, UnitRule};
+pub use policy::{Bom, Contract, Detection, End, Replacement, UnitRule};
 pub use rule::Rule;

@@ -20,6 +20,8 @@ pub struct Contract {
     pub bom: Bom,
     /// How a sequence cut off by the end of the input is reported.
     pub end: End,
+    /// When a stream writes what it knows.
+    pub detection: Detection,
 }
 
 /// How ill-formed bytes are cut into units.
@@ -72,6 +74,15 @@ pub enum End {
     Error,
 }
 
+/// When a stream writes the text and the replacements of the chunks it has been given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detection {
+    /// When it likes, and at the latest at its end.
+    Late,
+    /// At once: nothing waits but a sequence that more bytes could complete.
+    Earliest,
+}
+
 impl Contract {
     /// RFC 3629, maximal subparts, U+FFFD, byte order mark kept, incomplete told apart: `core::str`, WHATWG.
     pub const STANDARD: Self = Self {
@@ -80,6 +91,7 @@ impl Contract {
         replacement: Some(Replacement::ReplacementCharacter),
         bom: Bom::Keep,
         end: End::Incomplete,
+        detection: Detection::Late,
     };
 
     /// [`Contract::STANDARD`] of a decoder that writes no output.
@@ -151,6 +163,10 @@ impl fmt::Display for Contract {
             End::Incomplete => "incomplete-told",
             End::Error => "incomplete-is-error",
         };
-        write!(f, "{} {unit} {replacement} {bom} {end}", self.grammar.name)
+        let detection = match self.detection {
+            Detection::Late => "",
+            Detection::Earliest => " detected-at-once",
+        };
+        write!(f, "{} {unit} {replacement} {bom} {end}{detection}", self.grammar.name)
     }
 }

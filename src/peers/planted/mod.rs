@@ -38,6 +38,8 @@ pub(crate) struct Row {
     pub(crate) fault: &'static str,
     /// The decoders that had it.
     pub(crate) citation: &'static str,
+    /// The signatures it implies, without the decoder: `law/subject/shape`, `*` for any characters.
+    pub(crate) signs: &'static [&'static str],
 }
 
 /// Our decoder, with one answer replaced.
@@ -83,7 +85,7 @@ macro_rules! sound {
                 contract: crate::spec::Contract::STANDARD,
                 lineage: |_| $name,
             },
-            row: crate::peers::planted::Row { id: $id, fault: $fault, citation: $citation },
+            row: crate::peers::planted::Row { id: $id, fault: $fault, citation: $citation, signs: &[] },
             validate: crate::peers::planted::validate,
             lossy: crate::decode::lossy_into,
             stream: crate::peers::planted::stream,
