@@ -4,6 +4,8 @@ pub mod case;
 #[cfg(feature = "check")]
 pub mod corpus;
 pub mod exhaustive;
+#[cfg(all(target_os = "linux", feature = "fence"))]
+pub mod fence;
 #[cfg(feature = "arbitrary")]
 pub mod generate;
 pub mod seeds;

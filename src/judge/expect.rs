@@ -69,7 +69,7 @@ impl Expectations {
             output.write(bytes, &reading.units);
             output.known = true;
         }
-        Some(Expectation { bytes, units: &reading.units, output })
+        Some(Expectation { bytes, automaton: &reading.automaton, units: &reading.units, output })
     }
 }
 
@@ -110,6 +110,7 @@ impl Output {
 #[derive(Clone, Copy)]
 pub(super) struct Expectation<'a> {
     bytes: &'a [u8],
+    automaton: &'a Automaton,
     units: &'a [Unit],
     output: &'a Output,
 }
@@ -140,6 +141,26 @@ impl<'a> Expectation<'a> {
     /// The output; meaningless where the contract has no replacement or the output was not wanted.
     pub(super) fn lossy(&self) -> &'a [u8] {
         &self.output.bytes
+    }
+
+    /// How much of the output is decided when this many bytes have been read: all but that of an incomplete sequence.
+    pub(super) fn decided_by(&self, cut: usize) -> usize {
+        let (contract, read) = (self.contract(), &self.bytes[..cut]);
+        let Some(replacement) = contract.replacement else { return 0 };
+        let (mut decided, mut removed, mut replaced) = (cut, 0, 0);
+        self.automaton.ill_formed(contract, read, |unit| match unit.reading {
+            Reading::IllFormed { incomplete: true, .. } => decided = unit.start,
+            _ => {
+                removed += unit.len;
+                replaced += replacement.code_points(&read[unit.range()]).map(generalised_len).sum::<usize>();
+            }
+        });
+        if self.output.identity {
+            return (decided - removed).saturating_sub(stripped(contract, read)) + replaced;
+        }
+        let mut out = Vec::new();
+        spec::lossy(contract, &read[..decided], &mut out);
+        out.len()
     }
 
     /// Whether law 6 wants a valid input back unchanged.

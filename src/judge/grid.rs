@@ -4,6 +4,7 @@ use super::annotate::hex;
 use super::expect::Expectations;
 use super::laws;
 use super::observe::Observation;
+use super::panics::panics;
 use super::question::Questions;
 use crate::decoder::Decoder;
 use crate::input::Case;
@@ -62,24 +63,32 @@ impl Grid {
             let none = Questions::NONE;
             let ask = |questions: Questions| {
                 let mut seen = Observation::default();
-                seen.observe(decoder, decoder.stream().as_deref_mut(), case, questions, own.errors());
-                let keeps = laws::first_broken(&own, &seen, case, &mut 0).is_none();
-                (seen, keeps)
+                let panicked = panics(|| {
+                    seen.observe(decoder, decoder.stream().as_deref_mut(), case, questions, own.errors());
+                });
+                let keeps = !panicked && laws::first_broken(&own, &seen, case, &mut 0).is_none();
+                (seen, keeps, panicked)
             };
             let lineage = (decoder.info().lineage)(case.bytes.len());
             let mut add = |question: usize, keeps: bool, answer: String| {
                 questions[question].add(keeps, answer, decoder.info().name, lineage);
             };
-            let (seen, keeps) = ask(Questions { verdict: true, ..none });
-            if let Some(validity) = seen.validity {
+            let (seen, keeps, panicked) = ask(Questions { verdict: true, ..none });
+            if panicked {
+                add(0, keeps, "panicked".into());
+            } else if let Some(validity) = seen.validity {
                 add(0, keeps, validity.to_string());
             }
-            let (seen, keeps) = ask(Questions { lossy: true, ..none });
-            if seen.lossy.is_some() {
+            let (seen, keeps, panicked) = ask(Questions { lossy: true, ..none });
+            if panicked {
+                add(1, keeps, "panicked".into());
+            } else if seen.lossy.is_some() {
                 add(1, keeps, output(&seen.lossy_bytes));
             }
-            let (seen, keeps) = ask(Questions { stream: true, ..none });
-            if let Some(streamed) = seen.streamed {
+            let (seen, keeps, panicked) = ask(Questions { stream: true, ..none });
+            if panicked {
+                add(2, keeps, "panicked".into());
+            } else if let Some(streamed) = seen.streamed {
                 let verdict = streamed.validity.map(|validity| validity.to_string());
                 let text = own.contract().replacement.map(|_| output(&seen.streamed_bytes));
                 add(2, keeps, [verdict, text].into_iter().flatten().collect::<Vec<_>>().join("; "));

@@ -3,7 +3,7 @@
 
 use super::divergence::Subject;
 use super::expect::Expectation;
-use super::observe::{ErrorsFrom, Observation, Streamed};
+use super::observe::{ErrorsFrom, Observation, Side, Streamed};
 use crate::input::Case;
 use crate::utf8::{Malformed, Validity};
 
@@ -135,7 +135,21 @@ pub(super) fn first_broken(
     case: &Case<'_>,
     comparisons: &mut u64,
 ) -> Option<Parting> {
-    let laws = [verdict, spans, identity, well_formed_output, lossy, stream, reset, placement, prefix, concatenation];
+    let laws = [
+        bounds,
+        verdict,
+        spans,
+        progress,
+        identity,
+        well_formed_output,
+        lossy,
+        stream,
+        detection,
+        reset,
+        placement,
+        prefix,
+        concatenation,
+    ];
     for law in laws {
         match law(expected, observed, case) {
             Held::NotAsked => {}
@@ -149,6 +163,16 @@ pub(super) fn first_broken(
     None
 }
 
+/// Law 8, last third: the last unit, or the first, is what made a decoder read on.
+fn bounds(_: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> Held {
+    match observed.bounds {
+        None => Held::NotAsked,
+        Some(Ok(())) => Held::Kept,
+        Some(Err(Side::Before)) => Held::Broken((Law::Bounds, Some(0))),
+        Some(Err(Side::Behind)) => Held::Broken((Law::Bounds, Some(case.bytes.len().saturating_sub(1)))),
+    }
+}
+
 /// Laws 1 to 3.
 fn verdict(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
     let Some(validity) = observed.validity else { return Held::NotAsked };
@@ -160,6 +184,16 @@ fn lossy(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> He
     match observed.lossy {
         None => Held::NotAsked,
         Some(()) => outputs_part(Law::Lossy, expected, &observed.lossy_bytes).into(),
+    }
+}
+
+/// Law 11. No contract writes more than three bytes for one.
+fn progress(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> Held {
+    let bound = 4 * case.bytes.len() + 16;
+    match observed.lossy {
+        None => Held::NotAsked,
+        Some(()) if observed.lossy_bytes.len() <= bound => Held::Kept,
+        Some(()) => outputs_part(Law::Progress, expected, &observed.lossy_bytes).into(),
     }
 }
 
@@ -213,6 +247,14 @@ fn stream(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> H
     }
 }
 
+/// Law 12. Asked only of streams that promise it.
+fn detection(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
+    let Some((cut, written)) = observed.streamed.and_then(|streamed| streamed.written) else { return Held::NotAsked };
+    let decided = expected.decided_by(cut);
+    let waiting = || expected.input_offset(written, &[]);
+    (written < decided).then(|| (Law::Detection, Some(waiting()))).into()
+}
+
 /// Law 10.
 fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
     match observed.again {
@@ -221,8 +263,11 @@ fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> He
     }
 }
 
-/// Law 8.
+/// Law 8, first two thirds: neither what surrounds the bytes nor what the output held before changes anything.
 fn placement(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
+    if observed.appended == Some(false) {
+        return Held::Broken((Law::Placement, None));
+    }
     let Some(placed) = observed.placed else { return Held::NotAsked };
     verdicts_part(&expected.validity(), &placed).map(|(_, offset)| (Law::Placement, offset)).into()
 }

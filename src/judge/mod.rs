@@ -11,6 +11,7 @@ mod feedback;
 mod grid;
 mod laws;
 mod observe;
+mod panics;
 mod question;
 mod shape;
 mod statistics;
@@ -19,13 +20,17 @@ pub use annotate::{annotate, escape};
 pub use divergence::{Divergence, Shape, Signature, Subject};
 pub use grid::{Grid, Group, Question};
 pub use laws::{Broken, Law};
+pub use panics::silence_panics;
 pub use statistics::Statistics;
 
 use crate::decoder::{Decoder, Stream};
 use crate::input::{Case, Cuts};
+use crate::spec::{Contract, Detection};
 use expect::{Expectation, Expectations};
 use feedback::Features;
+use laws::Parting;
 use observe::Observation;
+use panics::panics;
 use question::{Abilities, Questions};
 
 /// Judges cases for a fixed list of decoders.
@@ -46,6 +51,8 @@ struct Slot<'d> {
     stream: Option<Box<dyn Stream + 'd>>,
     expectation: usize,
     able: Abilities,
+    /// Whether its stream promises to write at once what is decided.
+    prompt: bool,
     on: bool,
 }
 
@@ -56,14 +63,12 @@ impl<'d> Judge<'d> {
         let slots: Vec<Slot<'d>> = decoders
             .into_iter()
             .map(|decoder| {
-                let expectation = expectations.place(decoder.info().contract);
-                let stream = decoder.stream();
-                let able = Abilities {
-                    validate: decoder.validate(b"").is_some(),
-                    lossy: decoder.decode_lossy(b"", &mut Vec::new()).is_some(),
-                    stream: stream.is_some(),
-                };
-                Slot { decoder, stream, expectation, able, on: true }
+                let contract = decoder.info().contract;
+                let prompt = contract.detection == Detection::Earliest;
+                // What is expected of the whole does not hang on when it is written.
+                let expectation = expectations.place(Contract { detection: Detection::Late, ..contract });
+                let (stream, able) = abilities(decoder);
+                Slot { decoder, stream, expectation, able, prompt, on: true }
             })
             .collect();
         let features = Features::new();
@@ -170,16 +175,16 @@ impl<'d> Judge<'d> {
         let slot = &mut self.slots[index];
         let output = questions.lossy || questions.stream || questions.again;
         let Some(expectation) = self.expectations.of(slot.expectation, case.bytes, output) else { return };
-        self.observation.observe(slot.decoder, slot.stream.as_deref_mut(), case, questions, expectation.errors());
+        let questions = Questions { written: questions.written && slot.prompt, ..questions };
         let mut comparisons = 0;
-        let broken = laws::first_broken(&expectation, &self.observation, case, &mut comparisons);
+        let broken = slot.first_broken(&expectation, &mut self.observation, case, questions, &mut comparisons);
         self.statistics.count_comparisons(index, comparisons);
         let Some((mut law, offset)) = broken else { return };
-        if matches!(law, Law::Stream | Law::Reset) {
-            law = slot.stream_law(&expectation, &mut self.observation, case);
-            // It may carry its state into the next case.
-            slot.stream = slot.decoder.stream();
+        if law != Law::Panic && slot.remembers(law, &expectation, &mut self.observation, case, questions) {
+            law = Law::Reset;
         }
+        // It may carry its state into the next case.
+        slot.stream = slot.fresh_stream();
         // What a stream remembers of another input has no place in this one.
         let subject = match law {
             Law::Reset => Subject::End,
@@ -194,18 +199,77 @@ impl<'d> Judge<'d> {
     }
 }
 
-impl Slot<'_> {
-    /// Whether a stream that went wrong goes wrong from the start, or only after something else.
-    fn stream_law(&self, expectation: &Expectation<'_>, observation: &mut Observation, case: &Case<'_>) -> Law {
-        for cuts in [*case.cuts(), Cuts::NONE] {
-            let case = Case::with_cuts(case.bytes, cuts);
-            let questions = Questions { stream: true, ..Questions::NONE };
-            observation.observe(self.decoder, self.decoder.stream().as_deref_mut(), &case, questions, [].into_iter());
-            if let Some((Law::Stream, _)) = laws::first_broken(expectation, observation, &case, &mut 0) {
-                return Law::Stream;
-            }
+/// What a decoder can do, and a stream of it. Whoever panics at once can do everything, until it is asked.
+fn abilities(decoder: &dyn Decoder) -> (Option<Box<dyn Stream + '_>>, Abilities) {
+    let mut able = Abilities { validate: true, lossy: true, stream: true };
+    let mut stream = None;
+    panics(|| able.validate = decoder.validate(b"").is_some());
+    panics(|| able.lossy = decoder.decode_lossy(b"", &mut Vec::new()).is_some());
+    panics(|| stream = decoder.stream());
+    able.stream = stream.is_some();
+    (stream, able)
+}
+
+impl<'d> Slot<'d> {
+    fn fresh_stream(&self) -> Option<Box<dyn Stream + 'd>> {
+        let mut stream = None;
+        panics(|| stream = self.decoder.stream());
+        stream
+    }
+
+    /// Puts these questions, and holds the answers to the laws.
+    fn first_broken(
+        &mut self,
+        expectation: &Expectation<'_>,
+        observation: &mut Observation,
+        case: &Case<'_>,
+        questions: Questions,
+        comparisons: &mut u64,
+    ) -> Option<Parting> {
+        let stream = self.stream.as_deref_mut();
+        if panics(|| observation.observe(self.decoder, stream, case, questions, expectation.errors())) {
+            *comparisons += 1;
+            return Some((Law::Panic, None));
         }
-        Law::Reset
+        laws::first_broken(expectation, observation, case, comparisons)
+    }
+
+    /// Whether a decoder that broke a law does not, once it has had another input, or its stream is a new one.
+    fn remembers(
+        &mut self,
+        law: Law,
+        expectation: &Expectation<'_>,
+        observation: &mut Observation,
+        case: &Case<'_>,
+        questions: Questions,
+    ) -> bool {
+        self.stream = self.fresh_stream();
+        let between = |decoder: &dyn Decoder| {
+            decoder.validate(b"a");
+            decoder.decode_lossy(b"a", &mut Vec::new());
+        };
+        if panics(|| between(self.decoder)) {
+            return false;
+        }
+        if matches!(law, Law::Stream | Law::Detection | Law::Reset) {
+            return !self.stream_goes_wrong(expectation, observation, case);
+        }
+        self.first_broken(expectation, observation, case, questions, &mut 0).is_none()
+    }
+
+    /// Whether a new stream goes wrong, cut or whole.
+    fn stream_goes_wrong(
+        &mut self,
+        expectation: &Expectation<'_>,
+        observation: &mut Observation,
+        case: &Case<'_>,
+    ) -> bool {
+        [*case.cuts(), Cuts::NONE].into_iter().any(|cuts| {
+            self.stream = self.fresh_stream();
+            let case = Case::with_cuts(case.bytes, cuts);
+            let questions = Questions { stream: true, written: self.prompt, ..Questions::NONE };
+            self.first_broken(expectation, observation, &case, questions, &mut 0).is_some()
+        })
     }
 }
 

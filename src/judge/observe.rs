@@ -3,6 +3,8 @@
 use super::question::{Questions, Spans};
 use crate::decoder::{Decoder, Stream};
 use crate::input::Case;
+#[cfg(all(target_os = "linux", feature = "fence"))]
+use crate::input::fence::Fence;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 
 /// The answers of one decoder to one case; `None` where it was not asked or could not say. The buffers are kept from
@@ -29,6 +31,14 @@ pub(super) struct Observation {
     /// The verdict on the same bytes at another address, between other bytes.
     pub(super) placed: Option<Validity>,
     placed_bytes: Vec<u8>,
+    /// Whether the output left alone what was in its buffer before.
+    pub(super) appended: Option<bool>,
+    /// Whether only the bytes themselves were read, or on which side others were.
+    pub(super) bounds: Option<Result<(), Side>>,
+    #[cfg(all(target_os = "linux", feature = "fence"))]
+    fence: Option<Fence>,
+    #[cfg(all(target_os = "linux", feature = "fence"))]
+    fenced_bytes: Vec<u8>,
     /// The verdicts on the input before and after the first cut.
     pub(super) halves: Option<(Validity, Validity)>,
 }
@@ -37,6 +47,15 @@ pub(super) struct Observation {
 #[derive(Clone, Copy)]
 pub(super) struct Streamed {
     pub(super) validity: Option<Validity>,
+    /// A cut, and how long the output was when the chunk before it had been pushed.
+    pub(super) written: Option<(usize, usize)>,
+}
+
+/// One end of a byte string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Before,
+    Behind,
 }
 
 /// Which of the expected errors the list of errors answers to.
@@ -63,9 +82,9 @@ impl Observation {
         let bytes = case.bytes;
         self.validity = if questions.verdict { decoder.validate(bytes) } else { None };
         self.lossy = None;
+        self.appended = None;
         if questions.lossy {
-            self.lossy_bytes.clear();
-            self.lossy = decoder.decode_lossy(bytes, &mut self.lossy_bytes);
+            self.observe_output(decoder, case);
         }
         self.errors = None;
         match questions.spans {
@@ -75,15 +94,23 @@ impl Observation {
         }
         self.streamed = None;
         self.again = None;
-        if let Some(stream) = stream {
+        let mut stream = stream;
+        if let Some(stream) = &mut stream {
             if questions.stream {
                 self.streamed_bytes.clear();
-                self.streamed = Some(in_chunks(stream, case.cuts().chunks(bytes), &mut self.streamed_bytes));
+                let watched = watched(case).filter(|_| questions.written);
+                self.streamed =
+                    Some(in_chunks(&mut **stream, case.cuts().chunks(bytes), watched, &mut self.streamed_bytes));
             }
             if questions.again {
                 self.again_bytes.clear();
-                self.again = Some(in_chunks(stream, [bytes], &mut self.again_bytes));
+                self.again = Some(in_chunks(&mut **stream, [bytes], None, &mut self.again_bytes));
             }
+        }
+        self.bounds = None;
+        #[cfg(all(target_os = "linux", feature = "fence"))]
+        if questions.bounds {
+            self.observe_bounds(decoder, stream, case);
         }
         self.prefixed = None;
         if questions.prefix {
@@ -105,6 +132,61 @@ impl Observation {
         {
             self.halves = decoder.validate(&bytes[..cut]).zip(decoder.validate(&bytes[cut..]));
         }
+    }
+
+    /// Half of the outputs are put behind something, which must stay.
+    fn observe_output(&mut self, decoder: &dyn Decoder, case: &Case<'_>) {
+        const BEFORE: &[u8] = b"ab";
+        let before = if case.lot & 2 == 0 { BEFORE } else { b"" };
+        self.lossy_bytes.clear();
+        self.lossy_bytes.extend_from_slice(before);
+        self.lossy = decoder.decode_lossy(case.bytes, &mut self.lossy_bytes);
+        if self.lossy.is_some() && !before.is_empty() {
+            let kept = self.lossy_bytes.starts_with(before);
+            self.appended = Some(kept);
+            self.lossy_bytes.drain(..if kept { before.len() } else { 0 });
+        }
+    }
+
+    /// Puts the bytes where readable memory ends, and where it begins, and asks for the verdict. What is asked besides,
+    /// and on which side, is picked by the bytes.
+    #[cfg(all(target_os = "linux", feature = "fence"))]
+    fn observe_bounds<'s>(
+        &mut self,
+        decoder: &dyn Decoder,
+        mut stream: Option<&mut (dyn Stream + 's)>,
+        case: &Case<'_>,
+    ) {
+        if self.fence.is_none() {
+            self.fence = Fence::new();
+        }
+        let Some(fence) = &mut self.fence else { return };
+        // A decoder that panicked may have left something.
+        fence.was_touched();
+        let picked = if case.lot & 4 == 0 { Side::Before } else { Side::Behind };
+        for side in [Side::Behind, Side::Before] {
+            let copy = match side {
+                Side::Before => fence.at_start(case.bytes),
+                Side::Behind => fence.at_end(case.bytes),
+            };
+            let Some(copy) = copy else { return };
+            decoder.validate(copy);
+            self.fenced_bytes.clear();
+            match (&mut stream, side == picked) {
+                (_, true) => {
+                    decoder.decode_lossy(copy, &mut self.fenced_bytes);
+                }
+                (Some(stream), false) => {
+                    in_chunks(&mut **stream, [copy], None, &mut self.fenced_bytes);
+                }
+                (None, false) => {}
+            }
+            if fence.was_touched() {
+                self.bounds = Some(Err(side));
+                return;
+            }
+        }
+        self.bounds = Some(Ok(()));
     }
 
     /// Goes on behind each error the decoder finds, or where it does not state them, behind each that is expected.
@@ -171,11 +253,26 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> std::ops::Range<usize> {
     start..start + len
 }
 
+/// The cut, and its place in the list, at which a stream is watched; picked by the bytes.
+fn watched(case: &Case<'_>) -> Option<(usize, usize)> {
+    let cuts = case.cuts().offsets();
+    let index = (case.lot >> 8) as usize % cuts.len().max(1);
+    cuts.get(index).map(|&cut| (index, cut))
+}
+
+/// Feeds the chunks and ends the stream. With `watched`, notes how much is written when that cut is reached.
 fn in_chunks<'a, 's>(
     stream: &mut (dyn Stream + 's),
     chunks: impl IntoIterator<Item = &'a [u8]>,
+    watched: Option<(usize, usize)>,
     out: &mut Vec<u8>,
 ) -> Streamed {
-    chunks.into_iter().for_each(|chunk| stream.push(chunk, out));
-    Streamed { validity: stream.finish(out) }
+    let mut written = None;
+    for (index, chunk) in chunks.into_iter().enumerate() {
+        stream.push(chunk, out);
+        if let Some((_, cut)) = watched.filter(|&(at, _)| at == index) {
+            written = Some((cut, out.len()));
+        }
+    }
+    Streamed { validity: stream.finish(out), written }
 }

@@ -17,6 +17,10 @@ pub(super) struct Questions {
     pub(super) prefix: bool,
     /// The verdict on the same bytes at another address, between other bytes.
     pub(super) placement: bool,
+    /// Verdict and output of a copy with an inaccessible page beside it.
+    pub(super) bounds: bool,
+    /// What a stream has written before its end.
+    pub(super) written: bool,
     /// The verdicts on both halves of an ill-formed input.
     pub(super) halves: bool,
 }
@@ -40,6 +44,8 @@ impl Questions {
         again: false,
         prefix: false,
         placement: false,
+        bounds: false,
+        written: false,
         halves: false,
     };
 
@@ -51,6 +57,8 @@ impl Questions {
         again: true,
         prefix: true,
         placement: true,
+        bounds: true,
+        written: true,
         halves: true,
     };
 }
@@ -77,11 +85,12 @@ impl Abilities {
             Questions { prefix: true, ..none },
             Questions { placement: true, ..none },
             Questions { halves: true, ..none },
+            Questions { bounds: true, ..none },
         ];
         let lossy = [Questions { lossy: true, ..none }; 3];
         let stream = [
             Questions { stream: true, ..none },
-            Questions { stream: true, ..none },
+            Questions { stream: true, written: true, ..none },
             Questions { stream: true, again: true, ..none },
         ];
         let groups: [(bool, &[Questions]); 3] =
@@ -119,6 +128,8 @@ mod tests {
         assert!(picked.iter().any(|questions| questions.prefix));
         assert!(picked.iter().any(|questions| questions.placement));
         assert!(picked.iter().any(|questions| questions.halves));
+        assert!(picked.iter().any(|questions| questions.bounds));
+        assert!(picked.iter().any(|questions| questions.written));
         let validator = Abilities { validate: true, lossy: false, stream: false };
         assert!((0..1000).all(|number| !validator.pick(number, 0).lossy && !validator.pick(number, 0).stream));
     }

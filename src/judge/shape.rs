@@ -6,6 +6,7 @@
 use super::Judge;
 use super::divergence::{Shape, Subject};
 use super::laws::{Broken, Law};
+use super::panics::panics;
 use crate::decoder::Decoder;
 use crate::input::{Case, Cuts};
 use crate::spec::model::announced_len;
@@ -88,7 +89,9 @@ fn locate(decoder: &dyn Decoder, case: &Case<'_>) -> Option<usize> {
     let mut well_formed = true;
     for unit in units(&decoder.info().contract, case.bytes) {
         well_formed &= matches!(unit.reading, Reading::WellFormed(_));
-        if decoder.validate(&case.bytes[..unit.range().end])?.is_valid() != well_formed {
+        let mut verdict = None;
+        if panics(|| verdict = decoder.validate(&case.bytes[..unit.range().end])) || verdict?.is_valid() != well_formed
+        {
             return Some(unit.start);
         }
     }

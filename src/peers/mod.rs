@@ -92,20 +92,25 @@ pub fn matches_glob(glob: &str, name: &str) -> bool {
     (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches_glob(tail, &rest[at..]))
 }
 
-/// Lets `write` append to `out` as a `String`, without copying where `out` is empty.
+/// Lets `write` append to `out` as a `String`; without copying where little stands there, and that is well-formed.
 #[cfg(feature = "peers")]
 fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
+    const LITTLE: usize = 16;
     let before = core::mem::take(out);
-    if before.is_empty() {
-        // An empty vector is a `String` as it stands, and keeps its allocation.
-        let mut text = String::from_utf8(before).unwrap_or_default();
-        write(&mut text);
-        *out = text.into_bytes();
-    } else {
-        let mut text = String::new();
-        write(&mut text);
-        *out = before;
-        out.extend_from_slice(text.as_bytes());
+    let as_text =
+        if before.len() <= LITTLE { String::from_utf8(before).map_err(|e| e.into_bytes()) } else { Err(before) };
+    match as_text {
+        // Keeps its allocation.
+        Ok(mut text) => {
+            write(&mut text);
+            *out = text.into_bytes();
+        }
+        Err(before) => {
+            let mut text = String::new();
+            write(&mut text);
+            *out = before;
+            out.extend_from_slice(text.as_bytes());
+        }
     }
 }
 

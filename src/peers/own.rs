@@ -2,7 +2,7 @@
 
 use crate::decode::{Streaming, Utf8Error, lossy_into, validate};
 use crate::decoder::{Decoder, Info, Stream};
-use crate::spec::Contract;
+use crate::spec::{Contract, Detection};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
@@ -15,7 +15,7 @@ static INFO: Info = Info {
     name: "own",
     version: env!("CARGO_PKG_VERSION"),
     package: "utfuzz",
-    contract: Contract::STANDARD,
+    contract: Contract { detection: Detection::Earliest, ..Contract::STANDARD },
     lineage: |_| "own",
 };
 

@@ -1,0 +1,195 @@
+//! Memory between two pages that may not be read, to catch a decoder that reads outside its slice.
+//!
+//! AddressSanitizer does that for its own heap only, and only in code it has compiled. Here the page table does it. A
+//! read of a page beside the bytes raises SIGSEGV; the handler notes the touch and makes the page readable, so that the
+//! decoder goes on and the judge can name it.
+#![allow(unsafe_code, reason = "pages are protected and signals handled by the operating system")]
+
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::Once;
+
+/// Readable pages between the two others.
+const INNER_PAGES: usize = 8;
+const PAGES: usize = INNER_PAGES + 2;
+
+/// Memory with an inaccessible page at both sides.
+pub struct Fence {
+    slot: &'static Slot,
+    base: *mut u8,
+    page: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone; the slot it is listed in is atomic.
+unsafe impl Send for Fence {}
+
+/// Where the handler looks fences up: the address of the first page, 0 where the slot is free.
+struct Slot {
+    base: AtomicUsize,
+    touched: AtomicBool,
+}
+
+static SLOTS: [Slot; 256] = [const { Slot { base: AtomicUsize::new(0), touched: AtomicBool::new(false) } }; 256];
+static PAGE: AtomicUsize = AtomicUsize::new(0);
+
+impl Fence {
+    /// A fence; `None` where the system gives none.
+    pub fn new() -> Option<Self> {
+        let page = install_handler()?;
+        // SAFETY: a fresh anonymous mapping at an address of the system's choice.
+        let base = unsafe {
+            libc::mmap(
+                core::ptr::null_mut(),
+                PAGES * page,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return None;
+        }
+        let base = base.cast::<u8>();
+        // SAFETY: pages 1 to INNER_PAGES of the mapping just made.
+        let opened =
+            unsafe { libc::mprotect(base.add(page).cast(), INNER_PAGES * page, libc::PROT_READ | libc::PROT_WRITE) };
+        let claim =
+            |slot: &&Slot| slot.base.compare_exchange(0, base as usize, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+        match SLOTS.iter().find(claim).filter(|_| opened == 0) {
+            Some(slot) => {
+                slot.touched.store(false, Ordering::SeqCst);
+                Some(Self { slot, base, page })
+            }
+            None => {
+                // SAFETY: the mapping made above, listed nowhere.
+                unsafe { libc::munmap(base.cast(), PAGES * page) };
+                None
+            }
+        }
+    }
+
+    /// How many bytes there is room for.
+    pub fn room(&self) -> usize {
+        INNER_PAGES * self.page
+    }
+
+    /// A copy of `bytes` that begins where memory begins; `None` where there is no room.
+    pub fn at_start(&mut self, bytes: &[u8]) -> Option<&[u8]> {
+        (bytes.len() <= self.room()).then(|| self.write(bytes, 0))
+    }
+
+    /// A copy of `bytes` that ends where memory ends; `None` where there is no room.
+    pub fn at_end(&mut self, bytes: &[u8]) -> Option<&[u8]> {
+        (bytes.len() <= self.room()).then(|| self.write(bytes, self.room() - bytes.len()))
+    }
+
+    fn write(&mut self, bytes: &[u8], offset: usize) -> &[u8] {
+        // SAFETY: the readable pages, which are this value's alone; both callers have checked that `bytes` fits there.
+        unsafe {
+            let start = self.base.add(self.page + offset);
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len());
+            core::slice::from_raw_parts(start, bytes.len())
+        }
+    }
+
+    /// Whether a page beside the bytes was read since this was last asked. Both are closed again.
+    pub fn was_touched(&mut self) -> bool {
+        let touched = self.slot.touched.swap(false, Ordering::SeqCst);
+        if touched {
+            for page in [0, PAGES - 1] {
+                // SAFETY: the first and the last page of the mapping.
+                unsafe { libc::mprotect(self.base.add(page * self.page).cast(), self.page, libc::PROT_NONE) };
+            }
+        }
+        touched
+    }
+}
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        self.slot.base.store(0, Ordering::SeqCst);
+        // SAFETY: the mapping of this value, which no slice outlives.
+        unsafe { libc::munmap(self.base.cast(), PAGES * self.page) };
+    }
+}
+
+/// What handled SIGSEGV before.
+static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Installs the handler once; returns the size of a page.
+fn install_handler() -> Option<usize> {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: plain queries and the installation of a handler that keeps to what a signal handler may do. Both
+        // structures are plain data for which zero is a value.
+        unsafe {
+            let page = libc::sysconf(libc::_SC_PAGESIZE);
+            let mut before: libc::sigaction = core::mem::zeroed();
+            let mut ours: libc::sigaction = core::mem::zeroed();
+            ours.sa_sigaction = on_fault as *const () as usize;
+            ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+            if page > 0 && libc::sigaction(libc::SIGSEGV, &ours, &mut before) == 0 {
+                BEFORE.store(Box::into_raw(Box::new(before)), Ordering::SeqCst);
+                PAGE.store(page as usize, Ordering::SeqCst);
+            }
+        }
+    });
+    Some(PAGE.load(Ordering::SeqCst)).filter(|&page| page > 0)
+}
+
+/// Opens the page of a fence that was touched; hands every other fault to the handler there was.
+extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the system passes a valid `info`; `mprotect` is given pages of a listed fence; `BEFORE` holds null or a
+    // structure that is never freed. Nothing here allocates or locks.
+    unsafe {
+        let address = (*info).si_addr() as usize;
+        let page = PAGE.load(Ordering::SeqCst);
+        for slot in &SLOTS {
+            let base = slot.base.load(Ordering::SeqCst);
+            for outer in [base, base + (PAGES - 1) * page] {
+                if base != 0 && (outer..outer + page).contains(&address) {
+                    libc::mprotect(outer as *mut libc::c_void, page, libc::PROT_READ);
+                    slot.touched.store(true, Ordering::SeqCst);
+                    return;
+                }
+            }
+        }
+        // The faulting instruction runs again, and meets whoever was here before.
+        let before = BEFORE.load(Ordering::SeqCst);
+        let default: libc::sigaction = core::mem::zeroed();
+        libc::sigaction(libc::SIGSEGV, if before.is_null() { &default } else { before }, core::ptr::null_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_outside_is_noted_and_one_inside_is_not() {
+        let mut fence = Fence::new().unwrap();
+        for bytes in [&b""[..], b"a", b"abc", &[0x80; 4096], &vec![0xFF; fence.room()]] {
+            assert_eq!(fence.at_end(bytes), Some(bytes));
+            assert_eq!(fence.at_start(bytes), Some(bytes));
+            assert!(!fence.was_touched());
+            let end = fence.at_end(bytes).unwrap().as_ptr_range().end;
+            // SAFETY: the page behind is mapped; the handler opens it.
+            unsafe { end.read_volatile() };
+            assert!(fence.was_touched());
+            assert!(!fence.was_touched());
+            let start = fence.at_start(bytes).unwrap().as_ptr();
+            // SAFETY: as above, for the page before.
+            unsafe { start.sub(1).read_volatile() };
+            assert!(fence.was_touched());
+        }
+        assert_eq!(fence.at_end(&vec![0; fence.room() + 1]), None);
+    }
+
+    #[test]
+    fn fences_are_many_and_given_back() {
+        for _ in 0..10 {
+            let fences: Vec<_> = (0..100).map(|_| Fence::new()).collect();
+            assert!(fences.iter().all(Option::is_some));
+        }
+    }
+}
