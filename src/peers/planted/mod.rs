@@ -19,8 +19,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 }
 
 /// What is planted: the name of each decoder and its fault.
-#[allow(dead_code, reason = "for the score of an engine")]
-pub(crate) fn rows() -> impl Iterator<Item = (&'static str, &'static Row)> {
+pub fn rows() -> impl Iterator<Item = (&'static str, &'static Row)> {
     planted().map(|planted| (planted.info.name, &planted.row))
 }
 
@@ -30,16 +29,15 @@ fn planted() -> impl Iterator<Item = &'static Planted> {
 
 /// A fault and where it was reported.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "for the score of an engine")]
-pub(crate) struct Row {
+pub struct Row {
     /// A letter for the class (g: grammar, s: blocks, r: replacement, t: streams) and a number.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// What the decoder does wrong.
-    pub(crate) fault: &'static str,
+    pub fault: &'static str,
     /// The decoders that had it.
-    pub(crate) citation: &'static str,
+    pub citation: &'static str,
     /// The signatures it implies, without the decoder: `law/subject/shape`, `*` for any characters.
-    pub(crate) signs: &'static [&'static str],
+    pub signs: &'static [&'static str],
 }
 
 /// Our decoder, with one answer replaced.
