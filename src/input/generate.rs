@@ -25,6 +25,32 @@ impl Structured {
     }
 }
 
+/// Inputs that are not for `Arbitrary`: much shorter, or with far more in them.
+impl Structured {
+    /// One segment, or two or three.
+    pub fn small(seed: u64) -> Self {
+        let mut dice = Dice::new(seed);
+        let segments = 1 + dice.below(2) + dice.below(2);
+        Self::of_segments(&mut dice, segments)
+    }
+
+    /// Some hundred segments, so that every kind of fault is likely among them.
+    pub fn dense(seed: u64) -> Self {
+        const SEGMENTS: usize = 160;
+        Self::of_segments(&mut Dice::new(seed), SEGMENTS)
+    }
+
+    fn of_segments(dice: &mut Dice, segments: usize) -> Self {
+        let mut bytes = Vec::new();
+        for _ in 0..segments {
+            let mut entropy = [0; 32];
+            dice.fill(&mut entropy);
+            add(&mut Unstructured::new(&entropy), &mut bytes, segment);
+        }
+        Self(bytes)
+    }
+}
+
 impl fmt::Debug for Structured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "b\"{}\"", self.0.escape_ascii())

@@ -8,7 +8,7 @@ use super::dice::Dice;
 use super::generate::{Structured, segment};
 use super::trailer::CutInput;
 use crate::spec::model::{announced_len, payload, push_form, push_generalised};
-use crate::utf8::{ByteClass, is_continuation};
+use crate::utf8::{BYTE_ORDER_MARK, ByteClass, REPLACEMENT, is_continuation};
 use arbitrary::Unstructured;
 use core::ops::Range;
 
@@ -53,7 +53,7 @@ pub fn cross(first: &[u8], second: &[u8], most: usize, seed: u32) -> Vec<u8> {
 type Change = fn(&mut Vec<u8>, &mut Dice);
 
 /// The changes; those that stand twice are made twice as often.
-const CHANGES: [Change; 18] = [
+const CHANGES: [Change; 22] = [
     swap_class,
     swap_class,
     spell_overlong,
@@ -65,12 +65,16 @@ const CHANGES: [Change; 18] = [
     move_to_edge,
     move_to_edge,
     move_to_edge,
+    isolate,
+    isolate,
     change_width,
     insert_segments,
     insert_segments,
     insert_segments,
     end_early,
+    end_early,
     start_late,
+    mark_start,
     start_anew,
 ];
 
@@ -180,6 +184,25 @@ fn move_to_edge(bytes: &mut Vec<u8>, dice: &mut Dice) {
     replace(bytes, at - taken..at, &vec![b'a'; padding]);
 }
 
+/// Nothing remains but one sequence, or a few, at a block edge, with ASCII before and perhaps behind.
+fn isolate(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let first = some_sequence(bytes, dice);
+    let end = (first.end + if dice.one_in(2) { 0 } else { dice.below(6) }).min(bytes.len());
+    let kept = bytes[first.start..end].to_vec();
+    let before = dice.choose([0, 16, 32, 64, 128]) + dice.choose([0, 16, 32, 64]);
+    let behind = dice.choose([0, 1, 16, 64, 128]);
+    bytes.clear();
+    bytes.resize((before + 1usize).saturating_sub(dice.below(6)), b'a');
+    bytes.extend(kept);
+    bytes.resize(bytes.len() + behind, b'a');
+}
+
+/// The input starts with what is treated apart at the start of a text.
+fn mark_start(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    const MARKS: [&[u8]; 5] = [BYTE_ORDER_MARK, BYTE_ORDER_MARK, REPLACEMENT, b"\xFF\xFE", b"\xEF\xBB"];
+    replace(bytes, 0..0, dice.choose(MARKS));
+}
+
 /// A character of another width, with ASCII behind it put in or taken out to keep the length.
 fn change_width(bytes: &mut Vec<u8>, dice: &mut Dice) {
     const CHARACTERS: [u32; 8] = [0x61, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFD, 0x1_0000, 0x10_FFFF];
@@ -220,7 +243,12 @@ fn start_late(bytes: &mut Vec<u8>, dice: &mut Dice) {
 }
 
 fn start_anew(bytes: &mut Vec<u8>, dice: &mut Dice) {
-    let Structured(anew) = Structured::seeded(dice.next());
+    let seed = dice.next();
+    let Structured(anew) = match dice.below(3) {
+        0 => Structured::small(seed),
+        1 => Structured::seeded(seed),
+        _ => Structured::dense(seed),
+    };
     *bytes = anew;
 }
 

@@ -7,7 +7,7 @@
 use super::expect::Expectation;
 use super::laws::{Broken, Law};
 use crate::input::Case;
-use crate::spec::Reading;
+use crate::spec::{Reading, Unit};
 use crate::utf8::{ByteClass, Kind};
 
 /// A group of features, with its name and how many there are.
@@ -50,11 +50,13 @@ const CUTS: Group = Group::behind("cuts", LENGTHS, CLASSES * CLASSES);
 const SIZES: Group = Group::behind("sizes", CUTS, 16 * 16);
 /// Which decoders break which law, with the first error; a hash.
 const OUTCOMES: Group = Group::behind("outcomes", SIZES, 512);
+/// Each kind of error as the only one and the last of the input, at each position in a block.
+const ENDS: Group = Group::behind("ends", OUTCOMES, KINDS * BLOCK);
 
-const GROUPS: [Group; 7] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, CUTS, SIZES, OUTCOMES];
+const GROUPS: [Group; 8] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, CUTS, SIZES, OUTCOMES, ENDS];
 
 /// How many features there are; a multiple of eight.
-pub const FEATURES: usize = (OUTCOMES.first + OUTCOMES.count).next_multiple_of(8);
+pub const FEATURES: usize = (ENDS.first + ENDS.count).next_multiple_of(8);
 
 /// The features seen so far.
 pub(super) struct Features {
@@ -107,6 +109,11 @@ pub(super) fn each(expectation: Expectation<'_>, case: &Case<'_>, mut feature: i
         feature(ERRORS.at(kind * BLOCK + unit.start % BLOCK));
         feature(NEIGHBOURS.at(before * KINDS + kind));
         before = kind;
+    }
+    if let [Unit { start, len, reading: Reading::IllFormed { kind, .. } }] = *expectation.units()
+        && start + len == bytes.len()
+    {
+        feature(ENDS.at(kind.index() * BLOCK + start % BLOCK));
     }
     for block in bytes.chunks(BLOCK) {
         let mut before = ByteClass::of(b'a').index();

@@ -126,11 +126,11 @@ impl<'d> Judge<'d> {
     /// perhaps as the breach of a stronger law.
     pub fn judge_novelty(&mut self, case: &Case<'_>) -> &[Broken] {
         /// A judge that has seen little knows little: at first everything is judged in full.
-        const FIRST_CASES: u64 = 1024;
+        const FIRST_JUDGEMENTS: u64 = 16 * 1024;
         self.start(case);
         let first = self.expectations.of(0, case.bytes, false);
         self.novel = first.is_some_and(|first| self.features.note(first, case));
-        if !self.novel && self.statistics.cases >= FIRST_CASES {
+        if !self.novel && self.statistics.cases * self.on.len() as u64 >= FIRST_JUDGEMENTS {
             self.ask_some(case);
             return &self.broken;
         }
