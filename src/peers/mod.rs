@@ -7,7 +7,7 @@ mod core_str;
 mod encoding_rs;
 mod own;
 #[cfg(feature = "planted")]
-mod planted;
+pub mod planted;
 #[cfg(feature = "peers")]
 mod simdutf8;
 #[cfg(feature = "peers")]
