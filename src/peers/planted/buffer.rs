@@ -101,3 +101,29 @@ fn through_crowded_scratch(bytes: &[u8], out: &mut Vec<u8>) {
     }
     out.extend_from_slice(&scratch[..filled]);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether text comes back as it was.
+    fn is_kept(lossy: fn(&[u8], &mut Vec<u8>), text: &[u8]) -> bool {
+        let mut out = Vec::new();
+        lossy(text, &mut out);
+        out == text
+    }
+
+    #[test]
+    fn only_full_buffers_lose_anything() {
+        let bike = "\u{1F6B2}".as_bytes();
+        let text = |before: usize, behind: usize| [&vec![b'a'; before], bike, &vec![b'a'; behind]].concat();
+        assert!(!is_kept(through_small_scratch, &text(1021, 1023)));
+        assert!(is_kept(through_small_scratch, &text(1021, 1022)));
+        assert!(is_kept(through_small_scratch, &text(1020, 3000)));
+        assert!(!is_kept(through_reused_chunk, &text(8191, 8192)));
+        assert!(is_kept(through_reused_chunk, &text(8191, 8191)));
+        assert!(is_kept(through_reused_chunk, &text(8190, 20_000)));
+        assert!(!is_kept(through_crowded_scratch, &text(253, 0)));
+        assert!(is_kept(through_crowded_scratch, &text(252, 300)));
+    }
+}
