@@ -14,7 +14,7 @@ fn main() {
     for callback in compares.chain(["switch".to_owned()]) {
         let symbol = format!("__sanitizer_cov_trace_{callback}");
         let argument = format!("-Wl,--wrap={symbol},--defsym=__wrap_{symbol}=utfuzz_ignore_comparison");
-        // `baseline` is left as cargo-fuzz makes any target.
+        // `baseline` and `plain` are left as cargo-fuzz makes any target.
         for target in ["differential", "streaming", "structured"] {
             println!("cargo::rustc-link-arg-bin={target}={argument}");
         }

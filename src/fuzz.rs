@@ -1,10 +1,12 @@
 //! What the targets under `fuzz/` call: one harness for the process, a report and an abort on the first new divergence.
 //!
-//! A target returns whether its input did something new in terms of the standard (`judge::feedback`). libFuzzer is told
-//! to keep those inputs and to forget the others, which also spares it looking at tens of thousands of code counters
-//! that say little about branch-free decoders.
+//! A target returns whether its input did something new in terms of the standard (`judge::feedback`), and [`features`]
+//! names what. libFuzzer is told to keep those inputs and to forget the others, which also spares it looking at tens of
+//! thousands of code counters that say little about branch-free decoders.
 //!
 //! `UTFUZZ_DECODERS` selects decoders (see [`peers::select`]). A decoder that is switched off keeps its place.
+//! `UTFUZZ_FEATURES` selects groups of behaviour features by name, separated by commas, to measure what each is worth;
+//! `none` leaves libFuzzer with code coverage alone, and every input is judged in full.
 
 use crate::decoder::Decoder;
 use crate::input::Case;
@@ -20,6 +22,9 @@ use std::sync::OnceLock;
 
 /// The environment variable that selects decoders.
 pub const DECODERS: &str = "UTFUZZ_DECODERS";
+
+/// The environment variable that selects groups of behaviour features.
+pub const FEATURES: &str = "UTFUZZ_FEATURES";
 
 /// Judges cases and lets known differences pass.
 pub struct Harness<'d> {
@@ -40,10 +45,20 @@ impl<'d> Harness<'d> {
         Ok(Self { judge, ledger, known: 0 })
     }
 
-    /// The first divergence of a case that the ledger does not know.
+    /// The first divergence of a case that the ledger does not know. A case that does nothing new is only sampled.
     pub fn run(&mut self, case: &Case<'_>) -> Option<Divergence> {
-        let mut next = 0;
         self.judge.judge_novelty(case);
+        self.first_new(case)
+    }
+
+    /// As [`Harness::run`], with every question put to every decoder.
+    pub fn run_in_full(&mut self, case: &Case<'_>) -> Option<Divergence> {
+        self.judge.judge(case);
+        self.first_new(case)
+    }
+
+    fn first_new(&mut self, case: &Case<'_>) -> Option<Divergence> {
+        let mut next = 0;
         while let Some(&broken) = self.judge.broken().get(next) {
             next += 1;
             if self.is_known(&broken) {
@@ -72,11 +87,17 @@ impl<'d> Harness<'d> {
 }
 
 /// The harness of the process, which says what it has seen when the process ends.
-struct Announced(Harness<'static>);
+struct Announced {
+    harness: Harness<'static>,
+    /// Whether libFuzzer goes by behaviour; else by code coverage alone.
+    by_behaviour: bool,
+    /// The behaviour features of the last input, where it was novel.
+    features: Vec<usize>,
+}
 
 impl Drop for Announced {
     fn drop(&mut self) {
-        let Harness { judge, known, .. } = &self.0;
+        let Harness { judge, known, .. } = &self.harness;
         eprintln!("\noracle: {}\nknown differences passed: {known}", judge.statistics());
     }
 }
@@ -89,25 +110,48 @@ thread_local! {
 fn from_environment(more: fn() -> Vec<Box<dyn Decoder>>) -> Announced {
     static ALL: OnceLock<Vec<Box<dyn Decoder>>> = OnceLock::new();
     let decoders = ALL.get_or_init(|| peers::all().into_iter().chain(more()).collect());
-    let filter = std::env::var(DECODERS).unwrap_or_default();
-    let harness = Harness::new(decoders, &filter, Ledger::built_in()).unwrap_or_else(|error| {
-        eprintln!("{DECODERS}: {error}");
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let refuse = |name: &str, error: &dyn fmt::Display| -> ! {
+        eprintln!("{name}: {error}");
         std::process::exit(2);
-    });
-    Announced(harness)
+    };
+    crate::judge::silence_panics();
+    let mut harness = Harness::new(decoders, &variable(DECODERS), Ledger::built_in())
+        .unwrap_or_else(|error| refuse(DECODERS, &error));
+    let groups = variable(FEATURES);
+    let groups: Vec<&str> = groups.split(',').map(str::trim).filter(|group| !group.is_empty()).collect();
+    let by_behaviour = groups != ["none"];
+    if by_behaviour
+        && !groups.is_empty()
+        && let Err(known) = harness.judge.only_features(&groups)
+    {
+        refuse(FEATURES, &format_args!("none alone, or some of {}", known.join(", ")));
+    }
+    Announced { harness, by_behaviour, features: Vec::new() }
 }
 
 fn run(more: fn() -> Vec<Box<dyn Decoder>>, case: &Case<'_>) -> bool {
+    run_by(true, more, case)
+}
+
+fn run_by(behaviour: bool, more: fn() -> Vec<Box<dyn Decoder>>, case: &Case<'_>) -> bool {
     HARNESS.with_borrow_mut(|slot| {
-        let Announced(harness) = slot.get_or_insert_with(|| from_environment(more));
-        match harness.run(case) {
-            None => harness.judge.was_novel(),
-            Some(divergence) => {
-                eprintln!("{}", crash_report(&divergence));
-                std::process::abort();
-            }
+        let Announced { harness, by_behaviour, features } = slot.get_or_insert_with(|| from_environment(more));
+        features.clear();
+        let by_behaviour = behaviour && *by_behaviour;
+        let divergence = if by_behaviour { harness.run(case) } else { harness.run_in_full(case) };
+        if let Some(divergence) = divergence {
+            eprintln!("{}", crash_report(&divergence));
+            std::process::abort();
         }
+        harness.judge.features(case, |feature| features.push(feature));
+        !by_behaviour || harness.judge.was_novel()
     })
+}
+
+/// Names the behaviour features, below [`judge::FEATURES`](crate::judge::FEATURES), of the last input where it was novel.
+pub fn features(each: impl FnMut(usize)) {
+    HARNESS.with_borrow(|slot| slot.iter().flat_map(|announced| &announced.features).copied().for_each(each));
 }
 
 /// What is printed before aborting. The last two lines are read by machines: ClusterFuzz makes the first the crash
@@ -120,6 +164,11 @@ pub fn crash_report(divergence: &Divergence) -> String {
 /// Target `differential`: the file is exactly the bytes the decoders see.
 pub fn differential(bytes: &[u8]) -> bool {
     run(Vec::new, &Case::new(bytes))
+}
+
+/// Target `plain`: as [`differential`], every question put to every decoder, and nothing said of behaviour.
+pub fn plain(bytes: &[u8]) {
+    run_by(false, Vec::new, &Case::new(bytes));
 }
 
 /// As [`differential`], with decoders of one's own beside the peers: `more` is called once.

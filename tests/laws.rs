@@ -5,8 +5,8 @@ use utfuzz::decode::{self, Streaming};
 use utfuzz::fuzz::Harness;
 use utfuzz::input::generate::Structured;
 use utfuzz::input::{Case, Cuts};
-use utfuzz::judge::{Judge, Law, first_divergence};
-use utfuzz::spec::Contract;
+use utfuzz::judge::{Judge, Law, first_divergence, silence_panics};
+use utfuzz::spec::{Contract, Detection};
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::utf8::{ErrorLen, Malformed, Validity};
 use utfuzz::{Decoder, Info, Stream};
@@ -74,6 +74,31 @@ fn merged(bytes: &[u8]) -> Vec<u8> {
     text.replace("\u{FFFD}\u{FFFD}", "\u{FFFD}").into_bytes()
 }
 
+/// The same bytes, after a look at the one behind them where they end in a lead.
+#[allow(unsafe_code, reason = "reading outside the slice is the fault")]
+fn reading_beyond(bytes: &[u8]) -> &[u8] {
+    if bytes.last().is_some_and(|&last| last >= 0xC0) {
+        // SAFETY: none; the judge offers memory that is mapped.
+        unsafe { bytes.as_ptr_range().end.read_volatile() };
+    }
+    bytes
+}
+
+/// Writes nothing before its end.
+#[derive(Default)]
+struct Lazy(Vec<u8>);
+
+impl Stream for Lazy {
+    fn push(&mut self, chunk: &[u8], _: &mut Vec<u8>) {
+        self.0.extend_from_slice(chunk);
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+        out.extend(lossy(&std::mem::take(&mut self.0)));
+        None
+    }
+}
+
 /// A stream with a fault in `push` or in `finish`.
 struct Leaky {
     inner: Streaming,
@@ -96,9 +121,41 @@ fn finish(stream: &mut Streaming, out: &mut Vec<u8>) {
     let _ = stream.finish(out);
 }
 
+/// A stream that promises to write at once.
+fn prompt() -> Info {
+    let contract = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
+    Info { contract, ..Faulty::default().info }
+}
+
 /// A decoder, an input that shows its fault, and the signature wanted.
 fn faults() -> Vec<(Faulty, &'static [u8], &'static str)> {
     vec![
+        (
+            Faulty {
+                validate: |bytes| {
+                    assert!(!bytes.contains(&0x7F));
+                    Some(verdict(bytes))
+                },
+                ..Faulty::default()
+            },
+            b"a\x7F",
+            "panic/faulty/valid-1/anywhere",
+        ),
+        (
+            Faulty { validate: |bytes| Some(verdict(reading_beyond(bytes))), ..Faulty::default() },
+            b"a\xE2",
+            "bounds/faulty/incomplete/tail",
+        ),
+        (
+            Faulty { lossy: |bytes| Some(lossy(bytes).repeat(bytes.len())), ..Faulty::default() },
+            b"a\xFFbcdefgh\xFF",
+            "progress/faulty/end/anywhere",
+        ),
+        (
+            Faulty { info: prompt(), stream: || Some(Box::new(Lazy::default())), ..Faulty::default() },
+            b"a\xFFa\xFF",
+            "detection/faulty/valid-1/cut",
+        ),
         (
             Faulty { validate: |bytes| only_valid(bytes, bytes.ends_with(b"\xFF")), ..Faulty::default() },
             b"a\xFF",
@@ -208,6 +265,7 @@ fn faults() -> Vec<(Faulty, &'static [u8], &'static str)> {
 #[test]
 fn each_fault_has_the_signature_that_names_it() {
     let mut wrong = Vec::new();
+    silence_panics();
     for (decoder, witness, signature) in faults() {
         let cuts = [vec![1, 2, 2], (0..=witness.len()).collect(), vec![]];
         let divergences: Vec<String> = cuts

@@ -1,7 +1,14 @@
 //! The file is exactly the bytes every decoder sees.
 #![no_main]
 
-use libfuzzer_sys::{Corpus, fuzz_target};
-use utfuzz_fuzz::corpus;
+use libfuzzer_sys::{Corpus, fuzz_crossover, fuzz_mutator, fuzz_target};
+use utfuzz::input::mutate::mutate;
+use utfuzz_fuzz::{corpus, crossed, mutated};
 
 fuzz_target!(|bytes: &[u8]| -> Corpus { corpus(utfuzz::fuzz::differential(bytes)) });
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutated(data, size, max_size, seed, mutate)
+});
+
+fuzz_crossover!(|first: &[u8], second: &[u8], out: &mut [u8], seed: u32| { crossed(first, second, out, seed) });

@@ -1,10 +1,44 @@
 //! What the targets share.
 
-use libfuzzer_sys::Corpus;
+use core::sync::atomic::{AtomicU8, Ordering};
+use libfuzzer_sys::{Corpus, fuzzer_mutate};
+use utfuzz::judge::FEATURES;
 
-/// What libFuzzer does with an input that did something new, or did not.
+/// Counters that libFuzzer reads after each input beside those of the code.
+#[repr(align(8))]
+struct Counters([AtomicU8; FEATURES]);
+
+#[cfg_attr(target_os = "linux", unsafe(link_section = "__libfuzzer_extra_counters"))]
+static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
+
+/// What libFuzzer does with an input that did something new, or did not. What it did is counted.
 pub fn corpus(novel: bool) -> Corpus {
+    utfuzz::fuzz::features(|feature| COUNTERS.0[feature].store(1, Ordering::Relaxed));
     if novel { Corpus::Keep } else { Corpus::Reject }
+}
+
+/// Changes the first `size` of `data` by `mutate`, or one time in eight as libFuzzer would; returns the new size.
+pub fn mutated(
+    data: &mut [u8],
+    size: usize,
+    max_size: usize,
+    seed: u32,
+    mutate: fn(&mut Vec<u8>, usize, u32),
+) -> usize {
+    if seed % 8 == 0 {
+        return fuzzer_mutate(data, size, max_size);
+    }
+    let mut bytes = data[..size].to_vec();
+    mutate(&mut bytes, max_size, seed);
+    data[..bytes.len()].copy_from_slice(&bytes);
+    bytes.len()
+}
+
+/// Crosses two inputs into `out`; returns the size.
+pub fn crossed(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
+    let bytes = utfuzz::input::mutate::cross(first, second, out.len(), seed);
+    out[..bytes.len()].copy_from_slice(&bytes);
+    bytes.len()
 }
 
 /// Takes the place of LLVM's callbacks for traced comparisons; see `build.rs`.

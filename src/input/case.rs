@@ -1,5 +1,6 @@
 //! A case: the bytes, and what else a judgement needs, derived from the bytes alone.
 
+use super::dice::Dice;
 use core::cell::OnceCell;
 
 /// One input to be judged.
@@ -28,7 +29,7 @@ impl<'a> Case<'a> {
 
     /// Where the input is cut into chunks for streaming decoders.
     pub fn cuts(&self) -> &Cuts {
-        self.cuts.get_or_init(|| Cuts::derive(self.bytes, &mut Dice(u64::from(self.lot))))
+        self.cuts.get_or_init(|| Cuts::derive(self.bytes, &mut Dice::new(u64::from(self.lot))))
     }
 }
 
@@ -92,29 +93,6 @@ impl Cuts {
                 Self::new((1..=Self::MOST).map(|index| index * step).take_while(|&cut| cut < len), len)
             }
         }
-    }
-}
-
-/// Pseudo-random numbers determined by length, first and last bytes of an input (SplitMix64).
-struct Dice(u64);
-
-impl Dice {
-    fn of(bytes: &[u8]) -> Self {
-        let word = |part: &[u8]| part.iter().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
-        let ends = word(&bytes[..bytes.len().min(8)]) ^ word(&bytes[bytes.len().saturating_sub(8)..]).rotate_left(29);
-        Self(ends ^ (bytes.len() as u64).rotate_left(47))
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        ((u64::from(self.roll()) * bound as u64) >> 32) as usize
-    }
-
-    fn roll(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 32) as u32
     }
 }
 

@@ -1,5 +1,6 @@
 //! Structured inputs: segments of text and of faults, laid across block edges, drawn with `arbitrary`.
 
+use super::dice::Dice;
 use crate::spec::model::{push_form, push_generalised};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use core::fmt;
@@ -9,19 +10,15 @@ use core::fmt;
 pub struct Structured(pub Vec<u8>);
 
 impl Structured {
-    /// No segment is added beyond so many bytes.
+    /// No segment is added beyond so many bytes, but for the few inputs that are [long](Self::LONG) on purpose.
     pub const LONGEST: usize = 600;
+    /// About how long a long input is at the most.
+    pub const LONG: usize = 3 * 8192;
 
     /// The input drawn with the numbers of this seed.
     pub fn seeded(seed: u64) -> Self {
         let mut entropy = [0; 160];
-        let mut state = seed;
-        for chunk in entropy.as_chunks_mut::<8>().0 {
-            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut mixed = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-            *chunk = (mixed ^ mixed >> 31).to_le_bytes();
-        }
+        Dice::new(seed).fill(&mut entropy);
         let len = 8 + (seed.wrapping_mul(37) % (entropy.len() as u64 - 8)) as usize;
         // Drawing fails only where entropy runs out, and every segment is optional.
         Self::arbitrary(&mut Unstructured::new(&entropy[..len])).unwrap_or(Self(Vec::new()))
@@ -37,11 +34,15 @@ impl fmt::Debug for Structured {
 impl<'a> Arbitrary<'a> for Structured {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let mut bytes = Vec::new();
+        if u.ratio(1, 128).unwrap_or(false) {
+            add(u, &mut bytes, long);
+        }
+        let longest = bytes.len() + Self::LONGEST;
         // One in four: text without a fault but one, at the very end.
         let fault_at_end = u.ratio(1, 4).unwrap_or(false);
         let segments = if fault_at_end { u.int_in_range(0..=6).unwrap_or(0) } else { usize::MAX };
         let mut count = 0;
-        while !u.is_empty() && bytes.len() < Self::LONGEST && count < segments {
+        while !u.is_empty() && bytes.len() < longest && count < segments {
             count += 1;
             add(u, &mut bytes, if fault_at_end { text_segment } else { segment });
         }
@@ -62,7 +63,7 @@ fn add(u: &mut Unstructured<'_>, out: &mut Vec<u8>, segment: fn(&mut Unstructure
 
 fn text_segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     match u.int_in_range(0..=3)? {
-        0 => ascii(u.int_in_range(1..=20)?, out),
+        0 => ascii(u, out)?,
         1 => to_edge(u, out)?,
         _ => text(u, out)?,
     }
@@ -74,12 +75,14 @@ fn fault_at_the_end(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     if u.ratio(2, 3)? { truncated(u, out) } else { fault(u, out) }
 }
 
-fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
-    match u.int_in_range(0..=9)? {
-        0 => ascii(u.int_in_range(1..=20)?, out),
+/// Text, a fault, or what moves the next one across a block edge.
+pub(super) fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    match u.int_in_range(0..=10)? {
+        0 => ascii(u, out)?,
         1 | 2 => to_edge(u, out)?,
         3 | 4 => text(u, out)?,
         5..=8 => fault(u, out)?,
+        9 => enclosed(u, out)?,
         _ => {
             let len = u.int_in_range(1..=6)?;
             out.extend_from_slice(u.bytes(len)?);
@@ -88,8 +91,57 @@ fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-fn ascii(len: usize, out: &mut Vec<u8>) {
+/// ASCII by which formats on top of UTF-8 change their state, and the bounds of the class.
+const SYNTAX: &[u8] = b"\0\t\n\r \"%&'/<=>[\\]{}\x7F";
+
+fn filler(len: usize, out: &mut Vec<u8>) {
     out.resize(out.len() + len, b'a');
+}
+
+/// A run of one letter, or now and then of what means something to a format.
+fn ascii(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let byte = if u.ratio(1, 4)? { *u.choose(SYNTAX)? } else { b'a' };
+    let len = u.int_in_range(1..=20)?;
+    out.resize(out.len() + len, byte);
+    Ok(())
+}
+
+/// A fault or text between two bytes that mean something to a format.
+fn enclosed(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let byte = *u.choose(SYNTAX)?;
+    out.push(byte);
+    if u.ratio(1, 4)? {
+        text(u, out)?
+    } else {
+        fault(u, out)?
+    };
+    out.push(byte);
+    Ok(())
+}
+
+/// One character again and again to the end of a large buffer, something there, and the same once more.
+fn long(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let edge = *u.choose(&[1024, 4096, 8192])?;
+    let mut character = Vec::new();
+    if u.ratio(1, 2)? {
+        text(u, &mut character)?
+    } else {
+        filler(1, &mut character)
+    };
+    for _ in 0..2 {
+        let end = out.len() + edge - u.int_in_range(0..=5)?;
+        while out.len() < end {
+            out.extend_from_slice(&character[..character.len().min(end - out.len())]);
+        }
+        if u.ratio(1, 2)? {
+            text(u, out)?
+        } else {
+            fault(u, out)?
+        };
+    }
+    let end = out.len() + edge;
+    filler(end.saturating_sub(out.len()), out);
+    Ok(())
 }
 
 /// ASCII up to a block edge, or up to four bytes before it, or one behind.
@@ -97,7 +149,7 @@ fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let edge = *u.choose(&[16, 32, 64, 64, 128, 256])?;
     let short = u.int_in_range(0..=5)?;
     let target = (out.len() + 5).next_multiple_of(edge) + 1 - short;
-    ascii(target.saturating_sub(out.len()), out);
+    filler(target.saturating_sub(out.len()), out);
     Ok(())
 }
 
@@ -111,7 +163,7 @@ fn text(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
 }
 
 /// The scalar values by width and by lead byte, and code points with a history of special treatment.
-const RANGES: [(u32, u32); 12] = [
+pub(super) const RANGES: [(u32, u32); 12] = [
     (0x00, 0x7F),
     (0x80, 0x7FF),
     (0x800, 0xFFF),
@@ -126,7 +178,7 @@ const RANGES: [(u32, u32); 12] = [
     (0x1_F600, 0x1_F64F),
 ];
 
-fn scalar(u: &mut Unstructured<'_>, first: u32, last: u32) -> Result<u32> {
+pub(super) fn scalar(u: &mut Unstructured<'_>, first: u32, last: u32) -> Result<u32> {
     Ok(match u.int_in_range(0..=3)? {
         0 => first,
         1 => last,
@@ -194,9 +246,11 @@ mod tests {
     fn every_kind_valid_text_and_block_edges_are_drawn() {
         let mut kinds = BTreeMap::new();
         let mut across_edge = 0;
+        let mut long = 0;
         for seed in 0..20_000 {
             let Structured(bytes) = Structured::seeded(seed);
-            assert!(bytes.len() < Structured::LONGEST + 300);
+            assert!(bytes.len() < Structured::LONG + Structured::LONGEST + 300);
+            long += usize::from(bytes.len() > 8192);
             match validity(&Contract::STANDARD, &bytes) {
                 Validity::Valid => *kinds.entry("valid").or_insert(0) += 1,
                 Validity::Invalid(malformed) => {
@@ -220,6 +274,7 @@ mod tests {
             assert!(kinds.get(kind).is_some_and(|&count| count > 100), "{kind}: {kinds:?}");
         }
         assert!(across_edge > 500, "{across_edge}");
+        assert!((50..400).contains(&long), "{long}");
         assert_eq!(Structured::seeded(7), Structured::seeded(7));
     }
 }

@@ -3,11 +3,14 @@
 pub mod case;
 #[cfg(feature = "check")]
 pub mod corpus;
+mod dice;
 pub mod exhaustive;
 #[cfg(all(target_os = "linux", feature = "fence"))]
 pub mod fence;
 #[cfg(feature = "arbitrary")]
 pub mod generate;
+#[cfg(feature = "arbitrary")]
+pub mod mutate;
 pub mod seeds;
 #[cfg(feature = "arbitrary")]
 pub mod trailer;

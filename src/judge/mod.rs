@@ -18,6 +18,7 @@ mod statistics;
 
 pub use annotate::{annotate, escape};
 pub use divergence::{Divergence, Shape, Signature, Subject};
+pub use feedback::FEATURES;
 pub use grid::{Grid, Group, Question};
 pub use laws::{Broken, Law};
 pub use panics::silence_panics;
@@ -128,12 +129,31 @@ impl<'d> Judge<'d> {
         const FIRST_CASES: u64 = 1024;
         self.start(case);
         let first = self.expectations.of(0, case.bytes, false);
-        self.novel = first.is_some_and(|first| self.features.note(first, case.bytes));
-        match self.novel || self.statistics.cases < FIRST_CASES {
-            true => self.ask_all(case),
-            false => self.ask_some(case),
+        self.novel = first.is_some_and(|first| self.features.note(first, case));
+        if !self.novel && self.statistics.cases >= FIRST_CASES {
+            self.ask_some(case);
+            return &self.broken;
         }
+        self.ask_all(case);
+        let first = self.expectations.of(0, case.bytes, false);
+        self.novel |= first.is_some_and(|first| self.features.note_outcome(first, &self.broken));
         &self.broken
+    }
+
+    /// Names the features, below [`FEATURES`], of the last case of [`Judge::judge_novelty`], where it was novel.
+    pub fn features(&mut self, case: &Case<'_>, mut feature: impl FnMut(usize)) {
+        if let Some(first) = self.expectations.of(0, case.bytes, false).filter(|_| self.novel) {
+            feedback::each(first, case, &mut feature);
+            feature(feedback::outcome(first, &self.broken));
+        }
+    }
+
+    /// Lets no features count as novel but those of these groups.
+    ///
+    /// # Errors
+    /// The names there are, where one is not known.
+    pub fn only_features(&mut self, groups: &[&str]) -> Result<(), Vec<&'static str>> {
+        self.features.only(groups)
     }
 
     /// Whether the last case of [`Judge::judge_novelty`] did something that none before it had done.
@@ -154,6 +174,7 @@ impl<'d> Judge<'d> {
 
     fn start(&mut self, case: &Case<'_>) {
         self.broken.clear();
+        self.novel = false;
         self.expectations.forget();
         self.statistics.count_case(self.expectations.of(0, case.bytes, false));
     }

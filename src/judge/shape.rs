@@ -60,8 +60,9 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
         }
     }
     match broken.law {
-        Law::Stream => {
-            Seen { subject: cut_subject(&mut judge, case).unwrap_or(broken.subject), ..unchanged(Shape::Cut) }
+        Law::Stream | Law::Detection => {
+            let subject = cut_subject(&mut judge, case, broken.law).unwrap_or(broken.subject);
+            Seen { subject, ..unchanged(Shape::Cut) }
         }
         Law::Placement | Law::Prefix => unchanged(Shape::Offset),
         _ => unchanged(Shape::Context),
@@ -99,11 +100,11 @@ fn locate(decoder: &dyn Decoder, case: &Case<'_>) -> Option<usize> {
 }
 
 /// The unit that a single cut splits when the stream goes wrong, for the first cut that makes it do so.
-fn cut_subject(judge: &mut Judge<'_>, case: &Case<'_>) -> Option<Subject> {
+fn cut_subject(judge: &mut Judge<'_>, case: &Case<'_>, law: Law) -> Option<Subject> {
     let contract = judge.decoders().next()?.info().contract;
     let cut = case.cuts().offsets().iter().copied().find(|&cut| {
         let alone = Case::with_cuts(case.bytes, Cuts::new([cut], case.bytes.len()));
-        judge.judge(&alone).first().is_some_and(|broken| broken.law == Law::Stream)
+        judge.judge(&alone).first().is_some_and(|broken| broken.law == law)
     })?;
     Some(Subject::at(&contract, case.bytes, Some(cut.saturating_sub(1))))
 }

@@ -5,7 +5,7 @@
 
 use super::{append_text, push_utf16};
 use crate::decoder::{Decoder, Info, Stream};
-use crate::spec::{Bom, Contract, End};
+use crate::spec::{Bom, Contract, Detection, End};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use encoding_rs::{CoderResult, DecoderResult, Encoding, UTF_8};
 
@@ -13,13 +13,13 @@ const INFO: Info = Info {
     name: "encoding_rs",
     version: "0.8.44",
     package: "encoding_rs",
-    contract: Contract::STANDARD,
+    contract: Contract { detection: Detection::Earliest, ..Contract::STANDARD },
     lineage: |len| if len < 64 { "encoding_rs" } else { "simdutf8" },
 };
 
 /// The four decoders of this family.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    let bom = Contract { bom: Bom::Strip, ..Contract::STANDARD };
+    let bom = Contract { bom: Bom::Strip, ..INFO.contract };
     let strict = Contract { end: End::Error, ..Contract::VALIDATOR };
     vec![
         Box::new(ToUtf8 { info: INFO, start: UTF_8_KEEPING_BOM }),

@@ -11,7 +11,7 @@ macro_rules! incremental {
     ($module:ident, $krate:ident, $name:literal, $version:literal) => {
         mod $module {
             use crate::decoder::{Decoder, Info, Stream};
-            use crate::spec::Contract;
+            use crate::spec::{Contract, Detection};
             use crate::utf8::{ErrorLen, Malformed, Validity};
             use std::cell::RefCell;
             use std::rc::Rc;
@@ -22,7 +22,7 @@ macro_rules! incremental {
                 name: $name,
                 version: $version,
                 package: $name,
-                contract: Contract::STANDARD,
+                contract: Contract { detection: Detection::Earliest, ..Contract::STANDARD },
                 lineage: |_| "core::str",
             };
 
