@@ -1,10 +1,9 @@
 //! `utfuzz check`: the embedded engine.
 
-use super::{Failure, Judging, Verdict, note};
-use crate::check::{Options, Stage, check};
+use super::{Bar, Failure, Judging, Verdict, note};
+use crate::check::{Options, check};
 use crate::report::Report;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -34,31 +33,11 @@ impl Check {
         let options = Options { time: Duration::from_secs(self.seconds), seed: self.seed, corpus, ledger };
         let bar = Bar::new();
         let start = Instant::now();
-        let outcome = check(&decoders, &options, &|stage, share| bar.show(stage, share))?;
+        let outcome = check(&decoders, &options, &|stage, share| bar.show(stage.name(), share))?;
         let seconds = start.elapsed().as_secs_f64();
-        bar.0.finish_and_clear();
+        bar.finish();
         let report = Report { decoders: &decoders, ledger: &options.ledger, outcome: &outcome, seconds };
         self.judging.print(&report, out)?;
         Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
-    }
-}
-
-/// A progress bar on standard error, where that is a terminal.
-struct Bar(ProgressBar);
-
-impl Bar {
-    const STEPS: u64 = 1000;
-
-    fn new() -> Self {
-        let bar = ProgressBar::new(Self::STEPS);
-        if let Ok(style) = ProgressStyle::with_template("{msg:14} {wide_bar} {percent:>3} %") {
-            bar.set_style(style);
-        }
-        Self(bar)
-    }
-
-    fn show(&self, stage: Stage, share: f64) {
-        self.0.set_message(stage.name());
-        self.0.set_position((share * Self::STEPS as f64) as u64);
     }
 }

@@ -6,6 +6,7 @@ mod check;
 mod explain;
 mod list;
 mod replay;
+mod score;
 
 use crate::decoder::Decoder;
 use crate::error::{Error, printable};
@@ -13,6 +14,7 @@ use crate::peers;
 use crate::report::{Exporter, Json, Report, Text};
 use crate::triage::ledger::Ledger;
 use clap::{Args, Parser, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,6 +33,7 @@ enum Verb {
     Replay(replay::Replay),
     Explain(explain::Explain),
     List(list::List),
+    Score(score::Score),
 }
 
 /// What a verb ended with, where nothing failed.
@@ -84,6 +87,7 @@ impl Cli {
             Verb::Replay(replay) => replay.run(&mut out),
             Verb::Explain(explain) => explain.run(&mut out),
             Verb::List(list) => list.run(&mut out),
+            Verb::Score(score) => score.run(&mut out),
         };
         let flushed = out.flush();
         match result.and_then(|verdict| flushed.map(|()| verdict).map_err(Failure::Output)) {
@@ -105,6 +109,30 @@ fn fail(message: impl std::fmt::Display) -> ExitCode {
 
 fn note(message: &str) {
     let _ = writeln!(io::stderr(), "note: {message}");
+}
+
+/// A progress bar on standard error, where that is a terminal.
+struct Bar(ProgressBar);
+
+impl Bar {
+    const STEPS: u64 = 1000;
+
+    fn new() -> Self {
+        let bar = ProgressBar::new(Self::STEPS);
+        if let Ok(style) = ProgressStyle::with_template("{msg:14} {wide_bar} {percent:>3} %") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    fn show(&self, stage: &'static str, share: f64) {
+        self.0.set_message(stage);
+        self.0.set_position((share * Self::STEPS as f64) as u64);
+    }
+
+    fn finish(&self) {
+        self.0.finish_and_clear();
+    }
 }
 
 /// Which decoders are judged, by which ledger, and how it is printed.

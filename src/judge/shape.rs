@@ -10,7 +10,7 @@ use super::panics::panics;
 use crate::decoder::Decoder;
 use crate::input::{Case, Cuts};
 use crate::spec::model::announced_len;
-use crate::spec::{Contract, Reading, units};
+use crate::spec::{Contract, Reading, Unit, units};
 use crate::utf8::is_continuation;
 
 /// What became of a broken law under examination.
@@ -28,6 +28,41 @@ const SETTLED: usize = 64;
 
 pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Seen {
     let mut judge = Judge::new([decoder]);
+    let Some((bytes, direct)) = direct(&mut judge, case, broken) else {
+        return examine_here(&mut judge, decoder, case, broken);
+    };
+    let seen = examine_here(&mut judge, decoder, &Case::with_cuts(&bytes, Cuts::NONE), &direct);
+    Seen { witness: seen.witness.or(Some(bytes)), ..seen }
+}
+
+/// The laws about related inputs name a fault that a stronger law names on the related input itself.
+fn direct(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> Option<(Vec<u8>, Broken)> {
+    const ENDS: usize = 16;
+    let related: Vec<Vec<u8>> = match broken.law {
+        Law::Prefix => vec![[&vec![b'a'; case.prefix], case.bytes].concat()],
+        Law::Concatenation => {
+            let cut = case.cuts().offsets().first().copied()?;
+            vec![case.bytes[..cut].to_vec(), case.bytes[cut..].to_vec()]
+        }
+        // What stands behind an error, the nearest to where answers part first.
+        Law::Spans => {
+            let contract = judge.decoders().next()?.info().contract;
+            let parting = broken.offset.unwrap_or(case.bytes.len());
+            let is_error = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { .. });
+            let ends = units(&contract, case.bytes).filter(is_error).map(|unit| unit.range().end);
+            let mut ends: Vec<usize> = ends.take_while(|&end| end <= parting).collect();
+            ends.reverse();
+            ends.into_iter().take(ENDS).map(|end| case.bytes[end..].to_vec()).collect()
+        }
+        _ => return None,
+    };
+    related.into_iter().find_map(|bytes| {
+        let first = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first().copied()?;
+        (first.law < broken.law).then_some((bytes, first))
+    })
+}
+
+fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Seen {
     let contract = decoder.info().contract;
     let unchanged = |shape| Seen { law: broken.law, subject: broken.subject, shape, witness: None };
     if broken.law == Law::Reset {
@@ -38,7 +73,7 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
     {
         let behinds = [&[b'a'; 64][..], &[]];
         for behind in &behinds[..if at_end { 2 } else { 1 }] {
-            let shows = (0..OFFSETS).map(|offset| strongest(&mut judge, offset, core, behind)).collect::<Vec<_>>();
+            let shows = (0..OFFSETS).map(|offset| strongest(judge, offset, core, behind)).collect::<Vec<_>>();
             // A fault that shows elsewhere but not where it was seen is another one.
             if shows[SETTLED + start % 64].is_none() && shows.get(start).is_none_or(Option::is_none) {
                 continue;
@@ -61,7 +96,7 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
     }
     match broken.law {
         Law::Stream | Law::Detection => {
-            let subject = cut_subject(&mut judge, case, broken.law).unwrap_or(broken.subject);
+            let subject = cut_subject(judge, case, broken.law).unwrap_or(broken.subject);
             Seen { subject, ..unchanged(Shape::Cut) }
         }
         Law::Placement | Law::Prefix => unchanged(Shape::Offset),

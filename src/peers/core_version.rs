@@ -11,4 +11,6 @@ fn main() {
     // "rustc 1.97.0-nightly (e50aa6fba 2026-05-19)"
     let version = text.split_whitespace().nth(1).unwrap_or("0.0.0-unknown");
     println!("cargo::rustc-env=UTFUZZ_CORE_VERSION={version}");
+    // Where cargo-fuzz puts what it builds.
+    println!("cargo::rustc-env=UTFUZZ_TARGET={}", env::var("TARGET").unwrap_or_default());
 }

@@ -3,6 +3,20 @@
 //! A detector that has never been shown a bug detects nothing. Here each engine is run against each planted decoder
 //! alone; what it reports must bear one of the signatures the fault implies. No engine is told which fault is planted.
 
+#[cfg(feature = "planted")]
+mod embedded;
+#[cfg(feature = "planted")]
+mod find;
+#[cfg(feature = "planted")]
+mod libfuzzer;
+#[cfg(feature = "planted")]
+mod run;
+
+#[cfg(feature = "planted")]
+use find::Find;
+#[cfg(feature = "planted")]
+pub use run::{Options, run};
+
 use serde::{Deserialize, Serialize};
 
 /// What came of a score: the truth every rendering is made from.
@@ -93,4 +107,30 @@ pub enum Outcome {
     WrongLaw,
     /// Not caught within the budget.
     Missed,
+}
+
+impl Engine {
+    /// Every engine.
+    pub const ALL: [Self; 5] = [Self::Exhaustive, Self::Structured, Self::Plain, Self::Mutator, Self::Behaviour];
+
+    /// The name, for people and for the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exhaustive => "exhaustive",
+            Self::Structured => "structured",
+            Self::Plain => "plain",
+            Self::Mutator => "mutator",
+            Self::Behaviour => "behaviour",
+        }
+    }
+
+    /// Whether it is a fuzz target, in a process of its own.
+    pub fn is_target(self) -> bool {
+        matches!(self, Self::Plain | Self::Mutator | Self::Behaviour)
+    }
+
+    /// Whether its inputs hang on a seed.
+    pub fn draws(self) -> bool {
+        self != Self::Exhaustive
+    }
 }

@@ -1,0 +1,108 @@
+//! The engines that are fuzz targets: one process for each run, from an empty corpus, read from its standard error.
+
+use super::embedded::Ended;
+use super::{Engine, Find};
+use crate::error::Error;
+use crate::fuzz::{DECODERS, FEATURES};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The built targets.
+pub(super) struct Targets {
+    directory: PathBuf,
+}
+
+impl Targets {
+    /// Builds the targets with the planted decoders in them. `root` is the directory `fuzz/` lies in.
+    ///
+    /// # Errors
+    /// cargo-fuzz is not there, or the build fails.
+    pub(super) fn build(root: &Path) -> Result<Self, Error> {
+        let fuzz = root.join("fuzz");
+        if !fuzz.join("Cargo.toml").is_file() {
+            let path = crate::error::shown(&fuzz);
+            return Err(Error::usage(format!(
+                "{path}: no fuzz targets here; run this from the root of the repository"
+            )));
+        }
+        for target in ["plain", "differential"] {
+            let build = Command::new("cargo")
+                .args(["fuzz", "build", "--features", "planted", target])
+                .current_dir(root)
+                .stdin(Stdio::null())
+                .status();
+            let built = build.map_err(|error| Error::usage(format!("cargo: {error}; install Rust")))?;
+            if !built.success() {
+                return Err(Error::usage(format!(
+                    "cargo fuzz build --features planted {target} failed ({built}); it needs `cargo install --locked cargo-fuzz`"
+                )));
+            }
+        }
+        let directory = fuzz.join("target").join(env!("UTFUZZ_TARGET")).join("release");
+        Ok(Self { directory })
+    }
+
+    /// Runs one target against one decoder.
+    ///
+    /// # Errors
+    /// The target does not start, or ends by neither a divergence nor the time limit.
+    pub(super) fn run(&self, decoder: &str, engine: Engine, seed: u64, budget: Duration) -> Result<Ended, Error> {
+        let target = self.directory.join(if engine == Engine::Plain { "plain" } else { "differential" });
+        let scratch = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), &error))?;
+        let corpus = scratch.path().join("corpus");
+        std::fs::create_dir(&corpus).map_err(|error| Error::io(&corpus, &error))?;
+        let start = Instant::now();
+        let output = Command::new(&target)
+            .arg(&corpus)
+            .arg(format!("-seed={seed}"))
+            .arg(format!("-max_total_time={}", budget.as_secs().max(1)))
+            .arg(format!("-artifact_prefix={}/", scratch.path().display()))
+            .arg("-print_final_stats=1")
+            .env(DECODERS, decoder)
+            .env(FEATURES, if engine == Engine::Behaviour { "" } else { "none" })
+            // Naming the frames of a crash takes longer than most catches.
+            .env("ASAN_OPTIONS", "symbolize=0")
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| Error::io(&target, &error))?;
+        let seconds = start.elapsed().as_secs_f64();
+        let text = String::from_utf8_lossy(&output.stderr);
+        let (find, executions) = read(&text);
+        if find.is_none() && !output.status.success() {
+            let last = text.lines().rev().take(3).collect::<Vec<_>>().join(" / ");
+            return Err(Error::usage(format!("target against {decoder}: {}, no signature: {last}", output.status)));
+        }
+        Ok(Ended { find, executions, seconds })
+    }
+}
+
+/// What a target found, and after how many inputs.
+fn read(stderr: &str) -> (Option<Find>, u64) {
+    let behind = |mark: &str| stderr.lines().find_map(|line| Some(line.split_once(mark)?.1.trim().to_owned()));
+    let token = behind("DEDUP_TOKEN: ").map(Find::Token);
+    // Without a signature of ours it is the sanitizer's: the first word of its report.
+    let sanitizer = || behind("ERROR: AddressSanitizer: ");
+    let error = || Some(Find::Sanitizer(sanitizer()?.split_whitespace().next()?.to_owned()));
+    let executions = behind("stat::number_of_executed_units:").and_then(|count| count.parse().ok());
+    (
+        token.filter(|find| matches!(find, Find::Token(token) if token.contains('/'))).or_else(error),
+        executions.unwrap_or(0),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read() {
+        let caught =
+            "#2 INITED\nDEDUP_TOKEN: verdict/planted-g12/surrogate/anywhere\nstat::number_of_executed_units: 44\n";
+        assert_eq!(read(caught), (Some(Find::Token("verdict/planted-g12/surrogate/anywhere".into())), 44));
+        let sanitizer =
+            "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x5 at\nDEDUP_TOKEN: read--main\n";
+        assert_eq!(read(sanitizer), (Some(Find::Sanitizer("heap-buffer-overflow".into())), 0));
+        assert_eq!(read("Done 12 runs in 1 second(s)\nstat::number_of_executed_units: 12\n"), (None, 12));
+    }
+}
