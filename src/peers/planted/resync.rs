@@ -1,12 +1,13 @@
 //! Faults of replacement: the verdict is right, the output is not.
 //!
-//! Left out: R14 (overruns a buffer), R15 (never ends), R17 (the effect of G05). Of R12 this is the half that drops ASCII,
-//! of R16 the half about leads. R10 stands with the streams.
+//! Of R12 this is the half that drops ASCII, the other is the effect of R16; of R16 the half about leads. R10 stands with
+//! the streams.
 
 use super::{Planted, sound, validate};
 use crate::decode::{self, Utf8Error, errors};
+use crate::spec;
 use crate::spec::model::push_generalised;
-use crate::spec::{Contract, Replacement};
+use crate::spec::{Contract, Replacement, UnitRule};
 use crate::utf8::{ErrorLen, Kind, Malformed, REPLACEMENT, is_continuation};
 
 /// Writes what becomes of an error at this offset; returns how many bytes are done with.
@@ -37,6 +38,16 @@ fn announced(byte: u8) -> usize {
     }
 }
 
+/// What the byte that breaks a sequence off may be the start of, and the sequence itself.
+const OFFENDING: [&str; 6] = [
+    "lossy/too-*/*",
+    "lossy/valid-*/*",
+    "lossy/overlong-*/*",
+    "lossy/surrogate/*",
+    "lossy/invalid-byte/*",
+    "lossy/incomplete/*",
+];
+
 pub(super) static FAULTS: &[Planted] = &[
     Planted {
         lossy: |bytes, out| {
@@ -47,7 +58,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.range().len() + 2 * dropped
             });
         },
-        ..sound!("r01", "the third byte of a surrogate is dropped", "corefx#36163")
+        ..sound!(
+            "r01",
+            "the third byte of a surrogate is dropped",
+            "corefx#36163",
+            ["lossy/surrogate/*", "lossy/continuation/*"]
+        )
     },
     Planted {
         lossy: |bytes, out| {
@@ -56,7 +72,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.range().len() + usize::from(error.kind() == Kind::TooShort)
             });
         },
-        ..sound!("r02", "the byte that breaks a sequence off is consumed with it", "php-src#8360")
+        ..sound!("r02", "the byte that breaks a sequence off is consumed with it", "php-src#8360", OFFENDING)
     },
     Planted {
         lossy: |bytes, out| {
@@ -65,7 +81,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.range().len()
             });
         },
-        ..sound!("r04", "one replacement for each byte", "haskell/text#517")
+        ..sound!(
+            "r04",
+            "one replacement for each byte",
+            "haskell/text#517",
+            ["lossy/too-short/*", "lossy/incomplete/*"]
+        )
     },
     Planted {
         lossy: |bytes, out| {
@@ -75,7 +96,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 1 + others.take_while(|&&byte| is_continuation(byte)).count()
             });
         },
-        ..sound!("r05", "one replacement for as many bytes as the lead announces", "node#16894, ICU before 60")
+        ..sound!(
+            "r05",
+            "one replacement for as many bytes as the lead announces",
+            "node#16894, ICU before 60",
+            ["lossy/overlong-*/*", "lossy/surrogate/*", "lossy/too-large/*", "lossy/continuation/*"]
+        )
     },
     Planted {
         lossy: |bytes, out| {
@@ -84,7 +110,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.range().len()
             });
         },
-        ..sound!("r06", "at the end of the input one replacement for each byte", "dart#43737, Chrome")
+        ..sound!(
+            "r06",
+            "at the end of the input one replacement for each byte",
+            "dart#43737, Chrome",
+            ["lossy/incomplete/tail"]
+        )
     },
     Planted {
         lossy: |bytes, out| {
@@ -94,10 +125,20 @@ pub(super) static FAULTS: &[Planted] = &[
                 if announced(bytes[at]) > left { left } else { error.range().len() }
             });
         },
-        ..sound!("r08", "where fewer bytes are left than the lead announces, they are dropped", "dart#43737, Safari")
+        ..sound!(
+            "r08",
+            "where fewer bytes are left than the lead announces, they are dropped",
+            "dart#43737, Safari",
+            ["lossy/*/tail"]
+        )
     },
     {
-        let mut planted = sound!("r09", "only the first byte of a two-byte subpart is escaped", "pypy#3116");
+        let mut planted = sound!(
+            "r09",
+            "only the first byte of a two-byte subpart is escaped",
+            "pypy#3116",
+            ["lossy/too-short/*", "lossy/incomplete/*"]
+        );
         planted.info.contract = Contract { replacement: Some(Replacement::SurrogateEscape), ..Contract::STANDARD };
         planted.lossy = |bytes, out| {
             replacing(bytes, out, |bytes, at, error, out| {
@@ -120,7 +161,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 }
             });
         },
-        ..sound!("r11", "a stray continuation merges with an overlong form behind it", "Perl Encode 3.17")
+        ..sound!(
+            "r11",
+            "a stray continuation merges with an overlong form behind it",
+            "Perl Encode 3.17",
+            ["lossy/continuation/*", "lossy/overlong-2/*"]
+        )
     },
     Planted {
         lossy: |bytes, out| {
@@ -129,7 +175,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 if error.kind() == Kind::TooShort { announced(bytes[at]) } else { error.range().len() }
             });
         },
-        ..sound!("r12", "a broken-off sequence takes as many bytes as its lead announces", "bun#35306")
+        ..sound!("r12", "a broken-off sequence takes as many bytes as its lead announces", "bun#35306", OFFENDING)
     },
     Planted {
         validate: |bytes| {
@@ -137,7 +183,50 @@ pub(super) static FAULTS: &[Planted] = &[
             let found = bytes[..end].windows(REPLACEMENT.len()).position(|window| window == REPLACEMENT);
             found.map(|at| Malformed::at(at, ErrorLen::Bytes(REPLACEMENT.len())).into()).or_else(|| validate(bytes))
         },
-        ..sound!("r13", "U+FFFD in the input is taken for an error", "golang#47826")
+        ..sound!("r13", "U+FFFD in the input is taken for an error", "golang#47826", ["verdict/valid-3/*"])
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |bytes, at, error, out| {
+                push_replacements(1, out);
+                if bytes[at] >= 0xF8 { 4 } else { error.range().len() }
+            });
+        },
+        ..sound!(
+            "r14",
+            "F8 to FF are gone behind as if they led four bytes",
+            "jq#1804",
+            [
+                "lossy/invalid-byte/*",
+                "lossy/continuation/*",
+                "lossy/valid-*/*",
+                "lossy/overlong-*/*",
+                "lossy/surrogate/*",
+                "lossy/too-*/*",
+                "lossy/incomplete/*"
+            ]
+        )
+    },
+    Planted {
+        lossy: |bytes, out| {
+            const BUFFER: usize = 4096;
+            replacing(bytes, out, |bytes, at, error, out| {
+                if error.kind() != Kind::Continuation {
+                    push_replacements(1, out);
+                    return error.range().len();
+                }
+                while out.len() < BUFFER {
+                    push_replacements(1, out);
+                }
+                bytes.len() - at
+            });
+        },
+        ..sound!(
+            "r15",
+            "a stray continuation is replaced again and again until 4096 bytes are full",
+            "commonmark-spec#114, glibc CVE-2016-10228",
+            ["progress/continuation/*"]
+        )
     },
     Planted {
         lossy: |bytes, out| {
@@ -149,6 +238,43 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.range().len()
             });
         },
-        ..sound!("r16", "an ill-formed lead is returned as the code point of its value", "vlang#27630")
+        ..sound!(
+            "r16",
+            "an ill-formed lead is returned as the code point of its value",
+            "vlang#27630",
+            ["lossy/invalid-byte/*", "lossy/overlong-*/*", "lossy/surrogate/*", "lossy/too-*/*", "lossy/incomplete/*"]
+        )
+    },
+    Planted {
+        lossy: |bytes, out| {
+            spec::lossy(&Contract { unit: UnitRule::SwallowNonLead, ..Contract::STANDARD }, bytes, out);
+        },
+        ..sound!(
+            "r17",
+            "decoding with replacement swallows what cannot lead, up to the length a lead announces",
+            "PHP 8.2 htmlspecialchars",
+            [
+                "lossy/too-*/*",
+                "lossy/overlong-*/*",
+                "lossy/surrogate/*",
+                "lossy/continuation/*",
+                "lossy/invalid-byte/*"
+            ]
+        )
+    },
+    Planted {
+        lossy: |bytes, out| {
+            replacing(bytes, out, |bytes, at, error, out| {
+                push_replacements(1, out);
+                let is_whole = bytes.get(at + 2).is_some_and(|&third| is_continuation(third));
+                if error.kind() == Kind::Surrogate && is_whole { 3 } else { error.range().len() }
+            });
+        },
+        ..sound!(
+            "x10",
+            "a lone surrogate is replaced once, not byte by byte",
+            "javy#185",
+            ["lossy/surrogate/*", "lossy/continuation/*"]
+        )
     },
 ];

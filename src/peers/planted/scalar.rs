@@ -80,6 +80,8 @@ pub(super) fn lossy(bytes: &[u8], forms: &[Form], out: &mut Vec<u8>) {
 /// The same in chunks.
 pub(super) struct Chunked {
     forms: &'static [Form],
+    /// By these it is told whether the rest of a chunk waits for the next.
+    at_cut: &'static [Form],
     pending: Vec<u8>,
     /// Bytes read before the pending ones.
     read: usize,
@@ -88,7 +90,35 @@ pub(super) struct Chunked {
 
 impl Chunked {
     pub(super) fn new(forms: &'static [Form]) -> Self {
-        Self { forms, pending: Vec::new(), read: 0, first_error: None }
+        Self::cut_by(forms, forms)
+    }
+
+    pub(super) fn cut_by(forms: &'static [Form], at_cut: &'static [Form]) -> Self {
+        Self { forms, at_cut, pending: Vec::new(), read: 0, first_error: None }
+    }
+
+    /// The next step; `None` where what is left waits.
+    fn step(&self, rest: &[u8]) -> Option<Step> {
+        let step = read(rest, self.forms)?;
+        match (read(rest, self.at_cut), &step) {
+            (Some(Step::IllFormed { error_len: ErrorLen::Incomplete, .. }), Step::IllFormed { .. }) => None,
+            (refused, Step::IllFormed { error_len: ErrorLen::Incomplete, .. }) => refused,
+            _ => Some(step),
+        }
+    }
+
+    fn take(&mut self, at: usize, step: Step, out: &mut Vec<u8>) -> usize {
+        match step {
+            Step::IllFormed { len, error_len } => {
+                out.extend_from_slice(REPLACEMENT);
+                self.first_error.get_or_insert(Malformed::at(self.read + at, error_len));
+                len
+            }
+            Step::Char { len, code_point } => {
+                push_generalised(code_point, out);
+                len
+            }
+        }
     }
 }
 
@@ -96,32 +126,20 @@ impl Stream for Chunked {
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         self.pending.extend_from_slice(chunk);
         let mut at = 0;
-        while let Some(step) = read(&self.pending[at..], self.forms) {
-            at += match step {
-                Step::IllFormed { error_len: ErrorLen::Incomplete, .. } => break,
-                Step::IllFormed { len, error_len } => {
-                    out.extend_from_slice(REPLACEMENT);
-                    self.first_error.get_or_insert(Malformed::at(self.read + at, error_len));
-                    len
-                }
-                Step::Char { len, code_point } => {
-                    push_generalised(code_point, out);
-                    len
-                }
-            };
+        while let Some(step) = self.step(&self.pending[at..]) {
+            at += self.take(at, step, out);
         }
         self.pending.drain(..at);
         self.read += at;
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
-        let ended = core::mem::replace(self, Self::new(self.forms));
-        let incomplete = Malformed::at(ended.read, ErrorLen::Incomplete);
-        if !ended.pending.is_empty() {
-            out.extend_from_slice(REPLACEMENT);
+        let mut ended = core::mem::replace(self, Self::cut_by(self.forms, self.at_cut));
+        let mut at = 0;
+        while let Some(step) = read(&ended.pending[at..], self.forms) {
+            at += ended.take(at, step, out);
         }
-        let error = ended.first_error.or((!ended.pending.is_empty()).then_some(incomplete));
-        Some(error.map_or(Validity::Valid, Validity::Invalid))
+        Some(ended.first_error.map_or(Validity::Valid, Validity::Invalid))
     }
 }
 

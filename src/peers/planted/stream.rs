@@ -1,8 +1,7 @@
 //! Faults of decoding in chunks: at the end, between streams, with a byte order mark.
 //!
-//! Left out: T09 (the effect of T03), T16 (that of T13); T21, T22, T23, T26 (found late, but found: no law speaks of it);
-//! T24 (a crash); T04, T07 (no precise fault known); T20 (needs our
-//! decoder under another grammar); T27 (an encoder's).
+//! What waits or crashes between chunks is in `late`. Left out: T04 and T09 (the effect of T03 and T28), T16 (that of
+//! T13), T27 (an encoder's).
 
 use super::{Planted, sound};
 use crate::decode::{Streaming, errors, lossy_into};
@@ -12,12 +11,12 @@ use crate::spec::{Bom, Contract};
 use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Malformed, Validity, is_continuation};
 use core::cell::Cell;
 
-type Push = fn(&mut Chunks, &[u8], &mut Vec<u8>);
-type Finish = fn(&mut Chunks, &mut Vec<u8>) -> Validity;
+pub(super) type Push = fn(&mut Chunks, &[u8], &mut Vec<u8>);
+pub(super) type Finish = fn(&mut Chunks, &mut Vec<u8>) -> Validity;
 
 /// Our streaming decoder and what faults need beside it.
-struct Chunks {
-    inner: Streaming,
+pub(super) struct Chunks {
+    pub(super) inner: Streaming,
     push: Push,
     finish: Finish,
     /// The last bytes of the stream, three at most.
@@ -25,26 +24,26 @@ struct Chunks {
     /// Bytes pushed so far.
     pushed: usize,
     /// Bytes kept back from the inner decoder.
-    held: Vec<u8>,
+    pub(super) held: Vec<u8>,
     /// The first error, where it is not asked of the inner decoder.
     error: Option<Malformed>,
     /// Something was seen: the start of the text, an error.
-    seen: bool,
+    pub(super) seen: bool,
 }
 
 impl Chunks {
-    fn boxed(push: Push, finish: Finish) -> Option<Box<dyn Stream>> {
+    pub(super) fn boxed(push: Push, finish: Finish) -> Option<Box<dyn Stream>> {
         let (last, held) = (Vec::new(), Vec::new());
         Some(Box::new(Self { inner: Streaming::new(), push, finish, last, pushed: 0, held, error: None, seen: false }))
     }
 
     /// The incomplete sequence at the end of the stream so far.
-    fn pending(&self) -> &[u8] {
+    pub(super) fn pending(&self) -> &[u8] {
         let incomplete = errors(&self.last).find(|error| error.error_len().is_none());
         incomplete.map_or(&[], |error| &self.last[error.range()])
     }
 
-    fn ended(&mut self, out: &mut Vec<u8>) -> Validity {
+    pub(super) fn ended(&mut self, out: &mut Vec<u8>) -> Validity {
         validity(self.inner.finish(out))
     }
 }
@@ -70,7 +69,7 @@ fn push(chunks: &mut Chunks, chunk: &[u8], out: &mut Vec<u8>) {
     chunks.inner.push(chunk, out);
 }
 
-fn finish(chunks: &mut Chunks, out: &mut Vec<u8>) -> Validity {
+pub(super) fn finish(chunks: &mut Chunks, out: &mut Vec<u8>) -> Validity {
     chunks.ended(out)
 }
 
@@ -124,7 +123,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 },
             )
         },
-        ..sound!("r10", "nothing is written behind the chunk of the first error", "pypy#3274")
+        ..sound!("r10", "nothing is written behind the chunk of the first error", "pypy#3274", ["stream/*/cut"])
     },
     Planted {
         stream: || {
@@ -142,7 +141,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 finish,
             )
         },
-        ..sound!("t02", "behind four ill-formed bytes in the buffer a byte is dropped", "haskell/text#528")
+        ..sound!(
+            "t02",
+            "behind four ill-formed bytes in the buffer a byte is dropped",
+            "haskell/text#528",
+            ["stream/too-*/cut", "stream/overlong-3/cut", "stream/overlong-4/cut", "stream/surrogate/cut"]
+        )
     },
     Planted {
         stream: || {
@@ -153,7 +157,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 validity
             })
         },
-        ..sound!("t03", "an incomplete sequence at the end is dropped", "haskell/text#61, bun#3214")
+        ..sound!(
+            "t03",
+            "an incomplete sequence at the end is dropped",
+            "haskell/text#61, bun#3214",
+            ["stream/incomplete/tail"]
+        )
     },
     Planted {
         stream: || {
@@ -164,7 +173,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 validity
             })
         },
-        ..sound!("t06", "the end of a stream keeps its incomplete sequence for the next", "node#16564")
+        ..sound!("t06", "the end of a stream keeps its incomplete sequence for the next", "node#16564", ["reset/end/*"])
     },
     Planted {
         stream: || {
@@ -200,7 +209,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 },
             )
         },
-        ..sound!("t08", "F5 to F7 at the end of a chunk wait for continuations", "node#22626")
+        ..sound!(
+            "t08",
+            "F5 to F7 at the end of a chunk wait for continuations",
+            "node#22626",
+            ["stream/too-large/*", "stream/continuation/cut"]
+        )
     },
     Planted {
         stream: || {
@@ -209,7 +223,19 @@ pub(super) static FAULTS: &[Planted] = &[
                 Validity::Valid
             })
         },
-        ..sound!("t10", "errors are replaced and not reported", "bun#3572, boa#4614")
+        ..sound!(
+            "t10",
+            "errors are replaced and not reported",
+            "bun#3572, boa#4614",
+            [
+                "stream/continuation/*",
+                "stream/invalid-byte/*",
+                "stream/overlong-*/*",
+                "stream/surrogate/*",
+                "stream/too-*/*",
+                "stream/incomplete/*"
+            ]
+        )
     },
     stripping(Planted {
         lossy: lossy_stripped,
@@ -220,7 +246,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 validity
             })
         },
-        ..sound!("t11", "behind a failed stream the byte order mark is kept", "Firefox bug 2005419")
+        ..sound!("t11", "behind a failed stream the byte order mark is kept", "Firefox bug 2005419", ["reset/end/*"])
     }),
     Planted {
         lossy: |bytes, out| {
@@ -231,7 +257,7 @@ pub(super) static FAULTS: &[Planted] = &[
             let left: &[u8] = if before == 0 { &[] } else { &[before] };
             lossy_into(&[left, bytes].concat(), out);
         },
-        ..sound!("t12", "a lead at the end of an input is put before the next", "WebKit bug 312131")
+        ..sound!("t12", "a lead at the end of an input is put before the next", "WebKit bug 312131", ["reset/end/*"])
     },
     stripping(Planted {
         lossy: lossy_stripped,
@@ -244,7 +270,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 finish_stripped,
             )
         },
-        ..sound!("t13", "a byte order mark is stripped at the start of every chunk", "bun#25495")
+        ..sound!(
+            "t13",
+            "a byte order mark is stripped at the start of every chunk",
+            "bun#25495",
+            ["stream/valid-3/cut"]
+        )
     }),
     stripping(Planted {
         lossy: lossy_stripped,
@@ -257,9 +288,9 @@ pub(super) static FAULTS: &[Planted] = &[
                 finish_stripped,
             )
         },
-        ..sound!("t14", "a byte order mark is kept where it is cut", "deno#10846")
+        ..sound!("t14", "a byte order mark is kept where it is cut", "deno#10846", ["stream/valid-3/cut"])
     }),
-    stripping(sound!("t15", "the byte order mark is kept", "servo#38112")),
+    stripping(sound!("t15", "the byte order mark is kept", "servo#38112", ["lossy/valid-3/*"])),
     Planted {
         stream: || {
             Chunks::boxed(
@@ -273,7 +304,21 @@ pub(super) static FAULTS: &[Planted] = &[
                 |chunks, _| chunks.error.take().map_or(Validity::Valid, Validity::Invalid),
             )
         },
-        ..sound!("t17", "the end of a chunk is taken for the end of the stream", "corefx#29834")
+        ..sound!(
+            "t17",
+            "the end of a chunk is taken for the end of the stream",
+            "corefx#29834",
+            [
+                "stream/valid-2/cut",
+                "stream/valid-3/cut",
+                "stream/valid-4/cut",
+                "stream/incomplete/cut",
+                "stream/too-*/cut",
+                "stream/overlong-3/cut",
+                "stream/overlong-4/cut",
+                "stream/surrogate/cut"
+            ]
+        )
     },
     Planted {
         stream: || {
@@ -295,7 +340,12 @@ pub(super) static FAULTS: &[Planted] = &[
                 },
             )
         },
-        ..sound!("t19", "an error found in the next chunk is placed at its start", "corefx#37969")
+        ..sound!(
+            "t19",
+            "an error found in the next chunk is placed at its start",
+            "corefx#37969",
+            ["stream/too-*/cut", "stream/overlong-3/cut", "stream/overlong-4/cut", "stream/surrogate/cut"]
+        )
     },
     Planted {
         stream: || {
@@ -307,7 +357,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 chunks.error.map_or(validity, Validity::Invalid)
             })
         },
-        ..sound!("t25", "once failed, a stream fails for good", "musl 23ab8c2")
+        ..sound!("t25", "once failed, a stream fails for good", "musl 23ab8c2", ["reset/end/*"])
     },
     Planted {
         stream: || {
@@ -316,6 +366,6 @@ pub(super) static FAULTS: &[Planted] = &[
                 validity => validity,
             })
         },
-        ..sound!("t28", "a stream is complete with bytes pending", "coreclr#27191")
+        ..sound!("t28", "a stream is complete with bytes pending", "coreclr#27191", ["stream/incomplete/tail"])
     },
 ];

@@ -1,0 +1,166 @@
+//! Faults of decoders of other grammars, and of UTF-8 among other encodings.
+//!
+//! X10 is in `resync`. Left out, as another row has the same effect: X03 (X01 and X02). Left out, as the trait cannot
+//! express it: X09 (a decoder of UTF-16).
+
+use super::{Planted, sound};
+use crate::decode::{self, lossy_into};
+use crate::decoder::Stream;
+use crate::spec::{self, Contract, Reading, Replacement, grammar};
+use crate::utf8::{Malformed, Validity, is_continuation};
+
+const CESU8: Contract = Contract { grammar: &grammar::CESU8, ..Contract::STANDARD };
+const MODIFIED: Contract = Contract { grammar: &grammar::MODIFIED_UTF8, ..Contract::STANDARD };
+const WTF8: Contract = Contract { grammar: &grammar::WTF8, ..Contract::STANDARD };
+const LATIN1: Contract = Contract { replacement: Some(Replacement::Latin1), ..Contract::STANDARD };
+const WINDOWS1252: Contract = Contract { replacement: Some(Replacement::Windows1252), ..Contract::STANDARD };
+
+/// A decoder of this contract that has no fault yet, made of `spec`. It has no stream.
+macro_rules! by_spec {
+    ($contract:ident, $sound:expr) => {
+        Planted {
+            validate: |bytes| Some(spec::validity(&$contract, bytes)),
+            lossy: |bytes, out| {
+                spec::lossy(&$contract, bytes, out);
+            },
+            stream: || None,
+            ..$sound.under($contract)
+        }
+    };
+}
+
+pub(super) static FAULTS: &[Planted] = &[
+    Planted {
+        validate: |bytes| {
+            let is_utf8 = decode::validate(bytes).is_ok();
+            Some(if is_utf8 { Validity::Valid } else { spec::validity(&CESU8, bytes) })
+        },
+        ..by_spec!(
+            CESU8,
+            sound!(
+                "x01",
+                "what is UTF-8 as a whole is taken for CESU-8",
+                "cesu8 1.1.0, simd_cesu8 1.2.0",
+                ["verdict/four-byte/*", "concatenation/four-byte/*"]
+            )
+        )
+    },
+    Planted {
+        validate: |bytes| {
+            let is_in_both = decode::validate(bytes).is_ok() && bytes.iter().all(|&byte| byte < 0xF0);
+            Some(if is_in_both { Validity::Valid } else { spec::validity(&MODIFIED, bytes) })
+        },
+        ..by_spec!(
+            MODIFIED,
+            sound!(
+                "x02",
+                "a raw 00 is accepted where the whole needs no conversion",
+                "cesu8 1.1.0",
+                ["verdict/null/*", "concatenation/null/*"]
+            )
+        )
+    },
+    Planted {
+        validate: |_| Some(Validity::Valid),
+        ..by_spec!(MODIFIED, sound!("x04", "nothing is validated", "mutf8 0.5.0", ["verdict/*/*"]))
+    },
+    Planted {
+        lossy: |bytes, out| {
+            let is_wide = |unit: spec::Unit| matches!(unit.reading, Reading::WellFormed(_)) && unit.len > 1;
+            let is_one_byte = !spec::units(&WINDOWS1252, bytes).any(is_wide);
+            spec::lossy(if is_one_byte { &LATIN1 } else { &WINDOWS1252 }, bytes, out);
+        },
+        ..by_spec!(
+            WINDOWS1252,
+            sound!(
+                "x06",
+                "where every character is one byte, windows-1252 is read as Latin-1",
+                "node#60888",
+                ["lossy/continuation/*", "lossy/too-short/*", "lossy/incomplete/*"]
+            )
+        )
+    },
+    Planted {
+        validate: |bytes| {
+            let mut start = 0;
+            loop {
+                let Validity::Invalid(error) = spec::validity(&MODIFIED, bytes.get(start..)?) else {
+                    return Some(Validity::Valid);
+                };
+                let offset = error.valid_up_to.map(|offset| offset + start)?;
+                start = match bytes[offset..] {
+                    [0xC0 | 0xC1, second, ..] if is_continuation(second) => offset + 2,
+                    [0xE0, 0x80..=0x9F, third, ..] if is_continuation(third) => offset + 3,
+                    _ => return Some(Malformed { valid_up_to: Some(offset), ..error }.into()),
+                };
+            }
+        },
+        ..by_spec!(
+            MODIFIED,
+            sound!(
+                "x07",
+                "overlong forms of two and three bytes are accepted",
+                "OpenJDK 17 DataInputStream.readUTF",
+                ["verdict/overlong-2/*", "verdict/overlong-3/*"]
+            )
+        )
+    },
+    Planted {
+        lossy: |bytes, out| {
+            let is_four = |unit: &spec::Unit| matches!(unit.reading, Reading::WellFormed(_)) && unit.len == 4;
+            let end = spec::units(&Contract::STANDARD, bytes).find(is_four).map_or(bytes.len(), |unit| unit.start);
+            lossy_into(&bytes[..end], out);
+        },
+        ..sound!(
+            "x08",
+            "the output ends before the first character of four bytes",
+            "MySQL utf8mb3, CVE-2015-3438",
+            ["identity/valid-4/*", "lossy/valid-4/*"]
+        )
+    },
+    Planted {
+        stream: || Some(Box::new(Apart::default())),
+        ..by_spec!(
+            WTF8,
+            sound!(
+                "x11",
+                "surrogates that meet where chunks meet are not seen as a pair",
+                "Rust wtf8, test push_wtf8",
+                ["stream/surrogate-pair/cut"]
+            )
+        )
+    },
+];
+
+/// Decodes at the end, anew from every cut between a leading and a trailing surrogate.
+#[derive(Default)]
+struct Apart {
+    bytes: Vec<u8>,
+    cuts: Vec<usize>,
+}
+
+impl Stream for Apart {
+    fn push(&mut self, chunk: &[u8], _: &mut Vec<u8>) {
+        self.cuts.push(self.bytes.len());
+        self.bytes.extend_from_slice(chunk);
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+        let Self { bytes, cuts } = core::mem::take(self);
+        let is_lead = |before: &[u8]| matches!(before, [.., 0xED, 0xA0..=0xAF, last] if is_continuation(*last));
+        let is_trail = |behind: &[u8]| matches!(behind, [0xED, 0xB0..=0xBF, last, ..] if is_continuation(*last));
+        let meets = |cut: &usize| is_lead(&bytes[..*cut]) && is_trail(&bytes[*cut..]);
+        let mut first_error = None;
+        let mut start = 0;
+        for end in cuts.into_iter().filter(meets).chain([bytes.len()]) {
+            let part = &bytes[start..end];
+            spec::lossy(&WTF8, part, out);
+            if let Validity::Invalid(error) = spec::validity(&WTF8, part) {
+                let offset = error.valid_up_to.map(|offset| offset + start);
+                first_error.get_or_insert(Malformed { valid_up_to: offset, ..error });
+            }
+            start = end;
+        }
+        Some(first_error.map_or(Validity::Valid, Validity::Invalid))
+    }
+}
