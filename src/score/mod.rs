@@ -12,6 +12,8 @@ mod libfuzzer;
 #[cfg(feature = "planted")]
 mod run;
 
+pub mod summary;
+
 #[cfg(feature = "planted")]
 use find::Find;
 #[cfg(feature = "planted")]
