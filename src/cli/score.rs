@@ -44,6 +44,8 @@ impl Score {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         use super::{Bar, Selection};
         use crate::error::Error;
+        use crate::report;
+        use crate::score::summary::Summary;
         use crate::score::{Engine, Options};
         use std::time::Duration;
 
@@ -68,24 +70,10 @@ impl Score {
         if score.rows.is_empty() {
             return Err(Error::usage("no planted decoder is among --decoders").into());
         }
-        for row in &score.rows {
-            for cell in &row.cells {
-                for run in &cell.runs {
-                    writeln!(
-                        out,
-                        "{:20} {:11} {:?} {:?} {:?} {} {:.2}",
-                        row.decoder,
-                        cell.engine.name(),
-                        run.seed,
-                        run.outcome,
-                        run.signature,
-                        run.executions,
-                        run.seconds
-                    )?;
-                }
-            }
+        if let Some(directory) = &self.output {
+            report::score::write(&score, directory)?;
         }
-        writeln!(out, "{:.1} s", score.seconds)?;
-        Ok(Verdict::Clean)
+        report::score::text(&score, out)?;
+        Ok(if Summary::of(&score).is_clean() { Verdict::Clean } else { Verdict::Diverged })
     }
 }

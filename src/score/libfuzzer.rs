@@ -69,26 +69,23 @@ impl Targets {
         let seconds = start.elapsed().as_secs_f64();
         let text = String::from_utf8_lossy(&output.stderr);
         let (find, executions) = read(&text);
-        if find.is_none() && !output.status.success() {
+        let (true, Some(executions)) = (find.is_some() || output.status.success(), executions) else {
             let last = text.lines().rev().take(3).collect::<Vec<_>>().join(" / ");
             return Err(Error::usage(format!("target against {decoder}: {}, no signature: {last}", output.status)));
-        }
+        };
         Ok(Ended { find, executions, seconds })
     }
 }
 
 /// What a target found, and after how many inputs.
-fn read(stderr: &str) -> (Option<Find>, u64) {
+fn read(stderr: &str) -> (Option<Find>, Option<u64>) {
     let behind = |mark: &str| stderr.lines().find_map(|line| Some(line.split_once(mark)?.1.trim().to_owned()));
     let token = behind("DEDUP_TOKEN: ").map(Find::Token);
     // Without a signature of ours it is the sanitizer's: the first word of its report.
     let sanitizer = || behind("ERROR: AddressSanitizer: ");
     let error = || Some(Find::Sanitizer(sanitizer()?.split_whitespace().next()?.to_owned()));
     let executions = behind("stat::number_of_executed_units:").and_then(|count| count.parse().ok());
-    (
-        token.filter(|find| matches!(find, Find::Token(token) if token.contains('/'))).or_else(error),
-        executions.unwrap_or(0),
-    )
+    (token.filter(|find| matches!(find, Find::Token(token) if token.contains('/'))).or_else(error), executions)
 }
 
 #[cfg(test)]
@@ -99,10 +96,10 @@ mod tests {
     fn a_report_is_read() {
         let caught =
             "#2 INITED\nDEDUP_TOKEN: verdict/planted-g12/surrogate/anywhere\nstat::number_of_executed_units: 44\n";
-        assert_eq!(read(caught), (Some(Find::Token("verdict/planted-g12/surrogate/anywhere".into())), 44));
+        assert_eq!(read(caught), (Some(Find::Token("verdict/planted-g12/surrogate/anywhere".into())), Some(44)));
         let sanitizer =
             "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x5 at\nDEDUP_TOKEN: read--main\n";
-        assert_eq!(read(sanitizer), (Some(Find::Sanitizer("heap-buffer-overflow".into())), 0));
-        assert_eq!(read("Done 12 runs in 1 second(s)\nstat::number_of_executed_units: 12\n"), (None, 12));
+        assert_eq!(read(sanitizer), (Some(Find::Sanitizer("heap-buffer-overflow".into())), None));
+        assert_eq!(read("Done 12 runs in 1 second(s)\nstat::number_of_executed_units: 12\n"), (None, Some(12)));
     }
 }

@@ -6,6 +6,9 @@
 mod html;
 mod markdown;
 mod picture;
+mod text;
+
+pub use text::text;
 
 use crate::error::{Error, printable};
 use crate::score::{Cell, Engine, Outcome, Score};
