@@ -227,7 +227,7 @@ fn faults() -> Vec<(Faulty, &'static [u8], &'static str)> {
                 ..Faulty::default()
             },
             b"\xF0\x9F",
-            "well-formed-output/faulty/unplaced/context",
+            "well-formed-output/faulty/incomplete/offset",
         ),
         (
             Faulty {

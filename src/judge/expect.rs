@@ -168,14 +168,20 @@ impl<'a> Expectation<'a> {
         self.output.identity && (self.contract().bom == Bom::Keep || !self.bytes.starts_with(BYTE_ORDER_MARK))
     }
 
-    /// The offset in the input of the unit whose output holds byte `output_offset` of the expected output, where the
-    /// observed output goes on with `observed` instead.
+    /// The offset in the input of the unit whose output holds byte `output_offset` of the expected output, from where on
+    /// the observed output differs.
     ///
     /// Right behind an ill-formed unit it is that unit which is meant, since its replacement is what went wrong;
-    /// unless the observed output goes on behind the next unit, which then was left out.
-    pub(super) fn input_offset(&self, output_offset: usize, observed: &[u8]) -> usize {
+    /// unless the observed output ends, or goes on behind the next unit, which then was left out.
+    pub(super) fn input_offset(&self, output_offset: usize, output: &[u8]) -> usize {
         let Some(replacement) = self.contract().replacement else { return 0 };
         let left_out = stripped(self.contract(), self.bytes);
+        // A byte order mark that was to be left out.
+        let kept = output.strip_prefix(BYTE_ORDER_MARK).filter(|_| left_out > 0);
+        if kept.is_some_and(|rest| rest.iter().zip(self.lossy()).take(6).all(|(left, right)| left == right)) {
+            return 0;
+        }
+        let observed = &output[output_offset.min(output.len())..];
         let mut written = 0;
         let mut ill_formed_before = None;
         for unit in spec::units(self.contract(), self.bytes).filter(|unit| unit.start >= left_out) {
@@ -187,7 +193,8 @@ impl<'a> Expectation<'a> {
             };
             if output_offset < written + len {
                 let behind_it = self.lossy().get(written + len..).unwrap_or_default();
-                let skipped = !behind_it.is_empty() && observed.starts_with(&behind_it[..behind_it.len().min(6)]);
+                let goes_on = !behind_it.is_empty() && observed.starts_with(&behind_it[..behind_it.len().min(6)]);
+                let skipped = observed.is_empty() || goes_on;
                 let at_start = output_offset == written && ill_formed.is_none();
                 return ill_formed_before.filter(|_| at_start && !skipped).unwrap_or(unit.start);
             }

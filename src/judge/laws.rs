@@ -251,7 +251,7 @@ fn stream(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> H
 fn detection(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
     let Some((cut, written)) = observed.streamed.and_then(|streamed| streamed.written) else { return Held::NotAsked };
     let decided = expected.decided_by(cut);
-    let waiting = || expected.input_offset(written, &[]);
+    let waiting = || expected.input_offset(written, &expected.lossy()[..written]);
     (written < decided).then(|| (Law::Detection, Some(waiting()))).into()
 }
 
@@ -342,7 +342,7 @@ fn outputs_part(law: Law, expected: &Expectation<'_>, output: &[u8]) -> Option<P
         return None;
     }
     let same = common_prefix(expected.lossy(), output);
-    Some((law, Some(expected.input_offset(same, &output[same..]))))
+    Some((law, Some(expected.input_offset(same, output))))
 }
 
 fn common_prefix(left: &[u8], right: &[u8]) -> usize {

@@ -15,6 +15,7 @@ mod panics;
 mod question;
 mod shape;
 mod statistics;
+mod suspect;
 
 pub use annotate::{annotate, escape};
 pub use divergence::{Divergence, Shape, Signature, Subject};

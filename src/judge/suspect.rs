@@ -1,0 +1,148 @@
+//! Which part of the input a decoder goes wrong on.
+//!
+//! A broken law says where answers part, if it can. That may be behind what caused it, or nowhere; here are the parts of
+//! the input that may be the cause, the likeliest first.
+
+use super::Judge;
+use super::divergence::Subject;
+use super::laws::{Broken, Law};
+use super::panics::panics;
+use crate::input::{Case, Cuts};
+use crate::spec::model::announced_len;
+use crate::spec::{Contract, Reading, Unit, units};
+use crate::utf8::is_continuation;
+
+/// The laws about related inputs name a fault that a stronger law names on the related input itself.
+pub(super) fn direct(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> Option<(Vec<u8>, Broken)> {
+    const ENDS: usize = 16;
+    let related: Vec<Vec<u8>> = match broken.law {
+        Law::Prefix => vec![[&vec![b'a'; case.prefix], case.bytes].concat()],
+        Law::Concatenation => {
+            let cut = case.cuts().offsets().first().copied()?;
+            vec![case.bytes[..cut].to_vec(), case.bytes[cut..].to_vec()]
+        }
+        // Up to where a decoder goes that passes over an error, or stops where there is none.
+        Law::ValidUpTo => {
+            let decoder = judge.decoders().next()?;
+            let mut verdict = None;
+            panics(|| verdict = decoder.validate(case.bytes));
+            let offset = verdict?.malformed()?.valid_up_to?.min(case.bytes.len());
+            let unit = units(&decoder.info().contract, case.bytes).find(|unit| unit.range().contains(&offset));
+            let ends = [Some(offset), unit.map(|unit| unit.range().end)];
+            ends.into_iter().flatten().map(|end| case.bytes[..end].to_vec()).collect()
+        }
+        // What stands behind an error, the nearest to where answers part first.
+        Law::Spans => {
+            let contract = judge.decoders().next()?.info().contract;
+            let parting = broken.offset.unwrap_or(case.bytes.len());
+            let is_error = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { .. });
+            let ends = units(&contract, case.bytes).filter(is_error).map(|unit| unit.range().end);
+            let mut ends: Vec<usize> = ends.take_while(|&end| end <= parting).collect();
+            ends.reverse();
+            ends.into_iter().take(ENDS).map(|end| case.bytes[end..].to_vec()).collect()
+        }
+        _ => return None,
+    };
+    related.into_iter().find_map(|bytes| {
+        let first = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first().copied()?;
+        (first.law < broken.law).then_some((bytes, first))
+    })
+}
+
+/// A piece of the input that may be all that matters.
+pub(super) struct Core<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Its offset in the input.
+    pub(super) start: usize,
+    /// Whether the input ends with it.
+    pub(super) at_end: bool,
+}
+
+/// The parts of the input that may be the cause: for each of the ill-formed units in a row up to where answers part, and
+/// for what stands there, its own bytes; at last the same with what is around.
+pub(super) fn suspects<'a>(contract: &Contract, case: &Case<'a>, offset: Option<usize>) -> Vec<Core<'a>> {
+    const IN_A_ROW: usize = 6;
+    let Some(offset) = offset else { return Vec::new() };
+    let all: Vec<Unit> = units(contract, case.bytes).collect();
+    let Some(index) = all.iter().position(|unit| unit.range().contains(&offset)) else { return Vec::new() };
+    let is_ill_formed = |unit: &&Unit| matches!(unit.reading, Reading::IllFormed { .. });
+    let in_a_row = all[..index].iter().rev().take(IN_A_ROW).take_while(is_ill_formed).count();
+    let mut cores: Vec<Core<'a>> =
+        (index - in_a_row..=index).flat_map(|index| alone(case.bytes, &all, index)).collect();
+    cores.push(surrounded(case.bytes, &all, index));
+    cores
+}
+
+fn core(bytes: &[u8], start: usize, end: usize) -> Core<'_> {
+    Core { bytes: &bytes[start..end], start, at_end: end == bytes.len() }
+}
+
+/// The end of the form that the lead of a unit announces, as far as its bytes go on.
+fn form_end(bytes: &[u8], unit: &Unit) -> usize {
+    let announced = announced_len(bytes[unit.start]).max(unit.len);
+    let others = bytes[unit.start + 1..].iter().take(announced - 1);
+    (unit.start + 1 + others.take_while(|&&byte| is_continuation(byte)).count()).max(unit.range().end)
+}
+
+/// A unit with all that its lead announces; the same with the byte behind it; as many bytes as it announces.
+fn alone<'a>(bytes: &'a [u8], all: &[Unit], index: usize) -> [Core<'a>; 3] {
+    let unit = &all[index];
+    let end = form_end(bytes, unit);
+    let announced = unit.start + announced_len(bytes[unit.start]).max(unit.len);
+    [end, end + 1, announced].map(|end| core(bytes, unit.start, end.min(bytes.len())))
+}
+
+/// A unit with those before and behind it.
+fn surrounded<'a>(bytes: &'a [u8], all: &[Unit], index: usize) -> Core<'a> {
+    let end = form_end(bytes, &all[index]);
+    let behind = all.iter().find(|unit| unit.start >= end).map_or(end, |unit| unit.range().end);
+    core(bytes, all[index.saturating_sub(1)].start, behind)
+}
+
+/// Where a decoder that does not say goes wrong: the last unit of the shortest prefix that breaks this law or a stronger
+/// one, once what need not stand before it is gone.
+pub(super) fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<usize> {
+    if law >= Law::Stream {
+        return None;
+    }
+    let mut breaks = |bytes: &[u8]| {
+        let case = Case::with_cuts(bytes, Cuts::NONE);
+        judge.judge(&case).first().is_some_and(|broken| broken.law <= law)
+    };
+    let all: Vec<Unit> = units(contract, case.bytes).collect();
+    let last = count(&all, |unit| !breaks(&case.bytes[..unit.range().end]));
+    let all = all.get(..=last)?;
+    let end = all.last()?.range().end;
+    let first = count(all, |unit| breaks(&case.bytes[unit.range().end.min(end)..end])).min(last);
+    let kept = &all[first..];
+    let start = kept.first()?.start;
+    let last = count(kept, |unit| !breaks(&case.bytes[start..unit.range().end]));
+    kept.get(last).map(|unit| unit.start)
+}
+
+/// For how many units, from the first on, this holds. Where there are very many they are halved, not tried in turn.
+fn count(units: &[Unit], mut holds: impl FnMut(&Unit) -> bool) -> usize {
+    const MANY: usize = 256;
+    match units.len() {
+        ..=MANY => units.iter().take_while(|unit| holds(unit)).count(),
+        _ => units.partition_point(holds),
+    }
+}
+
+/// What stands where a single cut makes the law break: the unit it splits; the unit where answers part, if that stands
+/// at the cut; else the unit before.
+pub(super) fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<Subject> {
+    let (cut, broken) = case.cuts().offsets().iter().find_map(|&cut| {
+        let alone = Case::with_cuts(case.bytes, Cuts::new([cut], case.bytes.len()));
+        let broken = judge.judge(&alone).first().copied().filter(|broken| broken.law == law)?;
+        Some((cut, broken))
+    })?;
+    let at = |offset: usize| units(contract, case.bytes).find(|unit| unit.range().contains(&offset));
+    let parts_at_cut = broken.offset.and_then(at).is_some_and(|unit| [unit.start, unit.range().end].contains(&cut));
+    let is_split = at(cut).is_some_and(|unit| unit.start < cut);
+    Some(match law {
+        Law::Detection => broken.subject,
+        _ if parts_at_cut && !is_split => broken.subject,
+        _ => Subject::at(contract, case.bytes, Some(cut.saturating_sub(1))),
+    })
+}
