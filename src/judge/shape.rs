@@ -58,11 +58,11 @@ fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, b
     for Core { bytes: core, start, at_end } in suspects(&contract, case, broken.offset) {
         let behinds = [&[b'a'; 64][..], &[]];
         for behind in &behinds[..if at_end { 2 } else { 1 }] {
-            let shows = (0..OFFSETS).map(|offset| strongest(judge, offset, core, behind)).collect::<Vec<_>>();
             // A fault that shows elsewhere but not where it was seen is another one.
-            if shows[SETTLED + start % 64].is_none() && shows.get(start).is_none_or(Option::is_none) {
+            if [SETTLED + start % 64, start].iter().all(|&offset| strongest(judge, offset, core, behind).is_none()) {
                 continue;
             }
+            let shows = (0..OFFSETS).map(|offset| strongest(judge, offset, core, behind)).collect::<Vec<_>>();
             let Some(&(law, subject)) = shows.iter().flatten().min() else { continue };
             let shape = match period(&shows.iter().map(Option::is_some).collect::<Vec<_>>()) {
                 Some(1) if behind.is_empty() => Shape::Tail,

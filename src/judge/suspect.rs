@@ -59,18 +59,17 @@ pub(super) struct Core<'a> {
 }
 
 /// The parts of the input that may be the cause: for each of the ill-formed units in a row up to where answers part, and
-/// for what stands there, its own bytes; at last the same with what is around.
+/// for what stands there, its own bytes; then the same with what is around.
 pub(super) fn suspects<'a>(contract: &Contract, case: &Case<'a>, offset: Option<usize>) -> Vec<Core<'a>> {
-    const IN_A_ROW: usize = 6;
+    const IN_A_ROW: usize = 64;
     let Some(offset) = offset else { return Vec::new() };
     let all: Vec<Unit> = units(contract, case.bytes).collect();
     let Some(index) = all.iter().position(|unit| unit.range().contains(&offset)) else { return Vec::new() };
     let is_ill_formed = |unit: &&Unit| matches!(unit.reading, Reading::IllFormed { .. });
     let in_a_row = all[..index].iter().rev().take(IN_A_ROW).take_while(is_ill_formed).count();
-    let mut cores: Vec<Core<'a>> =
-        (index - in_a_row..=index).flat_map(|index| alone(case.bytes, &all, index)).collect();
-    cores.push(surrounded(case.bytes, &all, index));
-    cores
+    let row = index - in_a_row..=index;
+    let alone = row.clone().flat_map(|index| alone(case.bytes, &all, index));
+    alone.chain(row.map(|index| surrounded(case.bytes, &all, index))).collect()
 }
 
 fn core(bytes: &[u8], start: usize, end: usize) -> Core<'_> {
@@ -129,8 +128,8 @@ fn count(units: &[Unit], mut holds: impl FnMut(&Unit) -> bool) -> usize {
     }
 }
 
-/// What stands where a single cut makes the law break: the unit it splits; the unit where answers part, if that stands
-/// at the cut; else the unit before.
+/// What stands where a single cut makes the law break: the unit that waits there for more; the unit where answers part, if that stands
+/// at the cut; else the unit at the side of the cut where they do.
 pub(super) fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<Subject> {
     let (cut, broken) = case.cuts().offsets().iter().find_map(|&cut| {
         let alone = Case::with_cuts(case.bytes, Cuts::new([cut], case.bytes.len()));
@@ -139,10 +138,13 @@ pub(super) fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Cas
     })?;
     let at = |offset: usize| units(contract, case.bytes).find(|unit| unit.range().contains(&offset));
     let parts_at_cut = broken.offset.and_then(at).is_some_and(|unit| [unit.start, unit.range().end].contains(&cut));
-    let is_split = at(cut).is_some_and(|unit| unit.start < cut);
+    let last = units(contract, &case.bytes[..cut]).last();
+    let is_waiting = last.is_some_and(|unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. }));
+    let side = if broken.offset.is_some_and(|offset| offset >= cut) { cut } else { cut.saturating_sub(1) };
     Some(match law {
         Law::Detection => broken.subject,
-        _ if parts_at_cut && !is_split => broken.subject,
-        _ => Subject::at(contract, case.bytes, Some(cut.saturating_sub(1))),
+        _ if is_waiting => Subject::at(contract, case.bytes, Some(cut.saturating_sub(1))),
+        _ if parts_at_cut => broken.subject,
+        _ => Subject::at(contract, case.bytes, Some(side)),
     })
 }
