@@ -53,7 +53,7 @@ pub fn cross(first: &[u8], second: &[u8], most: usize, seed: u32) -> Vec<u8> {
 type Change = fn(&mut Vec<u8>, &mut Dice);
 
 /// The changes; those that stand twice are made twice as often.
-const CHANGES: [Change; 22] = [
+const CHANGES: [Change; 23] = [
     swap_class,
     swap_class,
     spell_overlong,
@@ -68,6 +68,7 @@ const CHANGES: [Change; 22] = [
     isolate,
     isolate,
     change_width,
+    lengthen,
     insert_segments,
     insert_segments,
     insert_segments,
@@ -201,6 +202,16 @@ fn isolate(bytes: &mut Vec<u8>, dice: &mut Dice) {
 fn mark_start(bytes: &mut Vec<u8>, dice: &mut Dice) {
     const MARKS: [&[u8]; 5] = [BYTE_ORDER_MARK, BYTE_ORDER_MARK, REPLACEMENT, b"\xFF\xFE", b"\xEF\xBB"];
     replace(bytes, 0..0, dice.choose(MARKS));
+}
+
+/// A sequence again and again, until the next one stands at the end of a large buffer, or near it.
+fn lengthen(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let range = some_sequence(bytes, dice);
+    let target = dice.choose([512, 1024, 2048, 4096, 8192]) + 1 - dice.below(6);
+    let run = if dice.one_in(2) { b"a".to_vec() } else { bytes[range.clone()].to_vec() };
+    let missing = target.saturating_sub(range.end);
+    let filling: Vec<u8> = run.iter().copied().cycle().take(missing).collect();
+    replace(bytes, range.end..range.end, &filling);
 }
 
 /// A character of another width, with ASCII behind it put in or taken out to keep the length.

@@ -58,8 +58,9 @@ pub(super) struct Core<'a> {
     pub(super) at_end: bool,
 }
 
-/// The parts of the input that may be the cause: for each of the ill-formed units in a row up to where answers part, and
-/// for what stands there, its own bytes; then the same with what is around.
+/// The parts of the input that may be the cause: of each of the ill-formed units in a row up to where answers part, and of
+/// what stands there, all that its lead announces; the same with the byte behind it; as many bytes as it announces; and
+/// each with those before and behind it.
 pub(super) fn suspects<'a>(contract: &Contract, case: &Case<'a>, offset: Option<usize>) -> Vec<Core<'a>> {
     const IN_A_ROW: usize = 64;
     let Some(offset) = offset else { return Vec::new() };
@@ -67,28 +68,29 @@ pub(super) fn suspects<'a>(contract: &Contract, case: &Case<'a>, offset: Option<
     let Some(index) = all.iter().position(|unit| unit.range().contains(&offset)) else { return Vec::new() };
     let is_ill_formed = |unit: &&Unit| matches!(unit.reading, Reading::IllFormed { .. });
     let in_a_row = all[..index].iter().rev().take(IN_A_ROW).take_while(is_ill_formed).count();
-    let row = index - in_a_row..=index;
-    let alone = row.clone().flat_map(|index| alone(case.bytes, &all, index));
-    alone.chain(row.map(|index| surrounded(case.bytes, &all, index))).collect()
+    let row = &all[index - in_a_row..=index];
+    let reaches: [fn(&[u8], &Unit) -> usize; 3] =
+        [form_end, |bytes, unit| form_end(bytes, unit) + 1, |bytes, unit| unit.start + announced(bytes, unit)];
+    let alone = |reach: fn(&[u8], &Unit) -> usize| {
+        row.iter().map(move |unit| core(case.bytes, unit.start, reach(case.bytes, unit).min(case.bytes.len())))
+    };
+    let surrounded = (index - in_a_row..=index).map(|index| surrounded(case.bytes, &all, index));
+    reaches.into_iter().flat_map(alone).chain(surrounded).collect()
 }
 
 fn core(bytes: &[u8], start: usize, end: usize) -> Core<'_> {
     Core { bytes: &bytes[start..end], start, at_end: end == bytes.len() }
 }
 
-/// The end of the form that the lead of a unit announces, as far as its bytes go on.
-fn form_end(bytes: &[u8], unit: &Unit) -> usize {
-    let announced = announced_len(bytes[unit.start]).max(unit.len);
-    let others = bytes[unit.start + 1..].iter().take(announced - 1);
-    (unit.start + 1 + others.take_while(|&&byte| is_continuation(byte)).count()).max(unit.range().end)
+/// How many bytes the lead of a unit announces; at least those of the unit.
+fn announced(bytes: &[u8], unit: &Unit) -> usize {
+    announced_len(bytes[unit.start]).max(unit.len)
 }
 
-/// A unit with all that its lead announces; the same with the byte behind it; as many bytes as it announces.
-fn alone<'a>(bytes: &'a [u8], all: &[Unit], index: usize) -> [Core<'a>; 3] {
-    let unit = &all[index];
-    let end = form_end(bytes, unit);
-    let announced = unit.start + announced_len(bytes[unit.start]).max(unit.len);
-    [end, end + 1, announced].map(|end| core(bytes, unit.start, end.min(bytes.len())))
+/// The end of the form that the lead of a unit announces, as far as its bytes go on.
+fn form_end(bytes: &[u8], unit: &Unit) -> usize {
+    let others = bytes[unit.start + 1..].iter().take(announced(bytes, unit) - 1);
+    (unit.start + 1 + others.take_while(|&&byte| is_continuation(byte)).count()).max(unit.range().end)
 }
 
 /// A unit with those before and behind it.
@@ -121,7 +123,7 @@ pub(super) fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>
 
 /// For how many units, from the first on, this holds. Where there are very many they are halved, not tried in turn.
 fn count(units: &[Unit], mut holds: impl FnMut(&Unit) -> bool) -> usize {
-    const MANY: usize = 256;
+    const MANY: usize = 2048;
     match units.len() {
         ..=MANY => units.iter().take_while(|unit| holds(unit)).count(),
         _ => units.partition_point(holds),
