@@ -60,7 +60,7 @@ impl Targets {
             .arg(format!("-artifact_prefix={}/", scratch.path().display()))
             .arg("-print_final_stats=1")
             .env(DECODERS, decoder)
-            .env(FEATURES, if engine == Engine::Behaviour { "" } else { "none" })
+            .env(FEATURES, features(engine))
             // Naming the frames of a crash takes longer than most catches.
             .env("ASAN_OPTIONS", "symbolize=0")
             .stdin(Stdio::null())
@@ -74,6 +74,14 @@ impl Targets {
             return Err(Error::usage(format!("target against {decoder}: {}, no signature: {last}", output.status)));
         };
         Ok(Ended { find, executions, seconds })
+    }
+}
+
+/// The behaviour features an engine goes by: all, unless the environment asks for some; code coverage alone.
+fn features(engine: Engine) -> String {
+    match engine {
+        Engine::Behaviour => std::env::var(FEATURES).unwrap_or_default(),
+        _ => "none".into(),
     }
 }
 
