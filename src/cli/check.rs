@@ -1,7 +1,7 @@
 //! `utfuzz check`: the embedded engine.
 
 use super::{Bar, Failure, Judging, Verdict, note};
-use crate::check::{Options, check};
+use crate::check::{Options, Plan, check};
 use crate::report::Report;
 use clap::Args;
 use std::io::Write;
@@ -17,6 +17,9 @@ pub(super) struct Check {
     /// The first seed of the structured inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Run the deep plan of class strings, which takes minutes: up to length 7, in surroundings, across every cut
+    #[arg(long)]
+    deep: bool,
     #[command(flatten)]
     judging: Judging,
 }
@@ -30,7 +33,8 @@ impl Check {
         if corpus.is_none() {
             note("no corpus directory here, so vectors and corpus are left out; name one with --corpus DIR");
         }
-        let options = Options { time: Duration::from_secs(self.seconds), seed: self.seed, corpus, ledger };
+        let plan = if self.deep { Plan::Deep } else { Plan::Quick };
+        let options = Options { time: Duration::from_secs(self.seconds), seed: self.seed, corpus, ledger, plan };
         let bar = Bar::new();
         let start = Instant::now();
         let outcome = check(&decoders, &options, &|stage, share| bar.show(stage.name(), share))?;

@@ -3,6 +3,7 @@
 pub mod case;
 #[cfg(feature = "check")]
 pub mod corpus;
+pub mod deep;
 mod dice;
 pub mod exhaustive;
 #[cfg(all(target_os = "linux", feature = "fence"))]

@@ -22,6 +22,7 @@ pub use feedback::FEATURES;
 pub use grid::{Grid, Group, Question};
 pub use laws::{Broken, Law};
 pub use panics::silence_panics;
+pub use question::Questions;
 pub use statistics::Statistics;
 
 use crate::decoder::{Decoder, Stream};
@@ -32,7 +33,7 @@ use feedback::Features;
 use laws::Parting;
 use observe::Observation;
 use panics::panics;
-use question::{Abilities, Questions};
+use question::Abilities;
 
 /// Judges cases for a fixed list of decoders.
 pub struct Judge<'d> {
@@ -115,6 +116,13 @@ impl<'d> Judge<'d> {
     pub fn judge(&mut self, case: &Case<'_>) -> &[Broken] {
         self.start(case);
         self.ask_all(case);
+        &self.broken
+    }
+
+    /// Judges one case by these questions alone.
+    pub fn judge_on(&mut self, case: &Case<'_>, questions: Questions) -> &[Broken] {
+        self.start(case);
+        (0..self.on.len()).for_each(|index| self.ask(self.on[index], case, questions));
         &self.broken
     }
 
