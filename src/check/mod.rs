@@ -3,9 +3,12 @@
 //! Four stages: published vectors, the corpus, every class string up to a length, then structured inputs drawn from
 //! seeds until the time is up. The first three are the same on every machine and run.
 
+pub mod bytes;
 mod classes;
+mod state;
 mod worker;
 
+pub use bytes::{ByteOptions, check_bytes};
 pub use classes::Covered;
 
 use crate::decoder::Decoder;
@@ -62,6 +65,8 @@ pub enum Stage {
     Classes,
     /// Structured inputs.
     Structured,
+    /// Every byte string of a length.
+    Bytes,
 }
 
 impl Stage {
@@ -72,6 +77,7 @@ impl Stage {
             Self::Corpus => "corpus",
             Self::Classes => "class strings",
             Self::Structured => "structured",
+            Self::Bytes => "byte strings",
         }
     }
 }

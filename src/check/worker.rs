@@ -49,9 +49,15 @@ impl<'d> Worker<'d> {
     /// Asks everything of one decoder that was seen to give a wrong verdict. Where it now gives the right one, that it
     /// gave another is reported all the same.
     pub(super) fn confirm(&mut self, decoder: usize, case: &Case<'_>) {
-        let vanished = Broken { decoder, law: Law::Verdict, offset: None, subject: Subject::Unplaced };
-        let broken = self.judge.judge_one(decoder, case).unwrap_or(vanished);
+        let broken = self.judge.judge_one(decoder, case).unwrap_or(vanished(decoder));
         self.sort(case, broken);
+    }
+
+    /// Adds to `outcome` what this decoder was reported for on this case in an earlier run.
+    pub(super) fn again(&mut self, decoder: usize, case: &Case<'_>, hits: u64, outcome: &mut Outcome) {
+        let broken = self.judge.judge_one(decoder, case).unwrap_or(vanished(decoder));
+        let divergence = self.judge.explain(case, &broken);
+        outcome.add(divergence.signature.clone(), Found { divergence, hits });
     }
 
     fn sort(&mut self, case: &Case<'_>, broken: Broken) {
@@ -102,4 +108,9 @@ impl<'d> Worker<'d> {
         self.outcome.statistics = self.judge.statistics().clone();
         self.outcome
     }
+}
+
+/// What is reported of a wrong verdict that is a right one when it is asked for again.
+fn vanished(decoder: usize) -> Broken {
+    Broken { decoder, law: Law::Verdict, offset: None, subject: Subject::Unplaced }
 }

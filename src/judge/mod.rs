@@ -28,6 +28,7 @@ pub use statistics::Statistics;
 use crate::decoder::{Decoder, Stream};
 use crate::input::{Case, Cuts};
 use crate::spec::{Contract, Detection};
+use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
 use feedback::Features;
 use laws::Parting;
@@ -300,6 +301,11 @@ impl<'d> Slot<'d> {
             self.first_broken(expectation, observation, &case, questions, &mut 0).is_some()
         })
     }
+}
+
+/// Whether two verdicts say the same, as far as both say it.
+pub fn verdicts_agree(expected: &Validity, observed: &Validity) -> bool {
+    laws::verdicts_part(expected, observed).is_none()
 }
 
 /// The first law a single decoder breaks on a case, explained; `None` where it keeps them all.
