@@ -88,12 +88,12 @@ fn run(
         let mut state = state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         state.add(piece, of_piece, start.elapsed());
         progress(Stage::Bytes, state.done() as f64 / total);
-        state.save_now_and_then(options.resume.as_deref(), decoders, &options.ledger)
+        state.save_now_and_then(options.resume.as_deref(), &options.ledger)
     })?;
     let mut state = state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     state.end(start.elapsed());
     if let Some(path) = &options.resume {
-        state.save(path, decoders, &options.ledger)?;
+        state.save(path, &options.ledger)?;
     }
     Ok(state.into_outcome())
 }

@@ -18,8 +18,8 @@ pub struct Covered {
     pub part: Part,
     /// How many cases were judged.
     pub cases: u64,
-    /// How many answers were compared.
-    pub comparisons: u64,
+    /// For each decoder, how many answers were compared.
+    pub comparisons: Vec<(&'static str, u64)>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -51,7 +51,7 @@ pub(super) fn run(
             of_piece
         });
         let mut of_part = of_part.reduce(Outcome::default, Outcome::merge);
-        let (cases, comparisons) = (of_part.statistics.cases, of_part.statistics.total_comparisons());
+        let (cases, comparisons) = (of_part.statistics.cases, of_part.statistics.comparisons.clone());
         of_part.covered.push(Covered { part, cases, comparisons, seconds: start.elapsed().as_secs_f64() });
         outcome = outcome.merge(of_part);
     }

@@ -30,14 +30,15 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn of(decoders: &[&dyn Decoder], options: &ByteOptions) -> Self {
-        let program = std::env::current_exe().and_then(fs::read).unwrap_or_default();
+        // Only a file needs to know.
+        let program = options.resume.as_ref().and_then(|_| fs::read(std::env::current_exe().ok()?).ok());
         let decoders = decoders.iter().map(|decoder| {
             let info = decoder.info();
             format!("{} {} {}", info.name, info.version, info.contract)
         });
         Self {
             schema: 1,
-            program: format!("{} {}", env!("CARGO_PKG_VERSION"), fingerprint(&program)),
+            program: format!("{} {}", env!("CARGO_PKG_VERSION"), fingerprint(&program.unwrap_or_default())),
             len: options.len,
             decoders: decoders.collect(),
             ledger: fingerprint(format!("{:?}", options.ledger.entries()).as_bytes()),
@@ -126,7 +127,7 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let new = Self::new(run);
                 // Where it cannot be written, better now than later.
-                new.save(path, decoders, ledger)?;
+                new.save(path, ledger)?;
                 return Ok(new);
             }
             Err(error) => return Err(Error::io(path, &error)),
@@ -172,29 +173,24 @@ impl State {
     }
 
     /// Saves the state if the last time is some seconds ago.
-    pub(super) fn save_now_and_then(
-        &mut self,
-        path: Option<&Path>,
-        decoders: &[&dyn Decoder],
-        ledger: &Ledger,
-    ) -> Result<(), Error> {
+    pub(super) fn save_now_and_then(&mut self, path: Option<&Path>, ledger: &Ledger) -> Result<(), Error> {
         const EVERY: Duration = Duration::from_secs(2);
         let Some(path) = path.filter(|_| self.saved.elapsed() >= EVERY) else { return Ok(()) };
-        self.save(path, decoders, ledger)?;
+        self.save(path, ledger)?;
         self.saved = Instant::now();
         Ok(())
     }
 
     /// Replaces the file in one step.
-    pub(super) fn save(&self, path: &Path, decoders: &[&dyn Decoder], ledger: &Ledger) -> Result<(), Error> {
-        let file = File::of(self, decoders, ledger);
+    pub(super) fn save(&self, path: &Path, ledger: &Ledger) -> Result<(), Error> {
+        let file = File::of(self, ledger);
         let text = serde_json::to_vec(&file).map_err(|error| Error::parse(format!("{}: {error}", shown(path))))?;
         crate::error::replace(path, &text)
     }
 }
 
 impl File {
-    fn of(state: &State, _: &[&dyn Decoder], ledger: &Ledger) -> Self {
+    fn of(state: &State, ledger: &Ledger) -> Self {
         let Outcome { statistics, divergences, known, .. } = &state.outcome;
         let witness = |(signature, found): (&crate::judge::Signature, &Found)| Witness {
             signature: signature.to_string(),

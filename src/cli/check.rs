@@ -3,7 +3,7 @@
 use super::{Bar, Failure, Judging, Verdict, note};
 use crate::check::{ByteOptions, Options, Outcome, Plan, Stage, bytes, check, check_bytes};
 use crate::decoder::Decoder;
-use crate::report::Report;
+use crate::report::{Certificate, Exhaustive, Report};
 use crate::triage::ledger::Ledger;
 use clap::Args;
 use std::io::Write;
@@ -50,6 +50,7 @@ impl Check {
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.known.ledger(corpus.as_deref())?;
+        let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
         let bar = Bar::new();
         let start = Instant::now();
         let outcome = match self.bytes {
@@ -63,7 +64,10 @@ impl Check {
             _ => start.elapsed().as_secs_f64(),
         };
         let report = Report { decoders: &decoders, ledger: &ledger, outcome: &outcome, seconds };
+        let run = self.bytes.map_or(Exhaustive::Classes, Exhaustive::Bytes);
+        let written = certificate.map_or(Ok(()), |certificate| certificate.write(run, &report));
         self.judging.print(&report, out)?;
+        written?;
         Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
     }
 

@@ -1,0 +1,228 @@
+//! What exhaustive runs covered, kept in `certificate.json` and shown in `certificate.md`.
+//!
+//! `schema` (1), `verdict`, `proofs[]`: one for each kind of run, the latest. It tells what was run and nothing else:
+//! the rows are made from the very sets of cases, and a run that is broken off writes none.
+
+mod coverage;
+mod machine;
+mod markdown;
+
+use super::Report;
+use crate::error::{Error, replace, shown};
+use coverage::{Part, Row};
+use machine::Machine;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The certificate of a directory.
+pub struct Certificate {
+    directory: PathBuf,
+    proofs: Vec<Proof>,
+}
+
+/// What a run was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exhaustive {
+    /// The deep plan of class strings.
+    Classes,
+    /// Every byte string of this length.
+    Bytes(u32),
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    schema: u32,
+    verdict: String,
+    proofs: Vec<Proof>,
+}
+
+/// One run.
+#[derive(Serialize, Deserialize)]
+struct Proof {
+    kind: String,
+    command: String,
+    verdict: String,
+    machine: Machine,
+    decoders: Vec<Judged>,
+    /// What was covered.
+    covered: Vec<Row>,
+    /// What it came to, part by part.
+    parts: Vec<Part>,
+    cases: u64,
+    comparisons: u64,
+    seconds: f64,
+    /// New divergences of the run; in a deep run those of its other stages as well.
+    divergences: Vec<Diverged>,
+    known: Vec<Known>,
+    stale: Vec<String>,
+    silent: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Judged {
+    name: String,
+    version: String,
+    contract: String,
+    /// Whose code runs from which length on.
+    lineage: Vec<(usize, String)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Diverged {
+    signature: String,
+    hits: u64,
+    witness_hex: String,
+    cuts: Vec<usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Known {
+    id: String,
+    decoder: String,
+    hits: u64,
+}
+
+impl Certificate {
+    const SCHEMA: u32 = 1;
+
+    /// The certificate in this directory, which is made where it does not exist. Nothing is written yet, but that
+    /// something can be is made sure of.
+    ///
+    /// # Errors
+    /// The directory cannot be made or written to; the certificate in it cannot be read.
+    pub fn open(directory: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
+        let path = directory.join("certificate.json");
+        let probe = directory.join("certificate.json.new");
+        let probed = fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe));
+        probed.map_err(|error| Error::io(&probe, &error))?;
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => b"null".to_vec(),
+            Err(error) => return Err(Error::io(&path, &error)),
+        };
+        let unreadable = |what: String| {
+            Error::parse(format!("{}: {what}; delete it, or name another directory with --certificate", shown(&path)))
+        };
+        let file: Option<File> = serde_json::from_slice(&text)
+            .map_err(|error| unreadable(format!("not a certificate of this version: {error}")))?;
+        match file {
+            Some(file) if file.schema != Self::SCHEMA => Err(unreadable(format!("schema {}", file.schema))),
+            file => {
+                Ok(Self { directory: directory.to_owned(), proofs: file.map_or_else(Vec::new, |file| file.proofs) })
+            }
+        }
+    }
+
+    /// Puts a finished run in the place of an earlier one of its kind, and writes both files.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn write(mut self, run: Exhaustive, report: &Report<'_>) -> Result<(), Error> {
+        let proof = Proof::of(run, report);
+        self.proofs.retain(|earlier| earlier.kind != proof.kind);
+        self.proofs.push(proof);
+        self.proofs.sort_by(|a, b| a.kind.cmp(&b.kind));
+        let file = File { schema: Self::SCHEMA, verdict: verdict(&self.proofs), proofs: self.proofs };
+        let path = self.directory.join("certificate.json");
+        let mut json =
+            serde_json::to_string_pretty(&file).map_err(|error| Error::parse(format!("{}: {error}", shown(&path))))?;
+        json.push('\n');
+        replace(&path, json.as_bytes())?;
+        replace(&self.directory.join("certificate.md"), markdown::render(&file).as_bytes())
+    }
+}
+
+impl Proof {
+    fn of(run: Exhaustive, report: &Report<'_>) -> Self {
+        let outcome = report.outcome;
+        let (kind, command) = match run {
+            Exhaustive::Classes => ("class-strings".to_owned(), "utfuzz check --deep".to_owned()),
+            Exhaustive::Bytes(len) => (format!("byte-strings-{len}"), format!("utfuzz check --bytes {len}")),
+        };
+        let covered = match run {
+            Exhaustive::Classes => outcome.covered.iter().flat_map(|covered| coverage::rows(&covered.part)).collect(),
+            Exhaustive::Bytes(len) => coverage::byte_rows(report, len),
+        };
+        let parts = match run {
+            Exhaustive::Classes => outcome.covered.iter().map(Part::of).collect(),
+            Exhaustive::Bytes(_) => vec![Part::whole(report)],
+        };
+        let mut proof = Self {
+            kind,
+            command,
+            verdict: String::new(),
+            machine: Machine::here(),
+            decoders: report.decoders.iter().map(|decoder| Judged::of(decoder.info())).collect(),
+            covered,
+            cases: parts.iter().map(|part| part.cases).sum(),
+            comparisons: parts.iter().map(Part::compared).sum(),
+            seconds: parts.iter().map(|part| part.seconds).sum(),
+            parts,
+            divergences: outcome.divergences.iter().map(|(signature, found)| Diverged::of(signature, found)).collect(),
+            known: known(report),
+            stale: outcome.stale.clone(),
+            silent: outcome.statistics.silent().map(str::to_owned).collect(),
+        };
+        proof.verdict = verdict(std::slice::from_ref(&proof));
+        proof
+    }
+}
+
+fn known(report: &Report<'_>) -> Vec<Known> {
+    let known = report.outcome.known.iter().map(|(index, &hits)| {
+        let entry = &report.ledger.entries()[*index];
+        Known { id: entry.id.clone(), decoder: entry.decoder.clone(), hits }
+    });
+    known.collect()
+}
+
+impl Diverged {
+    fn of(signature: &crate::judge::Signature, found: &crate::check::Found) -> Self {
+        Self {
+            signature: signature.to_string(),
+            hits: found.hits,
+            witness_hex: found.divergence.bytes.iter().map(|byte| format!("{byte:02X}")).collect(),
+            cuts: found.divergence.cuts.clone(),
+        }
+    }
+}
+
+impl Judged {
+    fn of(info: &crate::decoder::Info) -> Self {
+        let mut lineage: Vec<(usize, String)> = Vec::new();
+        for len in 0..=256 {
+            let name = (info.lineage)(len);
+            if lineage.last().is_none_or(|(_, last)| last != name) {
+                lineage.push((len, name.to_owned()));
+            }
+        }
+        Self {
+            name: info.name.to_owned(),
+            version: info.version.to_owned(),
+            contract: info.contract.to_string(),
+            lineage,
+        }
+    }
+}
+
+/// In one line, what came of these runs.
+fn verdict(proofs: &[Proof]) -> String {
+    let sum = |count: fn(&Proof) -> usize| proofs.iter().map(count).sum::<usize>();
+    let new = sum(|proof| proof.divergences.len());
+    let (stale, silent) = (sum(|proof| proof.stale.len()), sum(|proof| proof.silent.len()));
+    let mut verdict = match new {
+        0 => "no new divergence".to_owned(),
+        1 => "1 NEW DIVERGENCE".to_owned(),
+        _ => format!("{new} NEW DIVERGENCES"),
+    };
+    let mut add = |count: usize, what: &str| {
+        if count > 0 {
+            verdict += &format!(", {what}: {count}");
+        }
+    };
+    add(silent, "decoders that answered nothing");
+    add(stale, "ledger entries that match nothing");
+    verdict
+}
