@@ -10,7 +10,7 @@ use super::{Outcome, Stage};
 use crate::decoder::{Decoder, Info};
 use crate::error::Error;
 use crate::input::Case;
-use crate::judge::verdicts_agree;
+use crate::judge::gives;
 use crate::spec::model::malformed;
 use crate::spec::{Automaton, Contract};
 use crate::triage::ledger::Ledger;
@@ -253,8 +253,8 @@ impl<'d> Group<'d> {
 
 impl Asked<'_> {
     fn is_wrong(&self, bytes: &[u8], expected: &Validity, comparisons: &mut u64) -> bool {
-        let Some(observed) = self.decoder.validate(bytes) else { return false };
+        let Some(right) = gives(self.decoder, bytes, expected) else { return false };
         *comparisons += 1;
-        !verdicts_agree(expected, &observed)
+        !right
     }
 }

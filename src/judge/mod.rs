@@ -303,9 +303,14 @@ impl<'d> Slot<'d> {
     }
 }
 
-/// Whether two verdicts say the same, as far as both say it.
-pub fn verdicts_agree(expected: &Validity, observed: &Validity) -> bool {
-    laws::verdicts_part(expected, observed).is_none()
+/// Whether this decoder gives this verdict, as far as both state it; `None` where it cannot say. For engines that ask
+/// this one question of very many strings, where an expectation is cheaper than a [`Judge`]'s. To panic is to give
+/// another.
+pub fn gives(decoder: &dyn Decoder, bytes: &[u8], verdict: &Validity) -> Option<bool> {
+    let mut observed = None;
+    let panicked = panics(|| observed = decoder.validate(bytes));
+    let agrees = |observed| laws::verdicts_part(verdict, &observed).is_none();
+    if panicked { Some(false) } else { observed.map(agrees) }
 }
 
 /// The first law a single decoder breaks on a case, explained; `None` where it keeps them all.

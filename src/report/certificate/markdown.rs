@@ -66,10 +66,11 @@ fn decoders(decoders: &[Judged], parts: &[Part]) -> String {
     let heads: Vec<&str> = heads.chain(names.iter().map(String::as_str)).collect();
     let rows = decoders.iter().enumerate().map(|(index, decoder)| {
         let compared = parts.iter().map(|part| part.comparisons.get(index).map_or(0, |(_, count)| *count));
-        let lineage: Vec<_> = decoder.lineage.iter().map(|(from, name)| match *from {
+        let lineage = decoder.lineage.iter().map(|(from, name)| match *from {
             0 => cell(name),
             from => format!("from {from} bytes on {}", cell(name)),
         });
+        let lineage: Vec<_> = lineage.collect();
         let cells = [cell(&decoder.name), cell(&decoder.version), lineage.join(", "), cell(&decoder.contract)];
         cells.into_iter().chain(compared.map(grouped)).collect::<Vec<_>>()
     });
