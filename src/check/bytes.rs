@@ -79,6 +79,8 @@ fn run(
     let (all, total) = (options.len, state.pieces() as f64);
     let state = Mutex::new(state);
     let start = Instant::now();
+    // A piece takes so long that saving after each costs nothing.
+    let save = |state: &State| options.resume.as_ref().map_or(Ok(()), |path| state.save(path, &options.ledger));
     todo.into_par_iter().try_for_each(|piece| {
         let range = piece_range(all, piece);
         let mut scan = Scan::new(decoders, &options.ledger, all);
@@ -88,18 +90,16 @@ fn run(
         let mut state = state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         state.add(piece, of_piece, start.elapsed());
         progress(Stage::Bytes, state.done() as f64 / total);
-        state.save_now_and_then(options.resume.as_deref(), &options.ledger)
+        save(&state)
     })?;
     let mut state = state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     state.end(start.elapsed());
-    if let Some(path) = &options.resume {
-        state.save(path, &options.ledger)?;
-    }
+    save(&state)?;
     Ok(state.into_outcome())
 }
 
 /// How many strings a piece has.
-fn piece_len(len: u32) -> u64 {
+pub(super) fn piece_len(len: u32) -> u64 {
     const MOST: u64 = 1 << 20;
     (1u64 << (8 * len)).div_ceil(16).min(MOST)
 }
@@ -256,5 +256,207 @@ impl Asked<'_> {
         let Some(right) = gives(self.decoder, bytes, expected) else { return false };
         *comparisons += 1;
         !right
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::faulty::{Faulty, RIGHT};
+    use super::*;
+    use crate::input::exhaustive::Block;
+    use crate::judge::{Law, Shape};
+    use crate::spec::{UnitRule, grammar, validity};
+
+    fn options(len: u32) -> ByteOptions {
+        ByteOptions { len, ledger: Ledger::default(), resume: None }
+    }
+
+    fn outcome(decoder: &Faulty, options: &ByteOptions) -> Outcome {
+        check_bytes(&[decoder], options, &|_, _| {}).unwrap()
+    }
+
+    /// What must be the same, however a run was put together.
+    fn essence(outcome: &Outcome) -> String {
+        let mut statistics = outcome.statistics.clone();
+        statistics.kinds.sort();
+        let found: Vec<_> = outcome.divergences.iter().map(|(signature, found)| (signature, found.hits)).collect();
+        format!("{statistics:?} {found:?} {:?}", outcome.known)
+    }
+
+    #[test]
+    fn every_string_is_asked_once_alone_and_once_across() {
+        for len in 1..=2 {
+            let outcome = outcome(&RIGHT, &options(len));
+            let strings = 1 << (8 * len);
+            assert_eq!(outcome.statistics.cases, strings);
+            assert_eq!(outcome.statistics.comparisons, [("faulty", 2 * strings)]);
+            assert_eq!(
+                outcome.statistics.kinds.iter().map(|(_, count)| count).sum::<u64>(),
+                strings - outcome.statistics.valid
+            );
+            assert!(outcome.is_clean());
+            let info = |lineage| crate::decoder::Info { lineage, ..RIGHT.info.clone() };
+            let alike = Faulty { info: info(|_| "one"), ..RIGHT };
+            let outcome = check_bytes(&[&alike], &options(len), &|_, _| {}).unwrap();
+            assert_eq!(outcome.statistics.comparisons, [("faulty", strings)]);
+        }
+        for len in [0, 5, u32::MAX] {
+            assert!(check_bytes(&[&RIGHT], &options(len), &|_, _| {}).is_err());
+        }
+    }
+
+    #[test]
+    fn pieces_are_all_strings_in_order() {
+        for len in 1..=LONGEST {
+            let ranges: Vec<_> = (0..piece_count(len)).map(|piece| piece_range(len, piece)).collect();
+            assert!(ranges.len() >= 16);
+            assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, 1 << (8 * len)));
+            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+    }
+
+    #[test]
+    fn one_wrong_verdict_is_found() {
+        let verdict = |bytes: &[u8], verdict| if bytes == b"\xE0\x9F" { Validity::Valid } else { verdict };
+        let outcome = outcome(&Faulty { verdict, ..RIGHT }, &options(2));
+        let found: Vec<_> = outcome.divergences.iter().map(|(signature, found)| (signature.law, found.hits)).collect();
+        assert_eq!(found, [(Law::Verdict, 1)]);
+    }
+
+    #[test]
+    fn a_fault_of_the_code_for_long_inputs_is_found() {
+        let verdict = |bytes: &[u8], verdict| match bytes.get(63..65) {
+            Some(b"\xC3\xA9") => Validity::INVALID,
+            _ => verdict,
+        };
+        let outcome = outcome(&Faulty { verdict, ..RIGHT }, &options(2));
+        let signatures: Vec<_> = outcome.divergences.keys().map(|signature| (signature.law, signature.shape)).collect();
+        assert_eq!(signatures, [(Law::Verdict, Shape::Offset)]);
+    }
+
+    #[test]
+    fn a_panic_and_a_verdict_that_changes_are_found() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        crate::judge::silence_panics();
+        let verdict = |bytes: &[u8], verdict| if bytes == b"\xFF" { panic!("as it should") } else { verdict };
+        let outcome_of_panic = outcome(&Faulty { verdict, ..RIGHT }, &options(1));
+        assert_eq!(outcome_of_panic.divergences.keys().next().unwrap().law, Law::Panic);
+
+        static SAID: AtomicBool = AtomicBool::new(false);
+        let verdict = |bytes: &[u8], verdict| {
+            let once = bytes == b"\xFE" && !SAID.swap(true, Ordering::Relaxed);
+            if once { Validity::Valid } else { verdict }
+        };
+        let outcome = outcome(&Faulty { verdict, ..RIGHT }, &options(1));
+        assert_eq!(outcome.divergences.keys().next().unwrap().law, Law::Verdict);
+    }
+
+    #[test]
+    fn what_is_expected_across_an_edge_is_what_the_standard_says() {
+        let rules = [UnitRule::MaximalSubpart, UnitRule::Byte, UnitRule::LeadAnnounced, UnitRule::Run];
+        for grammar in grammar::ALL {
+            for unit in rules {
+                let contract = Contract { grammar, unit, ..Contract::STANDARD };
+                let automaton = Automaton::of(grammar);
+                let group = Group { contract, automaton, decoders: Vec::new(), any_across: true };
+                for len in 1..=3 {
+                    let mut string = Vec::new();
+                    for index in 0..(Block { len, offset: 0 }).count() {
+                        Block { len, offset: 0 }.write(index, &mut string);
+                        let alone = group.alone(&string);
+                        assert_eq!(alone, validity(&contract, &string), "{contract}: {string:02X?}");
+                        let mut whole = vec![b'a'; ACROSS];
+                        whole[bytes_before(len)..][..string.len()].copy_from_slice(&string);
+                        string.push(b'a');
+                        let across = group.across(&alone, &string);
+                        assert_eq!(across, validity(&contract, &whole), "{contract}: {string:02X?}");
+                    }
+                }
+            }
+        }
+    }
+
+    const LEDGER: &str = r#"
+        [[known]]
+        id = "a"
+        decoder = "faulty"
+        versions = "*"
+        laws = ["verdict"]
+        subjects = ["overlong-2"]
+        reason = "r"
+        link = "l"
+        date = "2026-11-20"
+    "#;
+
+    /// Wrong on every string that begins so, and on one other.
+    fn wrong() -> Faulty {
+        let verdict = |bytes: &[u8], verdict| match bytes {
+            [0xE0 | 0x21, _] | [0xC0, 0x80] => {
+                if verdict == Validity::Valid {
+                    Validity::INVALID
+                } else {
+                    Validity::Valid
+                }
+            }
+            _ => verdict,
+        };
+        Faulty { verdict, ..RIGHT }
+    }
+
+    #[test]
+    fn a_run_that_was_broken_off_comes_to_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        let ledger = Ledger::parse(LEDGER, "test").unwrap();
+        let whole = outcome(&wrong(), &ByteOptions { ledger: ledger.clone(), ..options(2) });
+        assert_eq!(whole.known.values().sum::<u64>(), 3);
+        assert_eq!(whole.divergences.values().map(|found| found.hits).sum::<u64>(), 254);
+        let resumed = ByteOptions { resume: Some(path), ledger, ..options(2) };
+        let decoder = wrong();
+        let mut cases = Vec::new();
+        for pieces in [0, 3, 1, 7, 16, 0] {
+            let part = run(&[&decoder], &resumed, &|_, _| {}, pieces).unwrap();
+            cases.push(part.statistics.cases / 4096);
+            if part.statistics.cases == 1 << 16 {
+                assert_eq!(essence(&part), essence(&whole));
+            }
+        }
+        assert_eq!(cases, [0, 3, 4, 11, 16, 16]);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_state_of_another_run_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        let resumed = |len| ByteOptions { resume: Some(path.clone()), ..options(len) };
+        run(&[&RIGHT], &resumed(2), &|_, _| {}, 2).unwrap();
+        let refused = |decoder: &Faulty, options: &ByteOptions| {
+            let error = check_bytes(&[decoder], options, &|_, _| {}).unwrap_err().to_string();
+            assert!(error.contains("state") && error.contains("delete it") && !error.contains('\n'), "{error}");
+            error
+        };
+        assert!(refused(&RIGHT, &resumed(1)).contains("another length"));
+        let info = crate::decoder::Info { version: "1.0.1", ..RIGHT.info.clone() };
+        assert!(refused(&Faulty { info, ..RIGHT }, &resumed(2)).contains("other decoders"));
+        let ledger = Ledger::built_in();
+        assert!(refused(&RIGHT, &ByteOptions { ledger, ..resumed(2) }).contains("another ledger"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let damage = |from: &str, to: &str| {
+            assert!(text.contains(from), "{text}");
+            std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        };
+        damage("\"program\":\"", "\"program\":\"0");
+        assert!(refused(&RIGHT, &resumed(2)).contains("another build"));
+        for (from, to) in [
+            ("[[0,1]]", "[[0,99]]"),
+            ("[[0,1]]", "[[1,0]]"),
+            ("{", ""),
+            ("\"seconds\":", "\"seconds\":-"),
+            ("\"comparisons\":[", "\"comparisons\":[1,"),
+        ] {
+            damage(from, to);
+            refused(&RIGHT, &resumed(2));
+        }
     }
 }

@@ -99,3 +99,108 @@ fn run_piece(decoders: &[&dyn Decoder], ledger: &Ledger, piece: Vec<Stretch>) ->
     }
     worker.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::faulty::{Faulty, RIGHT};
+    use super::*;
+    use crate::judge::Law;
+    use crate::utf8::Validity;
+    use std::collections::BTreeMap;
+
+    /// The parts with their short strings alone.
+    fn small(parts: Vec<Part>, longest: u32) -> Vec<Part> {
+        let keep = |mut part: Part| {
+            part.sets.retain(|set| set.strings.len <= longest);
+            part
+        };
+        parts.into_iter().map(keep).filter(|part| !part.sets.is_empty()).collect()
+    }
+
+    fn run_on(decoder: &Faulty, parts: Vec<Part>) -> Outcome {
+        run(&[decoder], &Ledger::default(), parts, &|_| {})
+    }
+
+    #[test]
+    fn pieces_hold_every_string_of_every_set_once() {
+        for part in deep::deep() {
+            let mut ends: BTreeMap<String, u64> = BTreeMap::new();
+            for (set, range) in pieces(&part).into_iter().flatten() {
+                let end = ends.entry(format!("{set:?}")).or_default();
+                assert_eq!(range.start, *end, "{set:?}");
+                assert!(range.end > range.start);
+                *end = range.end;
+            }
+            assert_eq!(ends.len(), part.sets.len());
+            part.sets.iter().for_each(|set| assert_eq!(ends[&format!("{set:?}")], set.strings.count()));
+        }
+    }
+
+    #[test]
+    fn what_is_covered_is_what_was_planned() {
+        let parts = small(deep::deep(), 1);
+        let outcome = run_on(&RIGHT, parts.clone());
+        assert!(outcome.divergences.is_empty(), "{:?}", outcome.divergences.keys());
+        assert_eq!(outcome.covered.len(), parts.len());
+        for (covered, part) in outcome.covered.iter().zip(parts) {
+            assert_eq!(covered.part, part);
+            assert_eq!(covered.cases, part.cases());
+            assert!(covered.comparisons[0].1 >= part.cases(), "{}", part.name);
+        }
+        assert_eq!(outcome.statistics.cases, outcome.covered.iter().map(|covered| covered.cases).sum::<u64>());
+    }
+
+    /// The deep plan finds what is wrong with it; the quick one does not, with strings as short.
+    fn only_deep_finds(decoder: &Faulty, longest: u32, law: Law) {
+        let quick = run_on(decoder, small(deep::quick(), longest));
+        assert!(quick.divergences.is_empty(), "{:?}", quick.divergences.keys());
+        let deep = run_on(decoder, small(deep::deep(), longest));
+        let laws: Vec<Law> = deep.divergences.keys().map(|signature| signature.law).collect();
+        assert!(laws.contains(&law), "{laws:?}");
+    }
+
+    #[test]
+    fn a_fault_in_ill_formed_surroundings_is_found() {
+        // The fourth error is the first that is left out.
+        let output = |bytes: &[u8], out: &mut Vec<u8>| {
+            if core::str::from_utf8(bytes).is_err() && String::from_utf8_lossy(bytes).matches('\u{FFFD}').count() > 3 {
+                out.pop();
+            }
+        };
+        only_deep_finds(&Faulty { output, ..RIGHT }, 1, Law::Lossy);
+    }
+
+    #[test]
+    fn a_fault_in_valid_surroundings_is_found() {
+        let verdict = |bytes: &[u8], verdict: Validity| {
+            let spoiled = bytes.first().is_some_and(|byte| !byte.is_ascii()) && bytes.len() > 64;
+            if spoiled && !verdict.is_valid() { Validity::Valid } else { verdict }
+        };
+        only_deep_finds(&Faulty { verdict, ..RIGHT }, 1, Law::Verdict);
+    }
+
+    #[test]
+    fn a_fault_at_certain_cuts_is_found() {
+        // An empty chunk behind each byte: cuts picked by the bytes have not so many of these.
+        let streamed = |chunks: &[usize], bytes: &mut Vec<u8>| {
+            if chunks.windows(5).any(|lengths| lengths == [0, 1, 0, 1, 0]) {
+                bytes.pop();
+            }
+        };
+        only_deep_finds(&Faulty { streamed, ..RIGHT }, 2, Law::Stream);
+    }
+
+    #[test]
+    fn a_fault_at_one_alignment_is_found() {
+        let verdict = |bytes: &[u8], verdict: Validity| {
+            let spoiled = bytes.as_ptr().addr() % 64 == 13 && bytes == b"\xFF";
+            if spoiled { Validity::Valid } else { verdict }
+        };
+        let decoder = Faulty { verdict, ..RIGHT };
+        let mut parts = small(deep::deep(), 1);
+        parts.retain(|part| part.name == "alignments");
+        let outcome = run_on(&decoder, parts);
+        assert!(outcome.divergences.keys().all(|signature| signature.law == Law::Placement));
+        assert!(!outcome.divergences.is_empty());
+    }
+}

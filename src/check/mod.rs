@@ -5,6 +5,8 @@
 
 pub mod bytes;
 mod classes;
+#[cfg(test)]
+mod faulty;
 mod state;
 mod worker;
 

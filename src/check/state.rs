@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::hash::Hasher;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What makes a run the same run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +82,6 @@ pub(super) struct State {
     before: Duration,
     /// The time of this one.
     now: Duration,
-    saved: Instant,
 }
 
 /// The file.
@@ -116,7 +115,7 @@ impl State {
     pub(super) fn new(run: Run) -> Self {
         let done = vec![false; bytes::piece_count(run.len)];
         let zero = Duration::ZERO;
-        Self { run, done, outcome: Outcome::default(), before: zero, now: zero, saved: Instant::now() }
+        Self { run, done, outcome: Outcome::default(), before: zero, now: zero }
     }
 
     /// What the file says; nothing where there is none.
@@ -170,15 +169,6 @@ impl State {
         let seconds = (self.before + self.now).as_secs_f64();
         self.outcome.stages.push((Stage::Bytes, self.outcome.statistics.cases, seconds));
         self.outcome
-    }
-
-    /// Saves the state if the last time is some seconds ago.
-    pub(super) fn save_now_and_then(&mut self, path: Option<&Path>, ledger: &Ledger) -> Result<(), Error> {
-        const EVERY: Duration = Duration::from_secs(2);
-        let Some(path) = path.filter(|_| self.saved.elapsed() >= EVERY) else { return Ok(()) };
-        self.save(path, ledger)?;
-        self.saved = Instant::now();
-        Ok(())
     }
 
     /// Replaces the file in one step.
@@ -236,13 +226,12 @@ impl File {
             let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name)?;
             statistics.kinds.push((kind, count));
         }
-        if self.comparisons.len() == decoders.len() {
-            let names = decoders.iter().map(|decoder| decoder.info().name);
-            statistics.comparisons = names.zip(self.comparisons).collect();
-        } else if state.done.contains(&true) {
-            return None;
-        }
-        Some(state)
+        let names = decoders.iter().map(|decoder| decoder.info().name);
+        statistics.comparisons = names.zip(self.comparisons.iter().copied()).collect();
+        let faulty = statistics.kinds.iter().map(|(_, count)| count).sum::<u64>();
+        let strings = state.done() as u64 * bytes::piece_len(state.run.len);
+        let sound = self.strings == strings && faulty.checked_add(self.valid) == Some(strings);
+        (sound && (strings == 0 || self.comparisons.len() == decoders.len())).then_some(state)
     }
 }
 

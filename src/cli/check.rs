@@ -29,7 +29,7 @@ pub(super) struct Check {
         value_parser = clap::value_parser!(u32).range(1..=bytes::LONGEST as i64))]
     bytes: Option<u32>,
     /// Keep in this file what of --bytes is done; a second run goes on where the first was broken off
-    #[arg(long, value_name = "FILE", requires = "bytes")]
+    #[arg(long, value_name = "FILE", requires = "bytes", conflicts_with = "deep")]
     resume: Option<PathBuf>,
     /// Write what was covered to certificate.json and certificate.md in this directory
     #[arg(long, value_name = "DIR", requires = "exhaustive")]
@@ -50,6 +50,7 @@ impl Check {
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.known.ledger(corpus.as_deref())?;
+        crate::judge::silence_panics();
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
         let bar = Bar::new();
         let start = Instant::now();

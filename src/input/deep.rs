@@ -5,93 +5,7 @@
 
 use super::case::{Case, Cuts};
 use super::exhaustive::{Block, plan};
-
-/// What stands on one side of a class string.
-///
-/// Where a filler has several forms they come by turns, so that a string meets another at each offset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Filler {
-    /// ASCII.
-    Ascii,
-    /// Characters of two to four bytes, the lowest and the highest of their length; a single byte is ASCII.
-    Valid,
-    /// ASCII with an ill-formed unit next to the string, and one in every 16 bytes further off.
-    IllFormed,
-}
-
-impl Filler {
-    /// Every filler.
-    pub const ALL: [Self; 3] = [Self::Ascii, Self::Valid, Self::IllFormed];
-
-    /// The name, for people and for JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ascii => "ASCII",
-            Self::Valid => "valid",
-            Self::IllFormed => "ill-formed",
-        }
-    }
-
-    /// How many forms it comes in.
-    fn turns(self) -> usize {
-        match self {
-            Self::Ascii => 1,
-            Self::Valid => 2 * 3,
-            Self::IllFormed => UNITS.len(),
-        }
-    }
-
-    /// The units from the string outwards, until they fill `len` bytes.
-    fn outwards(self, len: usize, turn: usize) -> Vec<&'static [u8]> {
-        let mut pieces: Vec<&'static [u8]> = Vec::new();
-        let mut filled = 0;
-        while filled < len {
-            let piece = self.piece(len - filled, filled, pieces.len() + turn, turn);
-            filled += piece.len();
-            pieces.push(piece);
-        }
-        pieces
-    }
-
-    /// What comes next, `filled` bytes away from the string, where `room` bytes are left.
-    fn piece(self, room: usize, filled: usize, count: usize, turn: usize) -> &'static [u8] {
-        const A: &[u8] = b"a";
-        match self {
-            Self::Ascii => A,
-            Self::Valid => {
-                // One byte alone could not be filled with anything but ASCII.
-                let fits = |piece: &&[u8]| piece.len() <= room && piece.len() + 1 != room;
-                let characters = CHARACTERS[turn % 2];
-                (0..3).map(|step| characters[(count + step) % 3]).find(fits).unwrap_or(A)
-            }
-            Self::IllFormed => match filled % 16 {
-                0 => {
-                    let unit = UNITS[(turn + filled / 16) % UNITS.len()];
-                    &unit[unit.len().saturating_sub(room)..]
-                }
-                _ => A,
-            },
-        }
-    }
-
-    /// What stands before the string.
-    fn before(self, len: usize, turn: usize) -> Vec<u8> {
-        self.outwards(len, turn).into_iter().rev().flatten().copied().collect()
-    }
-
-    /// What stands behind the string.
-    fn behind(self, len: usize, turn: usize) -> Vec<u8> {
-        self.outwards(len, turn).into_iter().flatten().copied().collect()
-    }
-}
-
-/// The lowest and the highest characters of two to four bytes that are not noncharacters.
-const CHARACTERS: [[&[u8]; 3]; 2] =
-    [[b"\xC2\x80", b"\xE0\xA0\x80", b"\xF0\x90\x80\x80"], [b"\xDF\xBF", b"\xED\x9F\xBF", b"\xF4\x8F\xBF\xBD"]];
-
-/// Ill-formed units; what is left of one when its first bytes are taken away is ill-formed as well.
-const UNITS: [&[u8]; 8] =
-    [b"\x80", b"\xFF", b"\xE2\x82", b"\xF0\x9F\x98", b"\xC3", b"\xED\xA0\x80", b"\xC0\xAF", b"\xF4\x90\xBF"];
+use super::filler::Filler;
 
 /// What the cases of a set are, and what is asked of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,14 +27,14 @@ impl Ask {
     pub fn says(self) -> &'static str {
         match self {
             Self::Everything => {
-                "verdict, first error, every further error, output, stream (cuts picked by the bytes), reset, placement, prefix, concatenation"
+                "every law: verdict, every error, output, memory bounds, stream and its early output (cuts picked by the bytes), reset, placement (one alignment), prefix, concatenation"
             }
             Self::Answers => "verdict, first error, output",
             Self::EveryWayCut => {
-                "stream: with each of all possible sets of cuts in the string, its ends included; with each single cut twice, so that a chunk is empty; with all of them twice"
+                "stream, and its early output at one of the cuts: with each of all possible sets of cuts in the string, its ends included; with each single cut twice, so that a chunk is empty; with all of them twice"
             }
             Self::EveryCut => {
-                "stream: with each single cut in the string, its ends included, once and twice (a chunk is empty); with all of them, once and twice"
+                "stream, and its early output at one of the cuts: with each single cut in the string, its ends included, once and twice (a chunk is empty); with all of them, once and twice"
             }
             Self::Placement => {
                 "verdict and first error at each of the 64 alignments, between leads and continuation bytes, and between ASCII"
@@ -243,7 +157,7 @@ fn some_twice(ends: std::ops::Range<usize>, index: usize, len: usize) -> Cuts {
 }
 
 /// Some sets that are run and counted together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The name, for people and for JSON.
     pub name: &'static str,
@@ -322,11 +236,10 @@ fn every_way_cut() -> Vec<Set> {
     sets
 }
 
-/// Length 5 alone and where chunks cross 64, length 6 alone; up to length 3 in every surrounding at every offset.
+/// Length 5 alone and where chunks cross 64; up to length 3 in every surrounding at every offset.
 fn every_single_cut() -> Vec<Set> {
     let mut sets: Vec<Set> =
         [0].into_iter().chain(59..=64).map(|offset| alone(Block { len: 5, offset }, Ask::EveryCut)).collect();
-    sets.push(alone(Block { len: 6, offset: 0 }, Ask::EveryCut));
     for offset in 0..64 {
         for before in Filler::ALL {
             let strings = (1..=3).map(|len| Block { len, offset });
@@ -343,4 +256,124 @@ fn alignments() -> Vec<Set> {
         (0..=3).map(move |len| Set { behind, ..alone(Block { len, offset }, Ask::Placement) })
     });
     sets.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::utf8::ByteClass;
+    use std::collections::BTreeSet;
+
+    fn every_setting() -> impl Iterator<Item = (Filler, Option<Filler>)> {
+        let behind = || Filler::ALL.map(Some).into_iter().chain([None]);
+        Filler::ALL.into_iter().flat_map(move |before| behind().map(move |behind| (before, behind)))
+    }
+
+    #[test]
+    fn a_set_holds_every_class_string_once_at_its_offset() {
+        for (before, behind) in every_setting() {
+            for offset in [0, 1, 2, 3, 5, 16, 63, 127] {
+                let set = Set { strings: Block { len: 2, offset }, before, behind, ask: Ask::Answers };
+                let mut writer = set.writer();
+                let mut seen = BTreeSet::new();
+                for index in 0..set.strings.count() {
+                    let bytes = writer.write(index);
+                    assert_eq!(bytes.len(), offset + 2 + if behind.is_some() { Set::BEHIND } else { 0 });
+                    seen.insert([bytes[offset], bytes[offset + 1]].map(ByteClass::of));
+                }
+                assert_eq!(seen.len(), 13 * 13);
+            }
+        }
+    }
+
+    #[test]
+    fn a_filler_comes_in_all_its_forms() {
+        for filler in [Filler::Valid, Filler::IllFormed] {
+            let strings = Block { len: 2, offset: 9 };
+            let mut writer = Set { strings, before: filler, behind: Some(filler), ask: Ask::Answers }.writer();
+            let written = (0..strings.count()).map(|index| {
+                let bytes = writer.write(index);
+                (bytes[..9].to_vec(), bytes[11..].to_vec())
+            });
+            let (before, behind): (BTreeSet<_>, BTreeSet<_>) = written.unzip();
+            assert_eq!((before.len(), behind.len()), (filler.turns(), filler.turns()));
+        }
+    }
+
+    /// The cuts of all cases of one string.
+    fn cuts(ask: Ask, len: u32, offset: usize) -> Vec<Vec<usize>> {
+        let set = Set { strings: Block { len, offset }, before: Filler::Ascii, behind: Some(Filler::Ascii), ask };
+        let mut all = Vec::new();
+        set.writer().each(7, |case| all.push(case.cuts().offsets().to_vec()));
+        assert_eq!(all.len() as u64, ask.variants(len));
+        all
+    }
+
+    #[test]
+    fn every_cut_occurs_once() {
+        for (len, offset) in [(0, 0), (1, 5), (4, 61), (5, 0)] {
+            let ends = offset..offset + len as usize + 1;
+            let all: Vec<usize> = ends.clone().collect();
+            let mut doubled: Vec<Vec<usize>> = ends.clone().map(|cut| vec![cut; 2]).collect();
+            doubled.push(ends.clone().flat_map(|cut| [cut; 2]).collect());
+
+            let every_way: BTreeSet<_> = cuts(Ask::EveryWayCut, len, offset).into_iter().collect();
+            let subsets = (0..1u32 << all.len()).map(|subset| {
+                all.iter().enumerate().filter(|(at, _)| subset >> at & 1 == 1).map(|(_, &cut)| cut).collect()
+            });
+            let expected: BTreeSet<Vec<usize>> = subsets.chain(doubled.iter().cloned()).collect();
+            assert_eq!(every_way, expected);
+            // With one place to cut, "all twice" is "each twice".
+            assert_eq!(expected.len() as u64, Ask::EveryWayCut.variants(len) - u64::from(len == 0));
+
+            let every: BTreeSet<_> = cuts(Ask::EveryCut, len, offset).into_iter().collect();
+            let singles = ends.map(|cut| vec![cut]).chain([all]);
+            assert_eq!(every, singles.chain(doubled).collect());
+        }
+    }
+
+    #[test]
+    fn every_alignment_occurs_with_both_margins() {
+        let set = Set { ask: Ask::Placement, ..alone(Block { len: 1, offset: 64 }, Ask::Placement) };
+        let mut seen = BTreeSet::new();
+        set.writer().each(0, |case| assert!(seen.insert(case.placement())));
+        assert_eq!(seen, (0..64).flat_map(|at| [(at, false), (at, true)]).collect());
+    }
+
+    #[test]
+    fn no_set_of_the_deep_plan_stands_twice() {
+        let parts = deep();
+        let mut seen: Vec<Set> = Vec::new();
+        for set in parts.iter().flat_map(|part| &part.sets) {
+            assert!(!seen.contains(set), "{set:?}");
+            seen.push(*set);
+        }
+        let quick: u64 = quick().iter().map(Part::cases).sum();
+        assert_eq!(quick, parts[0].cases());
+        let up_to_4 = (0..=4).map(|len| 13u64.pow(len)).sum::<u64>();
+        assert_eq!(parts[2].cases(), 64 * (3 * 13u64.pow(5) + 11 * up_to_4), "{}", parts[2].name);
+    }
+
+    #[test]
+    fn the_deep_plan_is_what_it_says() {
+        let sets: Vec<Set> = deep().into_iter().flat_map(|part| part.sets).collect();
+        for len in 0..=7 {
+            assert!(sets.iter().any(|set| set.strings == Block { len, offset: 0 } && set.ask <= Ask::Answers));
+        }
+        for offset in 0..64 {
+            for filler in Filler::ALL {
+                let around = |len| Set {
+                    strings: Block { len, offset },
+                    before: filler,
+                    behind: Some(filler),
+                    ask: Ask::Answers,
+                };
+                assert!((0..=5).all(|len| sets.contains(&around(len))));
+                assert!((1..=3).all(|len| sets.contains(&Set { ask: Ask::EveryCut, ..around(len) })));
+            }
+        }
+        for offset in [0].into_iter().chain(59..=64) {
+            assert!(sets.contains(&alone(Block { len: 5, offset }, Ask::EveryCut)));
+        }
+    }
 }

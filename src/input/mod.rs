@@ -8,6 +8,7 @@ mod dice;
 pub mod exhaustive;
 #[cfg(all(target_os = "linux", feature = "fence"))]
 pub mod fence;
+pub mod filler;
 #[cfg(feature = "arbitrary")]
 pub mod generate;
 #[cfg(feature = "arbitrary")]

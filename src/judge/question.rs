@@ -66,8 +66,8 @@ impl Questions {
     /// The verdict and the output.
     pub const ANSWERS: Self = Self { verdict: true, lossy: true, ..Self::NONE };
 
-    /// The input in chunks.
-    pub const STREAM: Self = Self { stream: true, ..Self::NONE };
+    /// The input in chunks, and what is written before its end.
+    pub const STREAM: Self = Self { stream: true, written: true, ..Self::NONE };
 
     /// The verdict on the same bytes at another address.
     pub const PLACEMENT: Self = Self { placement: true, ..Self::NONE };

@@ -2,7 +2,8 @@
 
 use super::Report;
 use crate::check::{Covered, bytes};
-use crate::input::deep::{self, Ask, Filler};
+use crate::input::deep::{self, Ask};
+use crate::input::filler::Filler;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -9,6 +9,7 @@ mod markdown;
 
 use super::Report;
 use crate::error::{Error, replace, shown};
+use crate::input::deep;
 use coverage::{Part, Row};
 use machine::Machine;
 use serde::{Deserialize, Serialize};
@@ -118,8 +119,14 @@ impl Certificate {
     /// Puts a finished run in the place of an earlier one of its kind, and writes both files.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// The run was less than it is said to be; a file cannot be written.
     pub fn write(mut self, run: Exhaustive, report: &Report<'_>) -> Result<(), Error> {
+        if !run.was_all_of(report) {
+            return Err(Error::usage(format!(
+                "{}: the run was not all it should be, so it proves nothing",
+                run.command()
+            )));
+        }
         let proof = Proof::of(run, report);
         self.proofs.retain(|earlier| earlier.kind != proof.kind);
         self.proofs.push(proof);
@@ -134,13 +141,37 @@ impl Certificate {
     }
 }
 
+impl Exhaustive {
+    fn kind(self) -> String {
+        match self {
+            Self::Classes => "class-strings".to_owned(),
+            Self::Bytes(len) => format!("byte-strings-{len}"),
+        }
+    }
+
+    fn command(self) -> String {
+        match self {
+            Self::Classes => "utfuzz check --deep".to_owned(),
+            Self::Bytes(len) => format!("utfuzz check --bytes {len}"),
+        }
+    }
+
+    /// Whether a run came to its end.
+    fn was_all_of(self, report: &Report<'_>) -> bool {
+        let outcome = report.outcome;
+        match self {
+            Self::Classes => {
+                let ended = outcome.covered.iter().all(|covered| covered.cases == covered.part.cases());
+                ended && outcome.covered.iter().map(|covered| &covered.part).eq(&deep::deep())
+            }
+            Self::Bytes(len) => 1u64.checked_shl(8 * len) == Some(outcome.statistics.cases),
+        }
+    }
+}
+
 impl Proof {
     fn of(run: Exhaustive, report: &Report<'_>) -> Self {
         let outcome = report.outcome;
-        let (kind, command) = match run {
-            Exhaustive::Classes => ("class-strings".to_owned(), "utfuzz check --deep".to_owned()),
-            Exhaustive::Bytes(len) => (format!("byte-strings-{len}"), format!("utfuzz check --bytes {len}")),
-        };
         let covered = match run {
             Exhaustive::Classes => outcome.covered.iter().flat_map(|covered| coverage::rows(&covered.part)).collect(),
             Exhaustive::Bytes(len) => coverage::byte_rows(report, len),
@@ -150,8 +181,8 @@ impl Proof {
             Exhaustive::Bytes(_) => vec![Part::whole(report)],
         };
         let mut proof = Self {
-            kind,
-            command,
+            kind: run.kind(),
+            command: run.command(),
             verdict: String::new(),
             machine: Machine::here(),
             decoders: report.decoders.iter().map(|decoder| Judged::of(decoder.info())).collect(),
