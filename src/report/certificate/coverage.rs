@@ -138,3 +138,37 @@ fn stretches(numbers: &[usize]) -> Vec<(usize, usize)> {
     }
     stretches
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::exhaustive::Block;
+
+    /// The sets a row tells of.
+    fn sets(row: &Row) -> Vec<deep::Set> {
+        let filler = |name: &str| Filler::ALL.into_iter().find(|filler| name.ends_with(filler.name()));
+        let asks = [Ask::Everything, Ask::Answers, Ask::EveryWayCut, Ask::EveryCut, Ask::Placement];
+        let ask = asks.into_iter().find(|ask| ask.says() == row.asked).unwrap();
+        let before = filler(&row.before).unwrap_or(Filler::Ascii);
+        let offsets = || row.offsets.iter().flat_map(|&(first, last)| first..=last);
+        let blocks = (row.lengths.0..=row.lengths.1).flat_map(|len| offsets().map(move |offset| Block { len, offset }));
+        blocks.map(|strings| deep::Set { strings, before, behind: filler(&row.behind), ask }).collect()
+    }
+
+    #[test]
+    fn rows_tell_of_every_set_and_of_no_other() {
+        for part in deep::deep() {
+            let rows = rows(&part);
+            let mut told: Vec<_> = rows.iter().flat_map(sets).map(|set| format!("{set:?}")).collect();
+            let mut run: Vec<_> = part.sets.iter().map(|set| format!("{set:?}")).collect();
+            told.sort();
+            run.sort();
+            assert_eq!(told, run);
+            assert_eq!(rows.iter().map(|row| row.cases).sum::<u64>(), part.cases());
+            assert_eq!(
+                rows.iter().map(|row| row.strings).sum::<u64>(),
+                part.sets.iter().map(|set| set.strings.count()).sum::<u64>()
+            );
+        }
+    }
+}

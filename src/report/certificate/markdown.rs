@@ -42,7 +42,7 @@ fn section(proof: &Proof) -> String {
 }
 
 fn covered(rows: &[Row]) -> String {
-    let heads = ["part", "lengths", "offsets", "before", "behind", "strings", "cases", "asked"];
+    let heads = ["part", "lengths", "offsets", "before", "behind", "strings x offsets", "cases", "asked"];
     let rows = rows.iter().map(|row| {
         let lengths = stretch((row.lengths.0 as usize, row.lengths.1 as usize));
         let offsets: Vec<_> = row.offsets.iter().map(|&offsets| stretch(offsets)).collect();
@@ -144,4 +144,15 @@ fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_in_its_cell() {
+        assert_eq!(cell("a|b`c\n<d>\u{1B}"), "a\\|b'c\\n&lt;d>\\u{1b}");
+        assert_eq!([0, 12, 123, 1234, 4_294_967_296].map(grouped), ["0", "12", "123", "1,234", "4,294,967,296"]);
+    }
 }

@@ -257,3 +257,44 @@ fn verdict(proofs: &[Proof]) -> String {
     add(stale, "ledger entries that match nothing");
     verdict
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::{Covered, Outcome};
+    use crate::triage::ledger::Ledger;
+
+    fn covered(part: deep::Part) -> Covered {
+        Covered { cases: part.cases(), comparisons: vec![("d", 1)], seconds: 1.0, part }
+    }
+
+    #[test]
+    fn a_run_that_was_not_all_of_it_proves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let whole = Outcome { covered: deep::deep().into_iter().map(covered).collect(), ..Outcome::default() };
+        let write = |run, outcome: &Outcome| {
+            let (decoders, ledger) = (&[][..], &Ledger::default());
+            let report = Report { decoders, ledger, outcome, seconds: 7.0 };
+            Certificate::open(directory.path()).unwrap().write(run, &report)
+        };
+        let mut broken_off = whole.clone();
+        broken_off.covered[1].cases -= 1;
+        let mut without_a_part = whole.clone();
+        without_a_part.covered.remove(1);
+        let quick = Outcome { covered: deep::quick().into_iter().map(covered).collect(), ..Outcome::default() };
+        for outcome in [broken_off, without_a_part, quick, Outcome::default()] {
+            assert!(write(Exhaustive::Classes, &outcome).is_err());
+        }
+        let mut strings = Outcome::default();
+        strings.statistics.cases = (1 << 16) - 1;
+        assert!(write(Exhaustive::Bytes(2), &strings).is_err());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+
+        strings.statistics.cases += 1;
+        write(Exhaustive::Bytes(2), &strings).unwrap();
+        write(Exhaustive::Classes, &whole).unwrap();
+        let page = fs::read_to_string(directory.path().join("certificate.md")).unwrap();
+        whole.covered.iter().for_each(|covered| assert!(page.contains(covered.part.name)));
+        assert!(page.contains("`utfuzz check --bytes 2`") && page.contains("`utfuzz check --deep`"));
+    }
+}
