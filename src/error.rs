@@ -52,6 +52,18 @@ impl Error {
     }
 }
 
+/// Writes a file in one step: whoever reads it sees what was there before, or all of this.
+///
+/// # Errors
+/// The file, or one beside it, cannot be written.
+pub fn replace(path: &Path, text: &[u8]) -> Result<(), Error> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let beside = path.with_file_name(name);
+    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
+    written.map_err(|error| Error::io(path, &error))
+}
+
 fn one_line(message: impl fmt::Display) -> String {
     let text = message.to_string();
     printable(&text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; "))

@@ -1,10 +1,13 @@
 //! `utfuzz check`: the embedded engine.
 
 use super::{Bar, Failure, Judging, Verdict, note};
-use crate::check::{Options, check};
-use crate::report::Report;
+use crate::check::{ByteOptions, Options, Outcome, Plan, Stage, bytes, check, check_bytes};
+use crate::decoder::Decoder;
+use crate::report::{Certificate, Exhaustive, Report};
+use crate::triage::ledger::Ledger;
 use clap::Args;
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Judge the decoders: published vectors, the corpus, every short string over the byte classes, then random
@@ -17,27 +20,82 @@ pub(super) struct Check {
     /// The first seed of the structured inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Run the deep plan of class strings, which takes minutes: up to length 7, in surroundings, across every cut
+    #[arg(long, group = "exhaustive")]
+    deep: bool,
+    /// Run every byte string of this length, 1 to 4, and nothing else: verdicts of own, std and simdutf8, or of
+    /// --decoders
+    #[arg(long, value_name = "N", group = "exhaustive", conflicts_with_all = ["seconds", "seed"],
+        value_parser = clap::value_parser!(u32).range(1..=bytes::LONGEST as i64))]
+    bytes: Option<u32>,
+    /// Keep in this file what of --bytes is done; a second run goes on where the first was broken off
+    #[arg(long, value_name = "FILE", requires = "bytes", conflicts_with = "deep")]
+    resume: Option<PathBuf>,
+    /// Write what was covered to certificate.json and certificate.md in this directory
+    #[arg(long, value_name = "DIR", requires = "exhaustive")]
+    certificate: Option<PathBuf>,
     #[command(flatten)]
     judging: Judging,
 }
 
+/// The decoders of `--bytes`, where none are named.
+const BYTE_DECODERS: &str = "own*,std,simdutf8*";
+
 impl Check {
-    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+    pub(super) fn run(mut self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        if self.bytes.is_some() && self.judging.selection.decoders.is_empty() {
+            self.judging.selection.decoders = BYTE_DECODERS.to_owned();
+        }
         let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.known.ledger(corpus.as_deref())?;
+        crate::judge::silence_panics();
+        let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
+        let bar = Bar::new();
+        let start = Instant::now();
+        let outcome = match self.bytes {
+            Some(len) => self.every_string(&decoders, len, &ledger, &bar)?,
+            None => self.every_stage(&decoders, corpus, &ledger, &bar)?,
+        };
+        bar.finish();
+        // A run that was resumed took longer than this start of it.
+        let seconds = match outcome.stages[..] {
+            [(Stage::Bytes, _, seconds)] => seconds,
+            _ => start.elapsed().as_secs_f64(),
+        };
+        let report = Report { decoders: &decoders, ledger: &ledger, outcome: &outcome, seconds };
+        let run = self.bytes.map_or(Exhaustive::Classes, Exhaustive::Bytes);
+        let written = certificate.map_or(Ok(()), |certificate| certificate.write(run, &report));
+        self.judging.print(&report, out)?;
+        written?;
+        Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
+    }
+
+    fn every_stage(
+        &self,
+        decoders: &[&dyn Decoder],
+        corpus: Option<PathBuf>,
+        ledger: &Ledger,
+        bar: &Bar,
+    ) -> Result<Outcome, Failure> {
         if corpus.is_none() {
             note("no corpus directory here, so vectors and corpus are left out; name one with --corpus DIR");
         }
-        let options = Options { time: Duration::from_secs(self.seconds), seed: self.seed, corpus, ledger };
-        let bar = Bar::new();
-        let start = Instant::now();
-        let outcome = check(&decoders, &options, &|stage, share| bar.show(stage.name(), share))?;
-        let seconds = start.elapsed().as_secs_f64();
-        bar.finish();
-        let report = Report { decoders: &decoders, ledger: &options.ledger, outcome: &outcome, seconds };
-        self.judging.print(&report, out)?;
-        Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
+        let plan = if self.deep { Plan::Deep } else { Plan::Quick };
+        let time = Duration::from_secs(self.seconds);
+        let options = Options { time, seed: self.seed, corpus, ledger: ledger.clone(), plan };
+        Ok(check(decoders, &options, &|stage, share| bar.show(stage.name(), share))?)
+    }
+
+    fn every_string(
+        &self,
+        decoders: &[&dyn Decoder],
+        len: u32,
+        ledger: &Ledger,
+        bar: &Bar,
+    ) -> Result<Outcome, Failure> {
+        let options = ByteOptions { len, ledger: ledger.clone(), resume: self.resume.clone() };
+        Ok(check_bytes(decoders, &options, &|stage, share| bar.show(stage.name(), share))?)
     }
 }

@@ -27,6 +27,18 @@ impl<'a> Case<'a> {
         Self { cuts: OnceCell::from(cuts), ..Self::new(bytes) }
     }
 
+    /// The case of these bytes, to be put at this alignment in a block of 64, between neighbours that would spoil the
+    /// verdict if they were read, or between ASCII.
+    pub fn placed(bytes: &'a [u8], alignment: usize, poisoned: bool) -> Self {
+        Self { lot: (alignment as u32 % 64) << 1 | u32::from(!poisoned), ..Self::new(bytes) }
+    }
+
+    /// The alignment in a block of 64 at which the effect of another address is examined, and whether the neighbours
+    /// there would spoil the verdict.
+    pub fn placement(&self) -> (usize, bool) {
+        (self.lot as usize / 2 % 64, self.lot & 1 == 0)
+    }
+
     /// Where the input is cut into chunks for streaming decoders.
     pub fn cuts(&self) -> &Cuts {
         self.cuts.get_or_init(|| Cuts::derive(self.bytes, &mut Dice::new(u64::from(self.lot))))

@@ -3,10 +3,12 @@
 pub mod case;
 #[cfg(feature = "check")]
 pub mod corpus;
+pub mod deep;
 mod dice;
 pub mod exhaustive;
 #[cfg(all(target_os = "linux", feature = "fence"))]
 pub mod fence;
+pub mod filler;
 #[cfg(feature = "arbitrary")]
 pub mod generate;
 #[cfg(feature = "arbitrary")]

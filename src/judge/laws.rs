@@ -311,7 +311,7 @@ fn stream_parts(law: Law, expected: &Expectation<'_>, streamed: Streamed, output
 }
 
 /// Compares what both verdicts state.
-fn verdicts_part(expected: &Validity, observed: &Validity) -> Option<Parting> {
+pub(super) fn verdicts_part(expected: &Validity, observed: &Validity) -> Option<Parting> {
     match (expected, observed) {
         (Validity::Valid, Validity::Valid) => None,
         (Validity::Valid, Validity::Invalid(malformed)) | (Validity::Invalid(malformed), Validity::Valid) => {

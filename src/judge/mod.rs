@@ -23,17 +23,19 @@ pub use feedback::FEATURES;
 pub use grid::{Grid, Group, Question};
 pub use laws::{Broken, Law};
 pub use panics::silence_panics;
+pub use question::Questions;
 pub use statistics::Statistics;
 
 use crate::decoder::{Decoder, Stream};
 use crate::input::{Case, Cuts};
 use crate::spec::{Contract, Detection};
+use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
 use feedback::Features;
 use laws::Parting;
 use observe::Observation;
 use panics::panics;
-use question::{Abilities, Questions};
+use question::Abilities;
 
 /// Judges cases for a fixed list of decoders.
 pub struct Judge<'d> {
@@ -116,6 +118,13 @@ impl<'d> Judge<'d> {
     pub fn judge(&mut self, case: &Case<'_>) -> &[Broken] {
         self.start(case);
         self.ask_all(case);
+        &self.broken
+    }
+
+    /// Judges one case by these questions alone.
+    pub fn judge_on(&mut self, case: &Case<'_>, questions: Questions) -> &[Broken] {
+        self.start(case);
+        (0..self.on.len()).for_each(|index| self.ask(self.on[index], case, questions));
         &self.broken
     }
 
@@ -293,6 +302,16 @@ impl<'d> Slot<'d> {
             self.first_broken(expectation, observation, &case, questions, &mut 0).is_some()
         })
     }
+}
+
+/// Whether this decoder gives this verdict, as far as both state it; `None` where it cannot say. For engines that ask
+/// this one question of very many strings, where an expectation is cheaper than a [`Judge`]'s. To panic is to give
+/// another.
+pub fn gives(decoder: &dyn Decoder, bytes: &[u8], verdict: &Validity) -> Option<bool> {
+    let mut observed = None;
+    let panicked = panics(|| observed = decoder.validate(bytes));
+    let agrees = |observed| laws::verdicts_part(verdict, &observed).is_none();
+    if panicked { Some(false) } else { observed.map(agrees) }
 }
 
 /// The first law a single decoder breaks on a case, explained; `None` where it keeps them all.

@@ -243,11 +243,12 @@ fn end(malformed: &Malformed) -> Option<usize> {
 /// and continuation bytes behind, or ASCII at both sides. Alignment and margins are picked by the bytes.
 fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> std::ops::Range<usize> {
     const BLOCK: usize = 64;
-    let (before, behind) = if case.lot & 1 == 0 { (0xC3, 0x80) } else { (b'a', b'a') };
+    let (alignment, poisoned) = case.placement();
+    let (before, behind) = if poisoned { (0xC3, 0x80) } else { (b'a', b'a') };
     let len = case.bytes.len();
     buffer.clear();
     buffer.resize(4 * BLOCK + len, behind);
-    let start = buffer.as_ptr().align_offset(BLOCK).min(BLOCK) + BLOCK + case.lot as usize / 2 % BLOCK;
+    let start = buffer.as_ptr().align_offset(BLOCK).min(BLOCK) + BLOCK + alignment;
     buffer[..start].fill(before);
     buffer[start..start + len].copy_from_slice(case.bytes);
     start..start + len

@@ -2,7 +2,7 @@
 
 /// A set of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Questions {
+pub struct Questions {
     /// The verdict on the input.
     pub(super) verdict: bool,
     /// The errors behind the first.
@@ -49,7 +49,8 @@ impl Questions {
         halves: false,
     };
 
-    pub(super) const ALL: Self = Self {
+    /// Every question there is.
+    pub const ALL: Self = Self {
         verdict: true,
         spans: Spans::All,
         lossy: true,
@@ -61,6 +62,15 @@ impl Questions {
         written: true,
         halves: true,
     };
+
+    /// The verdict and the output.
+    pub const ANSWERS: Self = Self { verdict: true, lossy: true, ..Self::NONE };
+
+    /// The input in chunks, and what is written before its end.
+    pub const STREAM: Self = Self { stream: true, written: true, ..Self::NONE };
+
+    /// The verdict on the same bytes at another address.
+    pub const PLACEMENT: Self = Self { placement: true, ..Self::NONE };
 }
 
 /// What a decoder can be asked at all.

@@ -1,5 +1,6 @@
 //! What a check found, written out. JSON is the truth; the text for people says the same in fewer words.
 
+mod certificate;
 mod json;
 pub mod score;
 mod text;
@@ -30,5 +31,6 @@ pub trait Exporter {
     fn export(&self, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>;
 }
 
+pub use certificate::{Certificate, Exhaustive};
 pub use json::Json;
 pub use text::Text;

@@ -97,14 +97,7 @@ impl Automaton {
                 continue;
             }
             let here = bytes.len() - rest.len() - 1;
-            let matched = usize::from(self.depth[usize::from(state)]);
-            let start = here - matched;
-            let unit = if contract.unit == UnitRule::MaximalSubpart {
-                let kind = self.refused[usize::from(state)][usize::from(byte)];
-                Unit { start, len: matched.max(1), reading: Reading::IllFormed { kind, incomplete: false } }
-            } else {
-                self.read_slowly(contract, bytes, start, state)
-            };
+            let unit = self.refused_unit(contract, bytes, here, state);
             found(unit);
             rest = bytes[unit.range().end.min(bytes.len())..].iter();
             state = 0;
@@ -116,6 +109,32 @@ impl Automaton {
             found(unit);
             (start, state) = (unit.range().end, 0);
         }
+    }
+
+    /// The first ill-formed unit of `bytes`: for those who read very many short strings.
+    pub fn first_ill_formed(&self, contract: &Contract, bytes: &[u8]) -> Option<Unit> {
+        let mut state = 0;
+        for (here, &byte) in bytes.iter().enumerate() {
+            let reached = self.next[usize::from(state)][usize::from(byte)];
+            if reached == Self::REFUSED {
+                return Some(self.refused_unit(contract, bytes, here, state));
+            }
+            state = reached;
+        }
+        let start = bytes.len() - usize::from(self.depth[usize::from(state)]);
+        (start < bytes.len()).then(|| self.read_slowly(contract, bytes, start, state))
+    }
+
+    /// The unit that ends before or with the byte at `here`, which this state refuses.
+    #[inline]
+    fn refused_unit(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Unit {
+        let matched = usize::from(self.depth[usize::from(state)]);
+        let start = here - matched;
+        if contract.unit != UnitRule::MaximalSubpart {
+            return self.read_slowly(contract, bytes, start, state);
+        }
+        let kind = self.refused[usize::from(state)][usize::from(bytes[here])];
+        Unit { start, len: matched.max(1), reading: Reading::IllFormed { kind, incomplete: false } }
     }
 
     fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Unit {
@@ -159,6 +178,7 @@ mod tests {
                     let contract = Contract { grammar, unit, ..Contract::STANDARD };
                     let mut found = Vec::new();
                     automaton.ill_formed(&contract, bytes, |unit| found.push(unit));
+                    assert_eq!(automaton.first_ill_formed(&contract, bytes), found.first().copied(), "{bytes:02X?}");
                     let ill_formed = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { .. });
                     assert_eq!(
                         found,

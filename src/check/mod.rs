@@ -3,17 +3,27 @@
 //! Four stages: published vectors, the corpus, every class string up to a length, then structured inputs drawn from
 //! seeds until the time is up. The first three are the same on every machine and run.
 
+pub mod bytes;
+mod classes;
+#[cfg(test)]
+mod faulty;
+mod state;
+mod worker;
+
+pub use bytes::{ByteOptions, check_bytes};
+pub use classes::Covered;
+
 use crate::decoder::Decoder;
 use crate::error::Error;
-use crate::input::exhaustive::{Block, plan};
 use crate::input::generate::Structured;
 use crate::input::{Case, corpus, vectors};
-use crate::judge::{Broken, Divergence, Judge, Law, Signature, Statistics, Subject};
+use crate::judge::{Divergence, Signature, Statistics};
 use crate::triage::ledger::Ledger;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use worker::Worker;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -26,11 +36,23 @@ pub struct Options {
     pub corpus: Option<PathBuf>,
     /// The known differences.
     pub ledger: Ledger,
+    /// Which class strings.
+    pub plan: Plan,
+}
+
+/// Which class strings a check runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Plan {
+    /// [`quick`](crate::input::deep::quick), half a minute.
+    #[default]
+    Quick,
+    /// [`deep`](crate::input::deep::deep), some minutes.
+    Deep,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { time: Duration::from_secs(10), seed: 0, corpus: None, ledger: Ledger::built_in() }
+        Self { time: Duration::from_secs(10), seed: 0, corpus: None, ledger: Ledger::built_in(), plan: Plan::Quick }
     }
 }
 
@@ -45,6 +67,8 @@ pub enum Stage {
     Classes,
     /// Structured inputs.
     Structured,
+    /// Every byte string of a length.
+    Bytes,
 }
 
 impl Stage {
@@ -55,6 +79,7 @@ impl Stage {
             Self::Corpus => "corpus",
             Self::Classes => "class strings",
             Self::Structured => "structured",
+            Self::Bytes => "byte strings",
         }
     }
 }
@@ -64,6 +89,8 @@ impl Stage {
 pub struct Outcome {
     /// Cases of each stage that was run, with the seconds it took.
     pub stages: Vec<(Stage, u64, f64)>,
+    /// The class strings that were run, part by part.
+    pub covered: Vec<Covered>,
     /// What was seen and compared.
     pub statistics: Statistics,
     /// New divergences by signature: the smallest input found, and how often it was seen.
@@ -91,6 +118,7 @@ impl Outcome {
     }
 
     fn merge(mut self, other: Self) -> Self {
+        self.covered.extend(other.covered);
         self.statistics.merge(&other.statistics);
         for (signature, found) in other.divergences {
             self.add(signature, found);
@@ -115,64 +143,6 @@ impl Outcome {
                 known.hits = hits;
             }
         }
-    }
-}
-
-/// One thread's part of a check.
-struct Worker<'d> {
-    judge: Judge<'d>,
-    ledger: &'d Ledger,
-    outcome: Outcome,
-    /// For each broken law and subject of a decoder: how many were examined, and the signature of the first.
-    examined: BTreeMap<(usize, Law, Subject), (usize, Signature)>,
-}
-
-impl<'d> Worker<'d> {
-    /// So many divergences of a decoder, law and subject are examined by each worker, the others counted.
-    const EXAMINED: usize = 3;
-
-    fn new(decoders: &[&'d dyn Decoder], ledger: &'d Ledger) -> Self {
-        let judge = Judge::new(decoders.iter().copied());
-        Self { judge, ledger, outcome: Outcome::default(), examined: BTreeMap::new() }
-    }
-
-    fn run(&mut self, case: &Case<'_>) {
-        for index in 0..self.judge.judge(case).len() {
-            self.sort(case, self.judge.broken()[index]);
-        }
-    }
-
-    fn sort(&mut self, case: &Case<'_>, broken: Broken) {
-        let info = self.judge.decoders().nth(broken.decoder).map(Decoder::info);
-        if let Some(entry) = info.and_then(|info| self.ledger.covers(info, broken.law, broken.subject)) {
-            *self.outcome.known.entry(entry).or_default() += 1;
-            return;
-        }
-        let key = (broken.decoder, broken.law, broken.subject);
-        if let Some((count, signature)) = self.examined.get_mut(&key) {
-            if *count >= Self::EXAMINED {
-                if let Some(found) = self.outcome.divergences.get_mut(signature) {
-                    found.hits += 1;
-                }
-                return;
-            }
-            *count += 1;
-        }
-        let divergence = self.judge.explain(case, &broken);
-        let signature = divergence.signature.clone();
-        // The broken law may be the shadow of a stronger one that is known.
-        let shadow = |info| self.ledger.covers(info, signature.law, signature.subject);
-        if let Some(entry) = info.and_then(shadow) {
-            *self.outcome.known.entry(entry).or_default() += 1;
-            return;
-        }
-        self.examined.entry(key).or_insert_with(|| (1, signature.clone()));
-        self.outcome.add(signature, Found { divergence, hits: 1 });
-    }
-
-    fn finish(mut self) -> Outcome {
-        self.outcome.statistics = self.judge.statistics().clone();
-        self.outcome
     }
 }
 
@@ -212,7 +182,10 @@ pub fn check(
             Ok(each(decoders, &options.ledger, &inputs))
         })?;
     }
-    run(Stage::Classes, &|| Ok(class_strings(decoders, &options.ledger, progress)))?;
+    run(Stage::Classes, &|| {
+        let share = |share| progress(Stage::Classes, share);
+        Ok(classes::run(decoders, &options.ledger, classes::parts(options.plan), &share))
+    })?;
     if !options.time.is_zero() {
         run(Stage::Structured, &|| Ok(structured(decoders, options, progress)))?;
     }
@@ -246,32 +219,6 @@ fn each(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: &[Vec<u8>]) -> Outco
     let mut worker = Worker::new(decoders, ledger);
     inputs.iter().for_each(|bytes| worker.run(&Case::new(bytes)));
     worker.finish()
-}
-
-fn class_strings(decoders: &[&dyn Decoder], ledger: &Ledger, progress: &(dyn Fn(Stage, f64) + Sync)) -> Outcome {
-    const PIECE: u64 = 13 * 13 * 13 * 13;
-    let pieces: Vec<(Block, std::ops::Range<u64>)> = plan()
-        .into_iter()
-        .flat_map(|block| {
-            let count = block.count();
-            (0..count.div_ceil(PIECE)).map(move |piece| (block, piece * PIECE..count.min((piece + 1) * PIECE)))
-        })
-        .collect();
-    let total: u64 = pieces.iter().map(|(_, range)| range.end - range.start).sum();
-    let done = std::sync::atomic::AtomicU64::new(0);
-    let parts = pieces.into_par_iter().map(|(block, range)| {
-        let mut worker = Worker::new(decoders, ledger);
-        let mut bytes = Vec::new();
-        let count = range.end - range.start;
-        for index in range {
-            block.write(index, &mut bytes);
-            worker.run(&Case::new(&bytes));
-        }
-        let done = done.fetch_add(count, std::sync::atomic::Ordering::Relaxed) + count;
-        progress(Stage::Classes, done as f64 / total as f64);
-        worker.finish()
-    });
-    parts.reduce(Outcome::default, Outcome::merge)
 }
 
 fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(Stage, f64) + Sync)) -> Outcome {
