@@ -410,7 +410,7 @@ mod tests {
         let ledger = Ledger::parse(LEDGER, "test").unwrap();
         let whole = outcome(&wrong(), &ByteOptions { ledger: ledger.clone(), ..options(2) });
         assert_eq!(whole.known.values().sum::<u64>(), 3);
-        assert_eq!(whole.divergences.values().map(|found| found.hits).sum::<u64>(), 254);
+        assert_eq!(whole.divergences.values().map(|found| found.hits).sum::<u64>(), 510);
         let resumed = ByteOptions { resume: Some(path), ledger, ..options(2) };
         let decoder = wrong();
         let mut cases = Vec::new();

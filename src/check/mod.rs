@@ -1,7 +1,7 @@
 //! The embedded engine: every source of input through the judge, on all cores, without libFuzzer.
 //!
-//! Four stages: published vectors, the corpus, every class string up to a length, then structured inputs drawn from
-//! seeds until the time is up. The first three are the same on every machine and run.
+//! Five stages: published vectors, the corpus, every short string of words, every class string up to a length, then
+//! structured inputs drawn from seeds until the time is up. All but the last are the same on every machine and run.
 
 pub mod bytes;
 mod classes;
@@ -16,7 +16,7 @@ pub use classes::Covered;
 use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::input::generate::Structured;
-use crate::input::{Case, corpus, vectors};
+use crate::input::{Case, corpus, vectors, words};
 use crate::judge::{Divergence, Signature, Statistics};
 use crate::triage::ledger::Ledger;
 use rayon::prelude::*;
@@ -63,6 +63,8 @@ pub enum Stage {
     Vectors,
     /// Corpus files.
     Corpus,
+    /// Every short string of words.
+    Words,
     /// Every class string of the plan.
     Classes,
     /// Structured inputs.
@@ -77,6 +79,7 @@ impl Stage {
         match self {
             Self::Vectors => "vectors",
             Self::Corpus => "corpus",
+            Self::Words => "word strings",
             Self::Classes => "class strings",
             Self::Structured => "structured",
             Self::Bytes => "byte strings",
@@ -182,6 +185,7 @@ pub fn check(
             Ok(each(decoders, &options.ledger, &inputs))
         })?;
     }
+    run(Stage::Words, &|| Ok(each(decoders, &options.ledger, &words::strings().collect::<Vec<_>>())))?;
     run(Stage::Classes, &|| {
         let share = |share| progress(Stage::Classes, share);
         Ok(classes::run(decoders, &options.ledger, classes::parts(options.plan), &share))

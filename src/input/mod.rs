@@ -17,5 +17,6 @@ pub mod seeds;
 #[cfg(feature = "arbitrary")]
 pub mod trailer;
 pub mod vectors;
+pub mod words;
 
 pub use case::{Case, Cuts};

@@ -5,6 +5,7 @@ use crate::decoder::Decoder;
 use crate::input::Case;
 use crate::input::exhaustive::plan;
 use crate::input::generate::Structured;
+use crate::input::words;
 use crate::judge::Judge;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -38,17 +39,22 @@ pub(super) fn run(decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Dura
 fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&[u8]) -> ControlFlow<()>) {
     let mut bytes = Vec::new();
     let flow = match engine {
-        Engine::Exhaustive => plan().into_iter().try_for_each(|block| {
-            (0..block.count()).try_for_each(|index| {
-                block.write(index, &mut bytes);
-                each(&bytes)
-            })
-        }),
+        Engine::Exhaustive => class_and_word_strings(&mut bytes, &mut each),
         // Seeds lie far apart, so that runs do not draw the same inputs.
         Engine::Structured => (0..).try_for_each(|index| each(&Structured::seeded((seed << 40) + index).0)),
         Engine::Plain | Engine::Mutator | Engine::Behaviour => ControlFlow::Continue(()),
     };
     debug_assert!(flow.is_break() || engine != Engine::Structured);
+}
+
+fn class_and_word_strings(bytes: &mut Vec<u8>, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
+    words::strings().try_for_each(|string| each(&string))?;
+    plan().into_iter().try_for_each(|block| {
+        (0..block.count()).try_for_each(|index| {
+            block.write(index, bytes);
+            each(bytes)
+        })
+    })
 }
 
 #[cfg(test)]

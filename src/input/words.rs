@@ -1,0 +1,70 @@
+//! Every short string of words: characters and faults that decoders, or the formats on top of them, treat apart.
+//!
+//! Class strings stand for all bytes alike, so they hold no byte order mark, no U+FFFD and no quote. Here are those.
+
+/// What the strings are made of.
+const WORDS: [&[u8]; 24] = [
+    b"a",
+    b"\0",
+    b"\n",
+    b"\r",
+    b"\"",
+    b"\\",
+    b"\x7F",
+    b"\x80",
+    b"\xBF",
+    b"\xC0\x80",
+    b"\xC2",
+    b"\xC3\xA9",
+    b"\xE2\x82",
+    b"\xE2\x82\xAC",
+    b"\xED\xA0\x80",
+    b"\xED\xB0\x80",
+    b"\xEF\xBB\xBF",
+    b"\xEF\xBF\xBD",
+    b"\xEF\xBF\xBE",
+    b"\xF0\x9F\x98\x80",
+    b"\xF4\x90\x80\x80",
+    b"\xFE",
+    b"\xFF",
+    b"\xF0\x90\x80",
+];
+
+/// So many words at the most.
+const LONGEST: u32 = 3;
+/// How many ASCII bytes stand before the first: none, or as many as put it across the end of a block of 64.
+const OFFSETS: [usize; 2] = [0, 61];
+
+/// Every string of up to three words, at the start of the input and across a block edge.
+pub fn strings() -> impl Iterator<Item = Vec<u8>> {
+    let lengths = (1..=LONGEST).map(|len| (len, WORDS.len().pow(len)));
+    let all = lengths.flat_map(|(len, count)| (0..count).map(move |index| (len, index)));
+    OFFSETS.into_iter().flat_map(move |offset| {
+        all.clone().map(move |(len, mut index)| {
+            let mut bytes = vec![b'a'; offset];
+            for _ in 0..len {
+                bytes.extend_from_slice(WORDS[index % WORDS.len()]);
+                index /= WORDS.len();
+            }
+            bytes
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_string_of_words_is_there() {
+        let all: BTreeSet<Vec<u8>> = strings().collect();
+        for bytes in [&b"\xEF\xBB\xBF\xFFa"[..], b"\"\x80\"", b"\xEF\xBF\xBD", b"\xED\xA0\x80\xED\xB0\x80"] {
+            assert!(all.contains(bytes));
+            assert!(all.contains(&[&[b'a'; 61], bytes].concat()));
+        }
+        // Some strings are spelled by several words, so there are a few less than there are ways.
+        let ways = OFFSETS.len() * (24 + 24 * 24 + 24 * 24 * 24);
+        assert!(strings().count() == ways && all.len() > ways * 9 / 10, "{} of {ways}", all.len());
+    }
+}
