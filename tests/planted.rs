@@ -1,7 +1,11 @@
 //! The planted decoders: their signs are well spelled, and the embedded engines catch each for what it is.
 #![cfg(all(feature = "planted", feature = "check"))]
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
+use utfuzz::input::corpus::files_below;
 use utfuzz::judge::{Law, Subject};
 use utfuzz::peers::planted::rows;
 use utfuzz::peers::{self, matches_glob};
@@ -24,6 +28,32 @@ fn every_planted_fault_is_caught_for_what_it_is() {
     utfuzz::report::score::text(&score, &mut told).unwrap();
     assert_eq!(score.rows.len(), rows().count());
     assert!(score.rows.len() >= 55 && Summary::of(&score).is_clean(), "{}", String::from_utf8_lossy(&told));
+}
+
+/// Names, ids and citations of what is planted reach nothing that draws inputs: not the generators, not the mutator, not
+/// the feedback, not the targets. (What they could learn from a decoder at run time, `score::embedded` tests.)
+#[test]
+fn nothing_that_draws_inputs_knows_what_is_planted() {
+    let mut texts = Vec::new();
+    for place in ["src/input", "src/judge/feedback.rs", "fuzz/src", "fuzz/fuzz_targets", "fuzz/utf8.dict"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
+        let files = if path.is_dir() { files_below(&path).unwrap() } else { vec![path] };
+        texts.extend(files.into_iter().map(|path| (fs::read_to_string(&path).unwrap(), path)));
+    }
+    assert!(texts.len() >= 15, "{}", texts.len());
+    let mut known = Vec::new();
+    for (text, path) in &texts {
+        let words: BTreeSet<&str> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
+        for (name, row) in rows() {
+            if words.contains(name) || words.contains(row.id) || text.contains(row.citation) {
+                known.push(format!("{}: {name}", path.display()));
+            }
+        }
+        if text.contains("planted") {
+            known.push(format!("{}: planted", path.display()));
+        }
+    }
+    assert!(known.is_empty(), "{known:#?}");
 }
 
 #[test]

@@ -50,7 +50,6 @@ impl Check {
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.known.ledger(corpus.as_deref())?;
-        crate::judge::silence_panics();
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
         let bar = Bar::new();
         let start = Instant::now();

@@ -81,6 +81,18 @@ impl Cli {
     }
 
     fn run(self) -> ExitCode {
+        crate::judge::silence_panics();
+        crate::judge::watch(PATIENCE, |stuck| {
+            let bytes: String = stuck.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            let (decoder, seconds) = (stuck.decoder, stuck.waited.as_secs());
+            let _ = writeln!(
+                io::stderr(),
+                "utfuzz: progress/{decoder}: no answer for {seconds} s on {} bytes: {bytes}; leave it out with \
+                 --decoders=-{decoder}",
+                stuck.bytes.len()
+            );
+            std::process::exit(1);
+        });
         let mut out = io::BufWriter::new(io::stdout().lock());
         let result = match self.verb {
             Verb::Check(check) => check.run(&mut out),
@@ -100,6 +112,9 @@ impl Cli {
         }
     }
 }
+
+/// A decoder that has not answered a case for so long is taken not to come back.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 fn fail(message: impl std::fmt::Display) -> ExitCode {
     // Where nobody reads standard error, the exit status still says it.

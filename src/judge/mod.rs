@@ -16,6 +16,7 @@ mod question;
 mod shape;
 mod statistics;
 mod suspect;
+mod watch;
 
 pub use annotate::{annotate, escape};
 pub use divergence::{Divergence, Shape, Signature, Subject};
@@ -25,6 +26,7 @@ pub use laws::{Broken, Law};
 pub use panics::silence_panics;
 pub use question::Questions;
 pub use statistics::Statistics;
+pub use watch::{Stuck, watch};
 
 use crate::decoder::{Decoder, Stream};
 use crate::input::{Case, Cuts};
@@ -36,6 +38,7 @@ use laws::Parting;
 use observe::Observation;
 use panics::panics;
 use question::Abilities;
+use watch::watched;
 
 /// Judges cases for a fixed list of decoders.
 pub struct Judge<'d> {
@@ -258,7 +261,8 @@ impl<'d> Slot<'d> {
         comparisons: &mut u64,
     ) -> Option<Parting> {
         let stream = self.stream.as_deref_mut();
-        if panics(|| observation.observe(self.decoder, stream, case, questions, expectation.errors())) {
+        let ask = || observation.observe(self.decoder, stream, case, questions, expectation.errors());
+        if watched(self.decoder.info().name, case.bytes, || panics(ask)) {
             *comparisons += 1;
             return Some((Law::Panic, None));
         }
