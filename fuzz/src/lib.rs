@@ -2,6 +2,7 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 use libfuzzer_sys::{Corpus, fuzzer_mutate};
+use utfuzz::input::mutate::shorten;
 use utfuzz::judge::FEATURES;
 
 /// Counters that libFuzzer reads after each input beside those of the code.
@@ -25,13 +26,15 @@ pub fn mutated(
     seed: u32,
     mutate: fn(&mut Vec<u8>, usize, u32),
 ) -> usize {
-    if seed % 8 == 0 {
-        return fuzzer_mutate(data, size, max_size);
-    }
     let mut bytes = data[..size].to_vec();
-    mutate(&mut bytes, max_size, seed);
+    let by_libfuzzer = seed % 8 == 0;
+    if by_libfuzzer {
+        shorten(&mut bytes, seed)
+    } else {
+        mutate(&mut bytes, max_size, seed)
+    }
     data[..bytes.len()].copy_from_slice(&bytes);
-    bytes.len()
+    if by_libfuzzer { fuzzer_mutate(data, bytes.len(), max_size) } else { bytes.len() }
 }
 
 /// Crosses two inputs into `out`; returns the size.

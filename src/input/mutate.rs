@@ -19,6 +19,13 @@ pub fn mutate(bytes: &mut Vec<u8>, most: usize, seed: u32) {
     bytes.truncate(most);
 }
 
+/// Cuts a long input as [`mutate`] does most often, for a mutator that does not.
+pub fn shorten(bytes: &mut Vec<u8>, seed: u32) {
+    if bytes.len() > MUCH {
+        keep_window(bytes, &mut Dice::new(seed.into()));
+    }
+}
+
 /// As [`mutate`], for a file of the target `streaming`: changes the bytes, the cuts, or both.
 pub fn mutate_cut(file: &mut Vec<u8>, most: usize, seed: u32) {
     let mut dice = Dice::new(seed.into());
@@ -53,7 +60,7 @@ pub fn cross(first: &[u8], second: &[u8], most: usize, seed: u32) -> Vec<u8> {
 type Change = fn(&mut Vec<u8>, &mut Dice);
 
 /// The changes; those that stand twice are made twice as often.
-const CHANGES: [Change; 23] = [
+const CHANGES: [Change; 22] = [
     swap_class,
     swap_class,
     spell_overlong,
@@ -68,7 +75,6 @@ const CHANGES: [Change; 23] = [
     isolate,
     isolate,
     change_width,
-    lengthen,
     insert_segments,
     insert_segments,
     insert_segments,
@@ -80,16 +86,34 @@ const CHANGES: [Change; 23] = [
 ];
 
 fn change(bytes: &mut Vec<u8>, dice: &mut Dice) {
-    const LITTLE: usize = 4;
+    const LITTLE: usize = 2;
+    if bytes.len() > MUCH && !dice.one_in(32) {
+        keep_window(bytes, dice);
+    }
     loop {
         match bytes.len() {
-            0..LITTLE => start_anew(bytes, dice),
+            // Nothing to go by: much at once.
+            0..LITTLE => *bytes = Structured::dense(dice.next()).0,
             _ => dice.choose(CHANGES)(bytes, dice),
         }
         if dice.one_in(2) {
-            return;
+            break;
         }
     }
+    if dice.one_in(128) && !bytes.is_empty() {
+        lengthen(bytes, dice);
+    }
+}
+
+/// Long inputs show some things, but cost so much that most mutants are shorter than this.
+const MUCH: usize = 192;
+
+/// A few blocks of the input remain, where they were in their block.
+fn keep_window(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    const BLOCK: usize = 64;
+    let start = BLOCK * dice.below(bytes.len() / BLOCK);
+    bytes.drain(..start);
+    bytes.truncate(1 + dice.below(MUCH));
 }
 
 /// The sequence at a place: back to its lead, and as far as the lead announces and continuation bytes go.
@@ -234,7 +258,7 @@ fn insert_segments(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let mut u = Unstructured::new(&entropy);
     let at = if dice.one_in(3) { bytes.len() } else { some_sequence(bytes, dice).start };
     let rest = bytes.split_off(at);
-    for _ in 0..1 + dice.below(4) {
+    for _ in 0..1 + dice.below(3) {
         // Where entropy runs out, nothing more is put in.
         let _ = segment(&mut u, bytes);
     }
@@ -255,10 +279,10 @@ fn start_late(bytes: &mut Vec<u8>, dice: &mut Dice) {
 
 fn start_anew(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let seed = dice.next();
-    let Structured(anew) = match dice.below(3) {
-        0 => Structured::small(seed),
-        1 => Structured::seeded(seed),
-        _ => Structured::dense(seed),
+    let Structured(anew) = match dice.below(16) {
+        0 => Structured::dense(seed),
+        1..=4 => Structured::seeded(seed),
+        _ => Structured::small(seed),
     };
     *bytes = anew;
 }

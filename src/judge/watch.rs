@@ -1,7 +1,7 @@
 //! A decoder that does not come back cannot be stopped from here. It can be named.
 
 use std::cell::OnceCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,25 +13,23 @@ pub struct Stuck {
     pub decoder: &'static str,
     /// The case.
     pub bytes: Vec<u8>,
-    /// How long ago it was asked.
+    /// How long ago it was asked, at least.
     pub waited: Duration,
 }
 
-/// What one thread is asking, and since when.
+/// What one thread is asking.
 #[derive(Default)]
 struct Asked {
-    since: Option<Instant>,
-    decoder: &'static str,
-    bytes: Vec<u8>,
+    /// Goes up when a decoder is asked and when it has answered, so it is odd in between.
+    turn: AtomicU64,
+    what: Mutex<(&'static str, Vec<u8>)>,
 }
 
-type Slot = Arc<Mutex<Asked>>;
-
 static WATCHING: AtomicBool = AtomicBool::new(false);
-static THREADS: Mutex<Vec<Slot>> = Mutex::new(Vec::new());
+static THREADS: Mutex<Vec<Arc<Asked>>> = Mutex::new(Vec::new());
 
 thread_local! {
-    static MINE: OnceCell<Slot> = const { OnceCell::new() };
+    static MINE: OnceCell<Arc<Asked>> = const { OnceCell::new() };
 }
 
 /// Calls `tell` whenever a decoder has not answered for so long, in this process, on any case; more than once for one
@@ -41,22 +39,32 @@ pub fn watch(patience: Duration, tell: fn(&Stuck)) {
     ONCE.call_once(|| {
         WATCHING.store(true, Ordering::Relaxed);
         thread::spawn(move || {
+            // For each thread its turn, and when that was first seen.
+            let mut seen: Vec<(u64, Instant)> = Vec::new();
             loop {
                 thread::sleep(patience / 4);
-                stuck(patience).iter().for_each(tell);
+                stuck(patience, &mut seen).iter().for_each(tell);
             }
         });
     });
 }
 
-fn stuck(patience: Duration) -> Vec<Stuck> {
+fn stuck(patience: Duration, seen: &mut Vec<(u64, Instant)>) -> Vec<Stuck> {
     let threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
-    let waiting = threads.iter().filter_map(|slot| {
-        let asked = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = asked.since?.elapsed();
-        (waited >= patience).then(|| Stuck { decoder: asked.decoder, bytes: asked.bytes.clone(), waited })
-    });
-    waiting.collect()
+    let mut found = Vec::new();
+    for (index, asked) in threads.iter().enumerate() {
+        let turn = asked.turn.load(Ordering::Acquire);
+        match seen.get_mut(index) {
+            None => seen.push((turn, Instant::now())),
+            Some(last) if last.0 != turn => *last = (turn, Instant::now()),
+            Some((_, since)) if turn % 2 == 1 && since.elapsed() >= patience => {
+                let what = asked.what.lock().unwrap_or_else(PoisonError::into_inner);
+                found.push(Stuck { decoder: what.0, bytes: what.1.clone(), waited: since.elapsed() });
+            }
+            Some(_) => {}
+        }
+    }
+    found
 }
 
 /// Runs `ask`, which puts a case to a decoder, where the watch can see it.
@@ -64,26 +72,24 @@ pub(super) fn watched<T>(decoder: &'static str, bytes: &[u8], ask: impl FnOnce()
     if !WATCHING.load(Ordering::Relaxed) {
         return ask();
     }
-    note(|asked| {
-        asked.since = Some(Instant::now());
-        asked.decoder = decoder;
-        asked.bytes.clear();
-        asked.bytes.extend_from_slice(bytes);
-    });
-    let answer = ask();
-    note(|asked| asked.since = None);
-    answer
-}
-
-fn note(change: impl FnOnce(&mut Asked)) {
     MINE.with(|mine| {
-        let slot = mine.get_or_init(|| {
-            let slot = Slot::default();
-            THREADS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&slot));
-            slot
+        let asked = mine.get_or_init(|| {
+            let asked = Arc::<Asked>::default();
+            THREADS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&asked));
+            asked
         });
-        change(&mut slot.lock().unwrap_or_else(PoisonError::into_inner));
-    });
+        {
+            let mut what = asked.what.lock().unwrap_or_else(PoisonError::into_inner);
+            what.0 = decoder;
+            what.1.clear();
+            what.1.extend_from_slice(bytes);
+        }
+        let turn = asked.turn.load(Ordering::Relaxed);
+        asked.turn.store(turn + 1, Ordering::Release);
+        let answer = ask();
+        asked.turn.store(turn + 2, Ordering::Release);
+        answer
+    })
 }
 
 #[cfg(test)]
@@ -95,7 +101,7 @@ mod tests {
         static TOLD: Mutex<Vec<Stuck>> = Mutex::new(Vec::new());
         watch(Duration::from_millis(40), |stuck| TOLD.lock().unwrap().push(stuck.clone()));
         watched("quick", b"a", || ());
-        watched("slow", b"\xFF\xFE", || thread::sleep(Duration::from_millis(400)));
+        watched("slow", b"\xFF\xFE", || thread::sleep(Duration::from_millis(800)));
         let told = TOLD.lock().unwrap();
         assert!(told.iter().any(|stuck| stuck.decoder == "slow" && stuck.bytes == b"\xFF\xFE"), "{told:?}");
         assert!(told.iter().all(|stuck| stuck.decoder != "quick" && stuck.waited >= Duration::from_millis(40)));
