@@ -26,6 +26,8 @@ pub struct Automaton {
     depth: [u8; 256],
     /// For each state whether a leading surrogate stands before these.
     behind_lead: [bool; 256],
+    /// Whether every ASCII byte is a sequence of its own, and leads from one boundary to the next.
+    ascii_is_whole: bool,
 }
 
 /// The rows that the bytes since the last boundary begin, these bytes (any that lead here), and whether a leading
@@ -83,17 +85,39 @@ impl Automaton {
             depth[index] = state.bytes.len() as u8;
             behind_lead[index] = state.behind_lead;
         }
-        Self { next, refused, depth, behind_lead }
+        let ascii_is_whole = next[0][..0x80].iter().all(|&reached| reached == 0);
+        Self { next, refused, depth, behind_lead, ascii_is_whole }
+    }
+
+    /// What is left behind blocks of ASCII, where those say nothing.
+    #[inline]
+    fn skip_ascii<'a>(&self, mut rest: &'a [u8]) -> &'a [u8] {
+        const HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;
+        while self.ascii_is_whole
+            && let Some((block, behind)) = rest.split_first_chunk::<16>()
+            && u128::from_ne_bytes(*block) & HIGH_BITS == 0
+        {
+            rest = behind;
+        }
+        rest
     }
 
     /// Calls `found` with each ill-formed unit of `bytes` under this grammar and unit rule, in order.
     pub fn ill_formed(&self, contract: &Contract, bytes: &[u8], mut found: impl FnMut(Unit)) {
-        let mut rest = bytes.iter();
+        const IS_BOUNDARY: [bool; 256] = {
+            let mut table = [false; 256];
+            table[0] = true;
+            table
+        };
+        let mut rest = self.skip_ascii(bytes).iter();
         let mut state = 0;
         while let Some(&byte) = rest.next() {
             let reached = self.next[usize::from(state)][usize::from(byte)];
             if !Self::IS_REFUSED[usize::from(reached)] {
                 state = reached;
+                if IS_BOUNDARY[usize::from(state)] {
+                    rest = self.skip_ascii(rest.as_slice()).iter();
+                }
                 continue;
             }
             let here = bytes.len() - rest.len() - 1;
