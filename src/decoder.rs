@@ -18,7 +18,7 @@ pub trait Decoder: Send + Sync {
         None
     }
 
-    /// Appends to `out` the decoded text, ill-formed units replaced as the contract says.
+    /// Appends to `out`, whatever that holds already, the decoded text, ill-formed units replaced as the contract says.
     ///
     /// A decoder whose output is UTF-16 or code points writes generalised UTF-8, surrogates as three bytes.
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
@@ -26,7 +26,8 @@ pub trait Decoder: Send + Sync {
         None
     }
 
-    /// A decoder for input in chunks, at the start of a stream.
+    /// A decoder for input in chunks, at the start of a stream. Several may be alive at once, and one may be dropped
+    /// before its end; none may feel another.
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
         None
     }
@@ -36,12 +37,15 @@ pub trait Decoder: Send + Sync {
 pub trait Stream {
     /// Takes the next chunk, which may be empty, and appends what it decodes to `out`.
     ///
+    /// `out` may be another buffer each time, and what it holds already is not to be looked at or changed.
+    ///
     /// Nothing is written where the contract has no replacement.
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>);
 
     /// Ends the stream, appends what is left to `out`, and says what the whole stream was, if it can.
     ///
-    /// Offsets count from the start of the stream. A finished stream starts fresh with the next `push`.
+    /// Offsets count from the start of the stream. A finished stream starts fresh with the next `push`; a stream that is
+    /// given nothing may be finished too, and is the empty string.
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity>;
 }
 

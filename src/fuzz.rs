@@ -181,6 +181,11 @@ pub fn streaming(input: &CutInput<'_>) -> bool {
     run(Vec::new, &input.case())
 }
 
+/// As [`streaming`], with decoders of one's own beside the peers: `more` is called once.
+pub fn streaming_with(more: fn() -> Vec<Box<dyn Decoder>>, input: &CutInput<'_>) -> bool {
+    run(more, &input.case())
+}
+
 /// Target `structured`: segments drawn from the file.
 pub fn structured(input: &Shown) -> bool {
     run(Vec::new, &Case::new(&input.0.0))

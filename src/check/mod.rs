@@ -63,7 +63,7 @@ pub enum Stage {
     Vectors,
     /// Corpus files.
     Corpus,
-    /// Every short string of words.
+    /// Every short string of words, and text with every character.
     Words,
     /// Every class string of the plan.
     Classes,
@@ -79,7 +79,7 @@ impl Stage {
         match self {
             Self::Vectors => "vectors",
             Self::Corpus => "corpus",
-            Self::Words => "word strings",
+            Self::Words => "words and texts",
             Self::Classes => "class strings",
             Self::Structured => "structured",
             Self::Bytes => "byte strings",
@@ -185,7 +185,9 @@ pub fn check(
             Ok(each(decoders, &options.ledger, &inputs))
         })?;
     }
-    run(Stage::Words, &|| Ok(each(decoders, &options.ledger, &words::strings().collect::<Vec<_>>())))?;
+    run(Stage::Words, &|| {
+        Ok(each(decoders, &options.ledger, &words::strings().chain(words::texts()).collect::<Vec<_>>()))
+    })?;
     run(Stage::Classes, &|| {
         let share = |share| progress(Stage::Classes, share);
         Ok(classes::run(decoders, &options.ledger, classes::parts(options.plan), &share))

@@ -8,7 +8,8 @@ use core::cell::OnceCell;
 pub struct Case<'a> {
     /// Exactly what the decoders see.
     pub bytes: &'a [u8],
-    /// How many ASCII bytes are put before `bytes` when the effect of a prefix is examined, 1 to 64.
+    /// How many ASCII bytes are put before `bytes` when the effect of a prefix is examined: 1 to 64, or now and then as
+    /// many as some counter may hold.
     pub prefix: usize,
     /// A number that picks one of several things to do, where not all can be done.
     pub lot: u32,
@@ -19,8 +20,15 @@ impl<'a> Case<'a> {
     /// The case of these bytes, the same on every machine and run.
     pub fn new(bytes: &'a [u8]) -> Self {
         let mut dice = Dice::of(bytes);
-        Self { bytes, prefix: 1 + dice.below(64), lot: dice.roll(), cuts: OnceCell::new() }
+        let (short, lot) = (1 + dice.below(Self::SHORT_PREFIX), dice.roll());
+        let prefix = if dice.one_in(512) { dice.choose(Self::LONG_PREFIXES) } else { short };
+        Self { bytes, prefix, lot, cuts: OnceCell::new() }
     }
+
+    /// The longest of the usual prefixes.
+    pub const SHORT_PREFIX: usize = 64;
+    /// The prefixes that are put now and then.
+    const LONG_PREFIXES: [usize; 6] = [255, 256, 4095, 4096, 65535, 65536];
 
     /// The case of these bytes with these cuts.
     pub fn with_cuts(bytes: &'a [u8], cuts: Cuts) -> Self {
@@ -50,14 +58,16 @@ impl<'a> Case<'a> {
 pub struct Cuts {
     at: [usize; Self::MOST],
     count: usize,
+    /// Cut after every so many bytes instead, however often; 0 for not.
+    step: usize,
 }
 
 impl Cuts {
-    /// How many cuts there can be.
+    /// How many cuts there can be, but for those at even distances.
     pub const MOST: usize = 32;
 
     /// No cut: one chunk.
-    pub const NONE: Self = Self { at: [0; Self::MOST], count: 0 };
+    pub const NONE: Self = Self { at: [0; Self::MOST], count: 0, step: 0 };
 
     /// These cuts, sorted, each at most `len`; those beyond the first [`Cuts::MOST`] are left out.
     pub fn new(cuts: impl IntoIterator<Item = usize>, len: usize) -> Self {
@@ -70,20 +80,42 @@ impl Cuts {
         new
     }
 
-    /// The offsets, ascending.
+    /// A cut behind every `step` bytes, at least 1.
+    pub fn every(step: usize, len: usize) -> Self {
+        let step = step.max(1);
+        let first = (1..=Self::MOST).map(|index| index * step).take_while(|&cut| cut < len);
+        Self { step, ..Self::new(first, len) }
+    }
+
+    /// The distance, where the input is cut at even distances.
+    pub fn step(&self) -> Option<usize> {
+        (self.step > 0).then_some(self.step)
+    }
+
+    /// The offsets, ascending; the first [`Cuts::MOST`] where there are more.
     pub fn offsets(&self) -> &[usize] {
         &self.at[..self.count]
     }
 
     /// The chunks between the cuts: one more than there are cuts.
     pub fn chunks<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
-        let ends = self.at.into_iter().take(self.count).chain([bytes.len()]);
-        let mut start = 0;
-        ends.map(move |end| {
-            let end = end.clamp(start, bytes.len());
+        let Self { at, count, step } = *self;
+        let (mut start, mut index) = (0, 0);
+        core::iter::from_fn(move || {
+            let cut = match step {
+                0 if index < count => at[index],
+                0 => bytes.len(),
+                _ => start + step,
+            };
+            let is_last = if step == 0 { index == count } else { cut >= bytes.len() };
+            if index == usize::MAX {
+                return None;
+            }
+            index = if is_last { usize::MAX } else { index + 1 };
+            let end = cut.clamp(start, bytes.len());
             let chunk = &bytes[start..end];
             start = end;
-            chunk
+            Some(chunk)
         })
     }
 
@@ -99,11 +131,7 @@ impl Cuts {
                 let cut = near + dice.below(4);
                 Self::new([cut, cut, dice.below(len + 1)], len)
             }
-            _ => {
-                const STEPS: [usize; 8] = [1, 2, 3, 16, 31, 32, 63, 64];
-                let step = STEPS[dice.below(STEPS.len())];
-                Self::new((1..=Self::MOST).map(|index| index * step).take_while(|&cut| cut < len), len)
-            }
+            _ => Self::every(dice.choose([1, 2, 3, 16, 31, 32, 63, 64]), len),
         }
     }
 }
@@ -117,7 +145,7 @@ mod tests {
         for bytes in [&b""[..], b"a", b"\xE2\x82\xAC", &[0xC3; 300]] {
             let case = Case::new(bytes);
             assert_eq!(case.cuts().chunks(bytes).collect::<Vec<_>>().concat(), bytes);
-            assert!((1..=64).contains(&case.prefix));
+            assert!((1..=65536).contains(&case.prefix));
             assert_eq!(case.cuts(), Case::new(bytes).cuts());
         }
         let case = Case::with_cuts(b"abc", Cuts::new([9, 1, 1], 3));

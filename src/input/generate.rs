@@ -63,6 +63,9 @@ impl<'a> Arbitrary<'a> for Structured {
         if u.ratio(1, 128).unwrap_or(false) {
             add(u, &mut bytes, long);
         }
+        if u.ratio(1, 64).unwrap_or(false) {
+            add(u, &mut bytes, many);
+        }
         let longest = bytes.len() + Self::LONGEST;
         // One in four: text without a fault but one, at the very end.
         let fault_at_end = u.ratio(1, 4).unwrap_or(false);
@@ -179,6 +182,15 @@ fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
+/// One fault again and again, as often as some counter may count, or once more or less.
+fn many(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let mut one = Vec::new();
+    fault(u, &mut one)?;
+    let times = *u.choose(&[16, 32, 64, 128, 256, 256])? + 1 - u.int_in_range(0..=2)?;
+    (0..times).for_each(|_| out.extend_from_slice(&one));
+    Ok(())
+}
+
 /// One to twelve characters of one width, often at the bounds of the width.
 fn text(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let (first, last) = *u.choose(&RANGES)?;
@@ -189,7 +201,7 @@ fn text(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
 }
 
 /// The scalar values by width and by lead byte, and code points with a history of special treatment.
-pub(super) const RANGES: [(u32, u32); 12] = [
+pub(super) const RANGES: [(u32, u32); 13] = [
     (0x00, 0x7F),
     (0x80, 0x7FF),
     (0x800, 0xFFF),
@@ -202,6 +214,7 @@ pub(super) const RANGES: [(u32, u32); 12] = [
     (0xFEFF, 0xFEFF),
     (0xFFFD, 0xFFFF),
     (0x1_F600, 0x1_F64F),
+    (0x300, 0x303),
 ];
 
 pub(super) fn scalar(u: &mut Unstructured<'_>, first: u32, last: u32) -> Result<u32> {
@@ -275,7 +288,7 @@ mod tests {
         let mut long = 0;
         for seed in 0..20_000 {
             let Structured(bytes) = Structured::seeded(seed);
-            assert!(bytes.len() < Structured::LONG + Structured::LONGEST + 300);
+            assert!(bytes.len() < Structured::LONG + Structured::LONGEST + 3000);
             long += usize::from(bytes.len() > 8192);
             match validity(&Contract::STANDARD, &bytes) {
                 Validity::Valid => *kinds.entry("valid").or_insert(0) += 1,

@@ -1,9 +1,10 @@
-//! Every short string of words: characters and faults that decoders, or the formats on top of them, treat apart.
+//! Every short string of words: characters and faults that decoders, or the formats on top of them, treat apart; and text
+//! with every character.
 //!
 //! Class strings stand for all bytes alike, so they hold no byte order mark, no U+FFFD and no quote. Here are those.
 
 /// What the strings are made of.
-const WORDS: [&[u8]; 24] = [
+const WORDS: [&[u8]; 25] = [
     b"a",
     b"\0",
     b"\n",
@@ -16,6 +17,7 @@ const WORDS: [&[u8]; 24] = [
     b"\xC0\x80",
     b"\xC2",
     b"\xC3\xA9",
+    b"\xCC\x81",
     b"\xE2\x82",
     b"\xE2\x82\xAC",
     b"\xED\xA0\x80",
@@ -51,10 +53,33 @@ pub fn strings() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
+/// Text with every scalar value once, and with every pair of ASCII bytes, a few dozen characters to an input: what a
+/// decoder does to one character or to two shows here.
+pub fn texts() -> impl Iterator<Item = Vec<u8>> {
+    const EACH: usize = 64;
+    let scalars = (0..=char::MAX as u32).step_by(EACH).filter_map(|first| {
+        let text: String = (first..first + EACH as u32).filter_map(char::from_u32).collect();
+        (!text.is_empty()).then(|| text.into_bytes())
+    });
+    // Behind each byte every other: first, 0, first, 1, first, 2 and so on has both orders of each pair.
+    let pairs = (0..0x80u8).map(|first| (0..0x80).flat_map(|second| [first, second]).collect());
+    scalars.chain(pairs)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn every_scalar_value_and_every_pair_is_there() {
+        let texts: Vec<String> = texts().map(|bytes| String::from_utf8(bytes).unwrap()).collect();
+        let scalars: BTreeSet<char> = texts.iter().flat_map(|text| text.chars()).collect();
+        assert_eq!(scalars.len(), 0x11_0000 - 0x800);
+        let pairs: BTreeSet<[u8; 2]> =
+            texts.iter().flat_map(|text| text.as_bytes().windows(2)).map(|pair| [pair[0], pair[1]]).collect();
+        assert_eq!(pairs.iter().filter(|pair| pair.is_ascii()).count(), 128 * 128);
+    }
 
     #[test]
     fn every_string_of_words_is_there() {
@@ -64,7 +89,7 @@ mod tests {
             assert!(all.contains(&[&[b'a'; 61], bytes].concat()));
         }
         // Some strings are spelled by several words, so there are a few less than there are ways.
-        let ways = OFFSETS.len() * (24 + 24 * 24 + 24 * 24 * 24);
+        let ways = OFFSETS.len() * (25 + 25 * 25 + 25 * 25 * 25);
         assert!(strings().count() == ways && all.len() > ways * 9 / 10, "{} of {ways}", all.len());
     }
 }

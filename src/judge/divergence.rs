@@ -136,8 +136,10 @@ pub struct Divergence {
     pub rule: Option<Rule>,
     /// The input.
     pub bytes: Vec<u8>,
-    /// Where it was cut.
+    /// Where it was cut; the first places, where it was cut at even distances.
     pub cuts: Vec<usize>,
+    /// The distance, where it was cut at even ones.
+    pub step: Option<usize>,
     /// Who says what.
     pub grid: Grid,
     /// Whether the decoder is one of [`peers::all`](crate::peers::all).
@@ -165,6 +167,7 @@ impl Divergence {
             rule,
             bytes: case.bytes.to_vec(),
             cuts: case.cuts().offsets().to_vec(),
+            step: case.cuts().step(),
             grid: Grid::of(slots.iter().filter(|slot| slot.on).map(|slot| slot.decoder), case),
             is_peer: crate::peers::all().iter().any(|peer| peer.info().name == info.name),
         }
@@ -174,7 +177,11 @@ impl Divergence {
     pub fn test(&self) -> String {
         let name: String =
             self.signature.to_string().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let (bytes, cuts) = (self.bytes.escape_ascii(), &self.cuts);
+        let bytes = self.bytes.escape_ascii();
+        let cuts = match self.step {
+            Some(step) => format!("every({step}, bytes.len())"),
+            None => format!("new({:?}, bytes.len())", self.cuts),
+        };
         let decoder = match self.is_peer {
             true => format!(
                 "let peers = utfuzz::peers::all();\n    \
@@ -185,7 +192,7 @@ impl Divergence {
         };
         format!(
             "#[test]\nfn {name}() {{\n    {decoder}\n    let bytes = b\"{bytes}\";\n    \
-             let case = utfuzz::input::Case::with_cuts(bytes, utfuzz::input::Cuts::new({cuts:?}, bytes.len()));\n    \
+             let case = utfuzz::input::Case::with_cuts(bytes, utfuzz::input::Cuts::{cuts});\n    \
              let divergence = utfuzz::judge::first_divergence(decoder, &case);\n    \
              assert!(divergence.is_none(), \"{{}}\", divergence.unwrap());\n}}\n",
         )

@@ -1,13 +1,14 @@
 //! Behaviour features: what an input exercises, in terms of the standard.
 //!
 //! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly tells inputs
-//! apart. What tells them apart is which classes of bytes meet, where in a block, which errors come of it, where the
-//! input is cut, and which decoders answer alike. `utfuzz score` shows what each group of features is worth.
+//! apart. What tells them apart is which classes of bytes meet, where in a block, which errors come of it, and which
+//! decoders answer alike. `.ci/ablation` measures what each group of features is worth. Two more were tried and left
+//! out, since without them bugs were found sooner: the classes at both sides of a cut, and the position in a block of an
+//! error that is the only one and the last.
 
 use super::expect::Expectation;
 use super::laws::{Broken, Law};
-use crate::input::Case;
-use crate::spec::{Reading, Unit};
+use crate::spec::Reading;
 use crate::utf8::{ByteClass, Kind};
 
 /// A group of features, with its name and how many there are.
@@ -44,19 +45,14 @@ const ERRORS: Group = Group::behind("errors", PAIRS, KINDS * BLOCK);
 const NEIGHBOURS: Group = Group::behind("neighbours", ERRORS, KINDS * KINDS);
 /// Each length within a block, well-formed or not.
 const LENGTHS: Group = Group::behind("lengths", NEIGHBOURS, 2 * BLOCK);
-/// The classes at both sides of a cut.
-const CUTS: Group = Group::behind("cuts", LENGTHS, CLASSES * CLASSES);
 /// How long the input is and how many errors it has, both to a power of two.
-const SIZES: Group = Group::behind("sizes", CUTS, 16 * 16);
+const SIZES: Group = Group::behind("sizes", LENGTHS, 16 * 16);
 /// Which decoders break which law, with the first error; a hash.
 const OUTCOMES: Group = Group::behind("outcomes", SIZES, 512);
-/// Each kind of error as the only one and the last of the input, at each position in a block.
-const ENDS: Group = Group::behind("ends", OUTCOMES, KINDS * BLOCK);
-
-const GROUPS: [Group; 8] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, CUTS, SIZES, OUTCOMES, ENDS];
+const GROUPS: [Group; 6] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, SIZES, OUTCOMES];
 
 /// How many features there are; a multiple of eight.
-pub const FEATURES: usize = (ENDS.first + ENDS.count).next_multiple_of(8);
+pub const FEATURES: usize = (OUTCOMES.first + OUTCOMES.count).next_multiple_of(8);
 
 /// The features seen so far.
 pub(super) struct Features {
@@ -84,9 +80,9 @@ impl Features {
     }
 
     /// Notes what an input exercises. True where any of it is new.
-    pub(super) fn note(&mut self, expectation: Expectation<'_>, case: &Case<'_>) -> bool {
+    pub(super) fn note(&mut self, expectation: Expectation<'_>, bytes: &[u8]) -> bool {
         let mut seen = 1;
-        each(expectation, case, |feature| seen &= core::mem::replace(&mut self.seen[feature], 1));
+        each(expectation, bytes, |feature| seen &= core::mem::replace(&mut self.seen[feature], 1));
         seen == 0
     }
 
@@ -97,8 +93,7 @@ impl Features {
 }
 
 /// Names the features of a case, some perhaps more than once; those of its outcome left out.
-pub(super) fn each(expectation: Expectation<'_>, case: &Case<'_>, mut feature: impl FnMut(usize)) {
-    let bytes = case.bytes;
+pub(super) fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl FnMut(usize)) {
     let valid = usize::from(expectation.units().is_empty());
     feature(LENGTHS.at(valid * BLOCK + bytes.len() % BLOCK));
     feature(SIZES.at(magnitude(bytes.len()) * 16 + magnitude(expectation.units().len())));
@@ -110,11 +105,6 @@ pub(super) fn each(expectation: Expectation<'_>, case: &Case<'_>, mut feature: i
         feature(NEIGHBOURS.at(before * KINDS + kind));
         before = kind;
     }
-    if let [Unit { start, len, reading: Reading::IllFormed { kind, .. } }] = *expectation.units()
-        && start + len == bytes.len()
-    {
-        feature(ENDS.at(kind.index() * BLOCK + start % BLOCK));
-    }
     for block in bytes.chunks(BLOCK) {
         let mut before = ByteClass::of(b'a').index();
         for (place, &position) in EDGES.iter().enumerate() {
@@ -123,10 +113,6 @@ pub(super) fn each(expectation: Expectation<'_>, case: &Case<'_>, mut feature: i
             feature(PAIRS.at((before * CLASSES + class) * EDGES.len() + place));
             before = class;
         }
-    }
-    for &cut in case.cuts().offsets() {
-        let class = |at: Option<usize>| at.and_then(|at| bytes.get(at)).map_or(0, |&byte| ByteClass::of(byte).index());
-        feature(CUTS.at(class(cut.checked_sub(1)) * CLASSES + class(Some(cut))));
     }
 }
 

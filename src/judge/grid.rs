@@ -2,6 +2,7 @@
 
 use super::annotate::hex;
 use super::expect::Expectations;
+use super::feed::Streams;
 use super::laws;
 use super::observe::Observation;
 use super::panics::panics;
@@ -64,7 +65,8 @@ impl Grid {
             let ask = |questions: Questions| {
                 let mut seen = Observation::default();
                 let panicked = panics(|| {
-                    seen.observe(decoder, decoder.stream().as_deref_mut(), case, questions, own.errors());
+                    let mut streams = Streams { asked: decoder.stream(), beside: None };
+                    seen.observe(decoder, &mut streams, case, questions, own.errors());
                 });
                 let keeps = !panicked && laws::first_broken(&own, &seen, case, &mut 0).is_none();
                 (seen, keeps, panicked)
@@ -90,7 +92,7 @@ impl Grid {
                 add(2, keeps, "panicked".into());
             } else if let Some(streamed) = seen.streamed {
                 let verdict = streamed.validity.map(|validity| validity.to_string());
-                let text = own.contract().replacement.map(|_| output(&seen.streamed_bytes));
+                let text = own.contract().replacement.map(|_| output(&seen.streamed_output.bytes));
                 add(2, keeps, [verdict, text].into_iter().flatten().collect::<Vec<_>>().join("; "));
             }
         }

@@ -3,7 +3,8 @@
 
 use super::divergence::Subject;
 use super::expect::Expectation;
-use super::observe::{ErrorsFrom, Observation, Side, Streamed};
+use super::feed::Streamed;
+use super::observe::{ErrorsFrom, Observation, Side};
 use crate::input::Case;
 use crate::utf8::{Malformed, Validity};
 
@@ -38,6 +39,8 @@ pub enum Law {
     Detection,
     /// A finished stream is as new.
     Reset,
+    /// The same question has the same answer, whatever was asked before.
+    Repeat,
     /// Address and neighbours of the bytes change nothing.
     Placement,
     /// An ASCII prefix shifts the first error and changes nothing else.
@@ -48,7 +51,7 @@ pub enum Law {
 
 impl Law {
     /// Every law, in order.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Panic,
         Self::Bounds,
         Self::Verdict,
@@ -63,6 +66,7 @@ impl Law {
         Self::Stream,
         Self::Detection,
         Self::Reset,
+        Self::Repeat,
         Self::Placement,
         Self::Prefix,
         Self::Concatenation,
@@ -85,6 +89,7 @@ impl Law {
             Self::Stream => "stream",
             Self::Detection => "detection",
             Self::Reset => "reset",
+            Self::Repeat => "repeat",
             Self::Placement => "placement",
             Self::Prefix => "prefix",
             Self::Concatenation => "concatenation",
@@ -243,7 +248,7 @@ fn spans(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> He
 fn stream(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
     match observed.streamed {
         None => Held::NotAsked,
-        Some(streamed) => stream_parts(Law::Stream, expected, streamed, &observed.streamed_bytes).into(),
+        Some(streamed) => stream_parts(Law::Stream, expected, streamed, &observed.streamed_output.bytes).into(),
     }
 }
 
@@ -257,15 +262,18 @@ fn detection(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -
 
 /// Law 10.
 fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
+    if observed.ended_empty == Some(false) {
+        return Held::Broken((Law::Reset, None));
+    }
     match observed.again {
         None => Held::NotAsked,
-        Some(again) => stream_parts(Law::Reset, expected, again, &observed.again_bytes).into(),
+        Some(again) => stream_parts(Law::Reset, expected, again, &observed.again_output.bytes).into(),
     }
 }
 
 /// Law 8, first two thirds: neither what surrounds the bytes nor what the output held before changes anything.
 fn placement(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    if observed.appended == Some(false) {
+    if observed.appended == Some(false) || observed.streamed.is_some_and(|streamed| !streamed.kept) {
         return Held::Broken((Law::Placement, None));
     }
     let Some(placed) = observed.placed else { return Held::NotAsked };
@@ -274,7 +282,10 @@ fn placement(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -
 
 /// Law 9, second half: an ASCII prefix shifts the verdict and does nothing else.
 fn prefix(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> Held {
-    let Some(prefixed) = observed.prefixed else { return Held::NotAsked };
+    let said = [observed.prefixed, observed.prefixed_stream];
+    if said == [None, None] {
+        return Held::NotAsked;
+    }
     let shifted = match expected.validity() {
         Validity::Valid => Validity::Valid,
         Validity::Invalid(malformed) => Validity::Invalid(Malformed {
@@ -283,7 +294,8 @@ fn prefix(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -
         }),
     };
     let unshift = |offset: usize| offset.saturating_sub(case.prefix);
-    verdicts_part(&shifted, &prefixed).map(|(_, offset)| (Law::Prefix, offset.map(unshift))).into()
+    let parting = said.into_iter().flatten().find_map(|prefixed| verdicts_part(&shifted, &prefixed));
+    parting.map(|(_, offset)| (Law::Prefix, offset.map(unshift))).into()
 }
 
 /// Law 9, first half.

@@ -7,6 +7,7 @@
 mod annotate;
 mod divergence;
 mod expect;
+mod feed;
 mod feedback;
 mod grid;
 mod laws;
@@ -28,11 +29,12 @@ pub use question::Questions;
 pub use statistics::Statistics;
 pub use watch::{Stuck, watch};
 
-use crate::decoder::{Decoder, Stream};
+use crate::decoder::Decoder;
 use crate::input::{Case, Cuts};
 use crate::spec::{Contract, Detection};
 use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
+use feed::Streams;
 use feedback::Features;
 use laws::Parting;
 use observe::Observation;
@@ -55,7 +57,7 @@ pub struct Judge<'d> {
 
 struct Slot<'d> {
     decoder: &'d dyn Decoder,
-    stream: Option<Box<dyn Stream + 'd>>,
+    streams: Streams<'d>,
     expectation: usize,
     able: Abilities,
     /// Whether its stream promises to write at once what is decided.
@@ -74,8 +76,8 @@ impl<'d> Judge<'d> {
                 let prompt = contract.detection == Detection::Earliest;
                 // What is expected of the whole does not hang on when it is written.
                 let expectation = expectations.place(Contract { detection: Detection::Late, ..contract });
-                let (stream, able) = abilities(decoder);
-                Slot { decoder, stream, expectation, able, prompt, on: true }
+                let (streams, able) = abilities(decoder);
+                Slot { decoder, streams, expectation, able, prompt, on: true }
             })
             .collect();
         let features = Features::new();
@@ -142,7 +144,7 @@ impl<'d> Judge<'d> {
         const FIRST_JUDGEMENTS: u64 = 16 * 1024;
         self.start(case);
         let first = self.expectations.of(0, case.bytes, false);
-        self.novel = first.is_some_and(|first| self.features.note(first, case));
+        self.novel = first.is_some_and(|first| self.features.note(first, case.bytes));
         if !self.novel && self.statistics.cases * self.on.len() as u64 >= FIRST_JUDGEMENTS {
             self.ask_some(case);
             return &self.broken;
@@ -156,7 +158,7 @@ impl<'d> Judge<'d> {
     /// Names the features, below [`FEATURES`], of the last case of [`Judge::judge_novelty`], where it was novel.
     pub fn features(&mut self, case: &Case<'_>, mut feature: impl FnMut(usize)) {
         if let Some(first) = self.expectations.of(0, case.bytes, false).filter(|_| self.novel) {
-            feedback::each(first, case, &mut feature);
+            feedback::each(first, case.bytes, &mut feature);
             feature(feedback::outcome(first, &self.broken));
         }
     }
@@ -215,13 +217,13 @@ impl<'d> Judge<'d> {
         self.statistics.count_comparisons(index, comparisons);
         let Some((mut law, offset)) = broken else { return };
         if law != Law::Panic && slot.remembers(law, &expectation, &mut self.observation, case, questions) {
-            law = Law::Reset;
+            law = if matches!(law, Law::Stream | Law::Detection | Law::Reset) { Law::Reset } else { Law::Repeat };
         }
         // It may carry its state into the next case.
-        slot.stream = slot.fresh_stream();
+        slot.streams = fresh_streams(slot.decoder);
         // What a stream remembers of another input has no place in this one.
         let subject = match law {
-            Law::Reset => Subject::End,
+            Law::Reset | Law::Repeat => Subject::End,
             _ => Subject::at(expectation.contract(), case.bytes, offset),
         };
         self.broken.push(Broken { decoder: index, law, offset, subject });
@@ -233,24 +235,23 @@ impl<'d> Judge<'d> {
     }
 }
 
-/// What a decoder can do, and a stream of it. Whoever panics at once can do everything, until it is asked.
-fn abilities(decoder: &dyn Decoder) -> (Option<Box<dyn Stream + '_>>, Abilities) {
+/// What a decoder can do, and streams of it. Whoever panics at once can do everything, until it is asked.
+fn abilities(decoder: &dyn Decoder) -> (Streams<'_>, Abilities) {
     let mut able = Abilities { validate: true, lossy: true, stream: true };
-    let mut stream = None;
     panics(|| able.validate = decoder.validate(b"").is_some());
     panics(|| able.lossy = decoder.decode_lossy(b"", &mut Vec::new()).is_some());
-    panics(|| stream = decoder.stream());
-    able.stream = stream.is_some();
-    (stream, able)
+    let streams = fresh_streams(decoder);
+    able.stream = streams.asked.is_some();
+    (streams, able)
 }
 
-impl<'d> Slot<'d> {
-    fn fresh_stream(&self) -> Option<Box<dyn Stream + 'd>> {
-        let mut stream = None;
-        panics(|| stream = self.decoder.stream());
-        stream
-    }
+fn fresh_streams(decoder: &dyn Decoder) -> Streams<'_> {
+    let mut streams = Streams::default();
+    panics(|| streams = Streams { asked: decoder.stream(), beside: decoder.stream() });
+    streams
+}
 
+impl Slot<'_> {
     /// Puts these questions, and holds the answers to the laws.
     fn first_broken(
         &mut self,
@@ -260,8 +261,7 @@ impl<'d> Slot<'d> {
         questions: Questions,
         comparisons: &mut u64,
     ) -> Option<Parting> {
-        let stream = self.stream.as_deref_mut();
-        let ask = || observation.observe(self.decoder, stream, case, questions, expectation.errors());
+        let ask = || observation.observe(self.decoder, &mut self.streams, case, questions, expectation.errors());
         if watched(self.decoder.info().name, case.bytes, || panics(ask)) {
             *comparisons += 1;
             return Some((Law::Panic, None));
@@ -278,7 +278,7 @@ impl<'d> Slot<'d> {
         case: &Case<'_>,
         questions: Questions,
     ) -> bool {
-        self.stream = self.fresh_stream();
+        self.streams = fresh_streams(self.decoder);
         let between = |decoder: &dyn Decoder| {
             decoder.validate(b"a");
             decoder.decode_lossy(b"a", &mut Vec::new());
@@ -300,7 +300,7 @@ impl<'d> Slot<'d> {
         case: &Case<'_>,
     ) -> bool {
         [*case.cuts(), Cuts::NONE].into_iter().any(|cuts| {
-            self.stream = self.fresh_stream();
+            self.streams = fresh_streams(self.decoder);
             let case = Case::with_cuts(case.bytes, cuts);
             let questions = Questions { stream: true, written: self.prompt, ..Questions::NONE };
             self.first_broken(expectation, observation, &case, questions, &mut 0).is_some()

@@ -1,7 +1,8 @@
 //! What a decoder answers: questions put to it, and the answers kept as they are.
 
+use super::feed::{Manner, Output, Streamed, Streams, held, watched};
 use super::question::{Questions, Spans};
-use crate::decoder::{Decoder, Stream};
+use crate::decoder::Decoder;
 use crate::input::Case;
 #[cfg(all(target_os = "linux", feature = "fence"))]
 use crate::input::fence::Fence;
@@ -21,13 +22,17 @@ pub(super) struct Observation {
     pub(super) error_list: Vec<Malformed>,
     /// The input in chunks.
     pub(super) streamed: Option<Streamed>,
-    pub(super) streamed_bytes: Vec<u8>,
+    pub(super) streamed_output: Output,
     /// The input in one chunk, on the stream that has just been finished.
     pub(super) again: Option<Streamed>,
-    pub(super) again_bytes: Vec<u8>,
+    pub(super) again_output: Output,
+    /// Whether a stream that was given nothing ended with nothing.
+    pub(super) ended_empty: Option<bool>,
     /// The verdict on the input behind an ASCII prefix.
     pub(super) prefixed: Option<Validity>,
     prefixed_bytes: Vec<u8>,
+    /// The verdict of a stream on the same, the prefix being the first chunk.
+    pub(super) prefixed_stream: Option<Validity>,
     /// The verdict on the same bytes at another address, between other bytes.
     pub(super) placed: Option<Validity>,
     placed_bytes: Vec<u8>,
@@ -38,17 +43,9 @@ pub(super) struct Observation {
     #[cfg(all(target_os = "linux", feature = "fence"))]
     fence: Option<Fence>,
     #[cfg(all(target_os = "linux", feature = "fence"))]
-    fenced_bytes: Vec<u8>,
+    fenced_output: Output,
     /// The verdicts on the input before and after the first cut.
     pub(super) halves: Option<(Validity, Validity)>,
-}
-
-/// What a finished stream said.
-#[derive(Clone, Copy)]
-pub(super) struct Streamed {
-    pub(super) validity: Option<Validity>,
-    /// A cut, and how long the output was when the chunk before it had been pushed.
-    pub(super) written: Option<(usize, usize)>,
 }
 
 /// One end of a byte string.
@@ -71,10 +68,10 @@ const FOLLOWED: usize = 4096;
 
 impl Observation {
     /// Puts these questions to the decoder. `expected` are the errors `spec` finds.
-    pub(super) fn observe<'s>(
+    pub(super) fn observe(
         &mut self,
         decoder: &dyn Decoder,
-        stream: Option<&mut (dyn Stream + 's)>,
+        streams: &mut Streams<'_>,
         case: &Case<'_>,
         questions: Questions,
         expected: impl ExactSizeIterator<Item = Malformed> + Clone,
@@ -92,37 +89,20 @@ impl Observation {
             Spans::All => self.observe_all_errors(decoder, bytes, expected.clone()),
             Spans::Behind(index) => self.observe_next_error(decoder, bytes, index, expected.clone().nth(index)),
         }
-        self.streamed = None;
-        self.again = None;
-        let mut stream = stream;
-        if let Some(stream) = &mut stream {
-            if questions.stream {
-                self.streamed_bytes.clear();
-                let watched = watched(case).filter(|_| questions.written);
-                self.streamed =
-                    Some(in_chunks(&mut **stream, case.cuts().chunks(bytes), watched, &mut self.streamed_bytes));
-            }
-            if questions.again {
-                self.again_bytes.clear();
-                self.again = Some(in_chunks(&mut **stream, [bytes], None, &mut self.again_bytes));
-            }
-        }
+        self.observe_stream(streams, case, questions);
         self.bounds = None;
         #[cfg(all(target_os = "linux", feature = "fence"))]
         if questions.bounds {
-            self.observe_bounds(decoder, stream, case);
+            self.observe_bounds(decoder, streams, case);
         }
         self.prefixed = None;
+        self.prefixed_stream = None;
         if questions.prefix {
-            self.prefixed_bytes.clear();
-            self.prefixed_bytes.resize(case.prefix, b'a');
-            self.prefixed_bytes.extend_from_slice(bytes);
-            self.prefixed = decoder.validate(&self.prefixed_bytes);
+            self.observe_prefixed(decoder, streams, case);
         }
         self.placed = None;
         if questions.placement {
-            let range = place(&mut self.placed_bytes, case);
-            self.placed = decoder.validate(&self.placed_bytes[range]);
+            self.placed = self.observe_placed(decoder, case);
         }
         self.halves = None;
         if questions.halves
@@ -136,8 +116,7 @@ impl Observation {
 
     /// Half of the outputs are put behind something, which must stay.
     fn observe_output(&mut self, decoder: &dyn Decoder, case: &Case<'_>) {
-        const BEFORE: &[u8] = b"ab";
-        let before = if case.lot & 2 == 0 { BEFORE } else { b"" };
+        let before = held(case.lot >> 1);
         self.lossy_bytes.clear();
         self.lossy_bytes.extend_from_slice(before);
         self.lossy = decoder.decode_lossy(case.bytes, &mut self.lossy_bytes);
@@ -148,15 +127,51 @@ impl Observation {
         }
     }
 
+    fn observe_stream(&mut self, streams: &mut Streams<'_>, case: &Case<'_>, questions: Questions) {
+        self.streamed = None;
+        if questions.stream {
+            let watched = watched(case).filter(|_| questions.written);
+            let chunks = case.cuts().chunks(case.bytes);
+            self.streamed = self.streamed_output.feed(streams, chunks, watched, Manner::of(case));
+        }
+        self.again = None;
+        self.ended_empty = None;
+        if questions.again {
+            self.again = self.again_output.feed(streams, [case.bytes], None, Manner::default());
+            self.ended_empty = streams.asked.as_deref_mut().map(|stream| self.again_output.ends_empty(stream));
+        }
+    }
+
+    /// A stream is asked only where the prefix is a long one: a short one, as its first chunk, is like any other cut.
+    fn observe_prefixed(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) {
+        self.prefixed_bytes.clear();
+        self.prefixed_bytes.resize(case.prefix, b'a');
+        self.prefixed_bytes.extend_from_slice(case.bytes);
+        self.prefixed = decoder.validate(&self.prefixed_bytes);
+        if case.prefix > Case::SHORT_PREFIX {
+            let (prefix, rest) = self.prefixed_bytes.split_at(case.prefix);
+            let streamed = self.again_output.feed(streams, [prefix, rest], None, Manner::default());
+            self.prefixed_stream = streamed.and_then(|streamed| streamed.validity);
+            // What law 10 looks at is gone.
+            self.again = None;
+        }
+    }
+
+    /// The verdict of the bytes where they are put; after that of bytes next to them, which were there before.
+    fn observe_placed(&mut self, decoder: &dyn Decoder, case: &Case<'_>) -> Option<Validity> {
+        let range = place(&mut self.placed_bytes, case);
+        if let Some(last) = self.placed_bytes[range.clone()].last_mut() {
+            let right = std::mem::replace(last, if *last == 0xFF { b'a' } else { 0xFF });
+            decoder.validate(&self.placed_bytes[range.clone()]);
+            self.placed_bytes[range.end - 1] = right;
+        }
+        decoder.validate(&self.placed_bytes[range])
+    }
+
     /// Puts the bytes where readable memory ends, and where it begins, and asks for the verdict. What is asked besides,
     /// and on which side, is picked by the bytes.
     #[cfg(all(target_os = "linux", feature = "fence"))]
-    fn observe_bounds<'s>(
-        &mut self,
-        decoder: &dyn Decoder,
-        mut stream: Option<&mut (dyn Stream + 's)>,
-        case: &Case<'_>,
-    ) {
+    fn observe_bounds(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) {
         if self.fence.is_none() {
             self.fence = Fence::new();
         }
@@ -171,15 +186,11 @@ impl Observation {
             };
             let Some(copy) = copy else { return };
             decoder.validate(copy);
-            self.fenced_bytes.clear();
-            match (&mut stream, side == picked) {
-                (_, true) => {
-                    decoder.decode_lossy(copy, &mut self.fenced_bytes);
-                }
-                (Some(stream), false) => {
-                    in_chunks(&mut **stream, [copy], None, &mut self.fenced_bytes);
-                }
-                (None, false) => {}
+            if side == picked {
+                self.fenced_output.bytes.clear();
+                decoder.decode_lossy(copy, &mut self.fenced_output.bytes);
+            } else {
+                self.fenced_output.feed(streams, case.cuts().chunks(copy), None, Manner::default());
             }
             if fence.was_touched() {
                 self.bounds = Some(Err(side));
@@ -252,28 +263,4 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> std::ops::Range<usize> {
     buffer[..start].fill(before);
     buffer[start..start + len].copy_from_slice(case.bytes);
     start..start + len
-}
-
-/// The cut, and its place in the list, at which a stream is watched; picked by the bytes.
-fn watched(case: &Case<'_>) -> Option<(usize, usize)> {
-    let cuts = case.cuts().offsets();
-    let index = (case.lot >> 8) as usize % cuts.len().max(1);
-    cuts.get(index).map(|&cut| (index, cut))
-}
-
-/// Feeds the chunks and ends the stream. With `watched`, notes how much is written when that cut is reached.
-fn in_chunks<'a, 's>(
-    stream: &mut (dyn Stream + 's),
-    chunks: impl IntoIterator<Item = &'a [u8]>,
-    watched: Option<(usize, usize)>,
-    out: &mut Vec<u8>,
-) -> Streamed {
-    let mut written = None;
-    for (index, chunk) in chunks.into_iter().enumerate() {
-        stream.push(chunk, out);
-        if let Some((_, cut)) = watched.filter(|&(at, _)| at == index) {
-            written = Some((cut, out.len()));
-        }
-    }
-    Streamed { validity: stream.finish(out), written }
 }

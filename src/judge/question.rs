@@ -63,6 +63,9 @@ impl Questions {
         halves: true,
     };
 
+    /// Every question about the input itself, where it stands.
+    pub(super) const HERE: Self = Self { prefix: false, placement: false, halves: false, ..Self::ALL };
+
     /// The verdict and the output.
     pub const ANSWERS: Self = Self { verdict: true, lossy: true, ..Self::NONE };
 

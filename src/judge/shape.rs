@@ -3,10 +3,10 @@
 //! What is tried: the unit alone, with ASCII before it at every offset and behind it or not. The signature then names
 //! the strongest law that shows it there, so that inputs which differ only in their surroundings get one signature.
 
-use super::Judge;
 use super::divergence::{Shape, Subject};
 use super::laws::{Broken, Law};
 use super::suspect::{Core, cut_subject, direct, locate, suspects};
+use super::{Judge, Questions};
 use crate::decoder::Decoder;
 use crate::input::{Case, Cuts};
 
@@ -45,25 +45,31 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
 fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Seen {
     let contract = decoder.info().contract;
     let mut broken = *broken;
-    if broken.law != Law::Reset && broken.offset.is_none() {
+    let remembers = matches!(broken.law, Law::Reset | Law::Repeat);
+    if !remembers && broken.offset.is_none() {
         broken.offset = locate(judge, &contract, case, broken.law);
         if broken.subject == Subject::Unplaced {
             broken.subject = Subject::at(&contract, case.bytes, broken.offset);
         }
     }
     let unchanged = |shape| Seen { law: broken.law, subject: broken.subject, shape, witness: None };
-    if broken.law == Law::Reset {
-        return unchanged(Shape::Cut);
+    if remembers {
+        return unchanged(if broken.law == Law::Reset { Shape::Cut } else { Shape::Context });
     }
-    for Core { bytes: core, start, at_end } in suspects(&contract, case, broken.offset) {
+    for Core { bytes: core, start, focus, at_end } in suspects(&contract, case, broken.offset) {
         let behinds = [&[b'a'; 64][..], &[]];
         for behind in &behinds[..if at_end { 2 } else { 1 }] {
             // A fault that shows elsewhere but not where it was seen is another one.
-            if [SETTLED + start % 64, start].iter().all(|&offset| strongest(judge, offset, core, behind).is_none()) {
+            if [SETTLED + start % 64, start]
+                .iter()
+                .all(|&offset| strongest(judge, offset, core, focus, behind).is_none())
+            {
                 continue;
             }
-            let shows = (0..OFFSETS).map(|offset| strongest(judge, offset, core, behind)).collect::<Vec<_>>();
-            let Some(&(law, subject)) = shows.iter().flatten().min() else { continue };
+            let shows = (0..OFFSETS).map(|offset| strongest(judge, offset, core, focus, behind)).collect::<Vec<_>>();
+            // It may show only farther behind than was tried.
+            let far = if start >= OFFSETS { strongest(judge, start, core, focus, behind) } else { None };
+            let Some(&(law, subject)) = shows.iter().chain([&far]).flatten().min() else { continue };
             let shape = match period(&shows.iter().map(Option::is_some).collect::<Vec<_>>()) {
                 Some(1) if behind.is_empty() => Shape::Tail,
                 Some(1) => Shape::Anywhere,
@@ -95,15 +101,15 @@ fn relocated(offset: usize, core: &[u8], behind: &[u8]) -> Vec<u8> {
 }
 
 /// What breaks where `core` stands behind so many ASCII bytes, in one chunk.
-fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], behind: &[u8]) -> Option<(Law, Subject)> {
+fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], focus: usize, behind: &[u8]) -> Option<(Law, Subject)> {
     let bytes = relocated(offset, core, behind);
-    let broken = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first()?;
-    // These laws look at other inputs still, at other offsets.
-    let here = !matches!(broken.law, Law::Placement | Law::Prefix | Law::Concatenation);
+    // The other questions are about other inputs still, at other offsets.
+    let broken = judge.judge_on(&Case::with_cuts(&bytes, Cuts::NONE), Questions::HERE).first()?;
     let (law, subject) = (broken.law, broken.subject);
     let contract = judge.decoders().next()?.info().contract;
-    let placed = if subject == Subject::Unplaced { Subject::at(&contract, &bytes, Some(offset)) } else { subject };
-    here.then_some((law, placed))
+    let placed =
+        if subject == Subject::Unplaced { Subject::at(&contract, &bytes, Some(offset + focus)) } else { subject };
+    Some((law, placed))
 }
 
 /// The least of 1, 16, 32 and 64 with which the hits behind the first offsets repeat.

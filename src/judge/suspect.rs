@@ -3,10 +3,10 @@
 //! A broken law says where answers part, if it can. That may be behind what caused it, or nowhere; here are the parts of
 //! the input that may be the cause, the likeliest first.
 
-use super::Judge;
 use super::divergence::Subject;
 use super::laws::{Broken, Law};
 use super::panics::panics;
+use super::{Judge, Questions};
 use crate::input::{Case, Cuts};
 use crate::spec::model::announced_len;
 use crate::spec::{Contract, Reading, Unit, units};
@@ -15,8 +15,12 @@ use crate::utf8::is_continuation;
 /// The laws about related inputs name a fault that a stronger law names on the related input itself.
 pub(super) fn direct(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> Option<(Vec<u8>, Broken)> {
     const ENDS: usize = 16;
+    let panics_here = |judge: &mut Judge<'_>| judge.judge_on(case, Questions::HERE).iter().any(|b| b.law == Law::Panic);
+    if broken.law == Law::Panic && panics_here(judge) {
+        return None;
+    }
     let related: Vec<Vec<u8>> = match broken.law {
-        Law::Prefix => vec![[&vec![b'a'; case.prefix], case.bytes].concat()],
+        Law::Prefix | Law::Panic => vec![[&vec![b'a'; case.prefix], case.bytes].concat()],
         Law::Concatenation => {
             let cut = case.cuts().offsets().first().copied()?;
             vec![case.bytes[..cut].to_vec(), case.bytes[cut..].to_vec()]
@@ -44,8 +48,8 @@ pub(super) fn direct(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) ->
         _ => return None,
     };
     related.into_iter().find_map(|bytes| {
-        let first = judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first().copied()?;
-        (first.law < broken.law).then_some((bytes, first))
+        let first = judge.judge_on(&Case::with_cuts(&bytes, Cuts::NONE), Questions::HERE).first().copied()?;
+        (first.law < broken.law || broken.law == Law::Panic).then_some((bytes, first))
     })
 }
 
@@ -54,6 +58,8 @@ pub(super) struct Core<'a> {
     pub(super) bytes: &'a [u8],
     /// Its offset in the input.
     pub(super) start: usize,
+    /// Where in it the suspected unit begins.
+    pub(super) focus: usize,
     /// Whether the input ends with it.
     pub(super) at_end: bool,
 }
@@ -79,7 +85,7 @@ pub(super) fn suspects<'a>(contract: &Contract, case: &Case<'a>, offset: Option<
 }
 
 fn core(bytes: &[u8], start: usize, end: usize) -> Core<'_> {
-    Core { bytes: &bytes[start..end], start, at_end: end == bytes.len() }
+    Core { bytes: &bytes[start..end], start, focus: 0, at_end: end == bytes.len() }
 }
 
 /// How many bytes the lead of a unit announces; at least those of the unit.
@@ -97,11 +103,12 @@ fn form_end(bytes: &[u8], unit: &Unit) -> usize {
 fn surrounded<'a>(bytes: &'a [u8], all: &[Unit], index: usize) -> Core<'a> {
     let end = form_end(bytes, &all[index]);
     let behind = all.iter().find(|unit| unit.start >= end).map_or(end, |unit| unit.range().end);
-    core(bytes, all[index.saturating_sub(1)].start, behind)
+    let before = all[index.saturating_sub(1)].start;
+    Core { focus: all[index].start - before, ..core(bytes, before, behind) }
 }
 
 /// Where a decoder that does not say goes wrong: the last unit of the shortest prefix that breaks this law or a stronger
-/// one, once what need not stand before it is gone.
+/// one, once what need not stand before it is gone; or the only one there that is longer than a byte.
 pub(super) fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<usize> {
     if law >= Law::Stream {
         return None;
@@ -118,7 +125,11 @@ pub(super) fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>
     let kept = &all[first..];
     let start = kept.first()?.start;
     let last = count(kept, |unit| !breaks(&case.bytes[start..unit.range().end]));
-    kept.get(last).map(|unit| unit.start)
+    let kept = kept.get(..=last)?;
+    // Where all else is ASCII, it is the one that is not.
+    let mut others = kept.iter().filter(|unit| unit.len > 1);
+    let only = others.next().filter(|_| others.next().is_none());
+    only.or(kept.last()).map(|unit| unit.start)
 }
 
 /// For how many units, from the first on, this holds. Where there are very many they are halved, not tried in turn.
@@ -130,13 +141,23 @@ fn count(units: &[Unit], mut holds: impl FnMut(&Unit) -> bool) -> usize {
     }
 }
 
-/// What stands where a single cut makes the law break: the unit that waits there for more; the unit where answers part, if that stands
+/// What stands at the cut that makes the law break: the unit that waits there for more; the unit where answers part, if that stands
 /// at the cut; else the unit at the side of the cut where they do.
 pub(super) fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<Subject> {
-    let (cut, broken) = case.cuts().offsets().iter().find_map(|&cut| {
-        let alone = Case::with_cuts(case.bytes, Cuts::new([cut], case.bytes.len()));
-        let broken = judge.judge(&alone).first().copied().filter(|broken| broken.law == law)?;
-        Some((cut, broken))
+    const FEW: usize = 1024;
+    let len = case.bytes.len();
+    let cuts: Vec<usize> = match case.cuts().step() {
+        Some(step) => (1..).map(|index| index * step).take_while(|&cut| cut < len).take(FEW).collect(),
+        None => case.cuts().offsets().to_vec(),
+    };
+    // One cut, or where that is not enough a few in a row.
+    let (cut, broken) = [1, 2, 4].into_iter().find_map(|count| {
+        cuts.windows(count).find_map(|cuts| {
+            let alone = Case::with_cuts(case.bytes, Cuts::new(cuts.iter().copied(), len));
+            let broken =
+                judge.judge_on(&alone, Questions::STREAM).first().copied().filter(|broken| broken.law == law)?;
+            Some((cuts[0], broken))
+        })
     })?;
     let at = |offset: usize| units(contract, case.bytes).find(|unit| unit.range().contains(&offset));
     let parts_at_cut = broken.offset.and_then(at).is_some_and(|unit| [unit.start, unit.range().end].contains(&cut));

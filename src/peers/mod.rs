@@ -92,6 +92,12 @@ pub fn matches_glob(glob: &str, name: &str) -> bool {
     (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches_glob(tail, &rest[at..]))
 }
 
+#[cfg(feature = "peers")]
+thread_local! {
+    /// Text on its way to an output that is none yet.
+    static SCRATCH: core::cell::RefCell<String> = const { core::cell::RefCell::new(String::new()) };
+}
+
 /// Lets `write` append to `out` as a `String`; without copying where little stands there, and that is well-formed.
 #[cfg(feature = "peers")]
 fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
@@ -105,12 +111,12 @@ fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
             write(&mut text);
             *out = text.into_bytes();
         }
-        Err(before) => {
-            let mut text = String::new();
-            write(&mut text);
+        Err(before) => SCRATCH.with_borrow_mut(|text| {
+            text.clear();
+            write(text);
             *out = before;
             out.extend_from_slice(text.as_bytes());
-        }
+        }),
     }
 }
 

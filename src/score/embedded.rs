@@ -48,7 +48,7 @@ fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&[u8]) -> ControlFlow<
 }
 
 fn class_and_word_strings(bytes: &mut Vec<u8>, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
-    words::strings().try_for_each(|string| each(&string))?;
+    words::strings().chain(words::texts()).try_for_each(|string| each(&string))?;
     plan().into_iter().try_for_each(|block| {
         (0..block.count()).try_for_each(|index| {
             block.write(index, bytes);

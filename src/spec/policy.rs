@@ -61,7 +61,7 @@ pub enum Replacement {
 pub enum Bom {
     /// It is U+FEFF like any other.
     Keep,
-    /// One is left out of the output (WHATWG "UTF-8 decode").
+    /// One is left out of the output (WHATWG "UTF-8 decode"). Offsets of errors still count its bytes.
     Strip,
 }
 

@@ -257,7 +257,7 @@ pub(super) static FAULTS: &[Planted] = &[
             let left: &[u8] = if before == 0 { &[] } else { &[before] };
             lossy_into(&[left, bytes].concat(), out);
         },
-        ..sound!("t12", "a lead at the end of an input is put before the next", "WebKit bug 312131", ["reset/end/*"])
+        ..sound!("t12", "a lead at the end of an input is put before the next", "WebKit bug 312131", ["repeat/end/*"])
     },
     stripping(Planted {
         lossy: lossy_stripped,
