@@ -86,27 +86,27 @@ const CHANGES: [Change; 22] = [
 ];
 
 fn change(bytes: &mut Vec<u8>, dice: &mut Dice) {
-    const LITTLE: usize = 2;
-    if bytes.len() > MUCH && !dice.one_in(32) {
+    if bytes.len() > MUCH && !dice.one_in(64) {
         keep_window(bytes, dice);
     }
     loop {
-        match bytes.len() {
-            // Nothing to go by: much at once.
-            0..LITTLE => *bytes = Structured::dense(dice.next()).0,
+        match bytes[..] {
+            // What libFuzzer starts from where there is no corpus: much at once.
+            [b'\n'] => *bytes = Structured::dense(dice.next()).0,
+            [] => *bytes = Structured::small(dice.next()).0,
             _ => dice.choose(CHANGES)(bytes, dice),
         }
         if dice.one_in(2) {
             break;
         }
     }
-    if dice.one_in(128) && !bytes.is_empty() {
+    if dice.one_in(512) && !bytes.is_empty() {
         lengthen(bytes, dice);
     }
 }
 
 /// Long inputs show some things, but cost so much that most mutants are shorter than this.
-const MUCH: usize = 192;
+const MUCH: usize = 128;
 
 /// A few blocks of the input remain, where they were in their block.
 fn keep_window(bytes: &mut Vec<u8>, dice: &mut Dice) {
@@ -214,8 +214,8 @@ fn isolate(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let first = some_sequence(bytes, dice);
     let end = (first.end + if dice.one_in(2) { 0 } else { dice.below(6) }).min(bytes.len());
     let kept = bytes[first.start..end].to_vec();
-    let before = dice.choose([0, 16, 32, 64, 128]) + dice.choose([0, 16, 32, 64]);
-    let behind = dice.choose([0, 1, 16, 64, 128]);
+    let before = dice.choose([0, 16, 32, 64]) + dice.choose([0, 0, 0, 64]);
+    let behind = dice.choose([0, 0, 1, 16, 64, 128]);
     bytes.clear();
     bytes.resize((before + 1usize).saturating_sub(dice.below(6)), b'a');
     bytes.extend(kept);
@@ -279,9 +279,9 @@ fn start_late(bytes: &mut Vec<u8>, dice: &mut Dice) {
 
 fn start_anew(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let seed = dice.next();
-    let Structured(anew) = match dice.below(16) {
+    let Structured(anew) = match dice.below(64) {
         0 => Structured::dense(seed),
-        1..=4 => Structured::seeded(seed),
+        1..=8 => Structured::seeded(seed),
         _ => Structured::small(seed),
     };
     *bytes = anew;
