@@ -1,7 +1,10 @@
 //! Each law bites: a decoder with one fault is caught by the law that names it, under one signature.
 #![cfg(feature = "fuzz")]
 
-use utfuzz::decode::{self, Streaming};
+mod faulty;
+
+use faulty::{Faulty, Leaky, finish, lossy, verdict};
+use utfuzz::decode::Streaming;
 use utfuzz::fuzz::Harness;
 use utfuzz::input::generate::Structured;
 use utfuzz::input::{Case, Cuts};
@@ -10,48 +13,6 @@ use utfuzz::spec::{Contract, Detection};
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::utf8::{ErrorLen, Malformed, Validity};
 use utfuzz::{Decoder, Info, Stream};
-
-/// Our decoder, with any answer replaced.
-struct Faulty {
-    info: Info,
-    validate: fn(&[u8]) -> Option<Validity>,
-    lossy: fn(&[u8]) -> Option<Vec<u8>>,
-    stream: fn() -> Option<Box<dyn Stream>>,
-}
-
-impl Default for Faulty {
-    fn default() -> Self {
-        let contract = Contract::STANDARD;
-        let info = Info { name: "faulty", version: "0", package: "test", contract, lineage: |_| "faulty" };
-        Self { info, validate: |bytes| Some(verdict(bytes)), lossy: |bytes| Some(lossy(bytes)), stream: || None }
-    }
-}
-
-impl Decoder for Faulty {
-    fn info(&self) -> &Info {
-        &self.info
-    }
-
-    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
-        (self.validate)(bytes)
-    }
-
-    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        (self.lossy)(bytes).map(|text| out.extend(text))
-    }
-
-    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        (self.stream)()
-    }
-}
-
-fn verdict(bytes: &[u8]) -> Validity {
-    std::str::from_utf8(bytes).map(drop).into()
-}
-
-fn lossy(bytes: &[u8]) -> Vec<u8> {
-    decode::lossy(bytes).into_owned()
-}
 
 fn only_valid(bytes: &[u8], valid: bool) -> Option<Validity> {
     Some(if valid && !bytes.is_empty() { Validity::Valid } else { verdict(bytes) })
@@ -97,28 +58,6 @@ impl Stream for Lazy {
         out.extend(lossy(&std::mem::take(&mut self.0)));
         None
     }
-}
-
-/// A stream with a fault in `push` or in `finish`.
-struct Leaky {
-    inner: Streaming,
-    push: fn(&mut Streaming, &[u8], &mut Vec<u8>),
-    finish: fn(&mut Streaming, &mut Vec<u8>),
-}
-
-impl Stream for Leaky {
-    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        (self.push)(&mut self.inner, chunk, out);
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
-        (self.finish)(&mut self.inner, out);
-        None
-    }
-}
-
-fn finish(stream: &mut Streaming, out: &mut Vec<u8>) {
-    let _ = stream.finish(out);
 }
 
 /// A stream that promises to write at once.

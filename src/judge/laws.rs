@@ -247,14 +247,16 @@ fn spans(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> He
 /// Law 7.
 fn stream(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
     match observed.streamed {
-        None => Held::NotAsked,
+        // An output that was tampered with is law 8's.
+        None | Some(Streamed { kept: false, .. }) => Held::NotAsked,
         Some(streamed) => stream_parts(Law::Stream, expected, streamed, &observed.streamed_output.bytes).into(),
     }
 }
 
 /// Law 12. Asked only of streams that promise it.
 fn detection(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    let Some((cut, written)) = observed.streamed.and_then(|streamed| streamed.written) else { return Held::NotAsked };
+    let streamed = observed.streamed.filter(|streamed| streamed.kept);
+    let Some((cut, written)) = streamed.and_then(|streamed| streamed.written) else { return Held::NotAsked };
     let decided = expected.decided_by(cut);
     let waiting = || expected.input_offset(written, &expected.lossy()[..written]);
     (written < decided).then(|| (Law::Detection, Some(waiting()))).into()

@@ -124,6 +124,7 @@ impl Observation {
             let kept = self.lossy_bytes.starts_with(before);
             self.appended = Some(kept);
             self.lossy_bytes.drain(..if kept { before.len() } else { 0 });
+            self.lossy = self.lossy.filter(|()| kept);
         }
     }
 
