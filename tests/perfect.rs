@@ -3,9 +3,9 @@
 use utfuzz::input::exhaustive::Block;
 use utfuzz::input::{Case, seeds};
 use utfuzz::judge::Judge;
-use utfuzz::spec::{self, Bom, Contract, Detection, End, Replacement, UnitRule, grammar};
+use utfuzz::spec::{self, Bom, Contract, Detection, End, Reading, Replacement, UnitRule, grammar};
 use utfuzz::utf8::Validity;
-use utfuzz::{Decoder, Info};
+use utfuzz::{Decoder, Info, Stream};
 
 struct Perfect(Info);
 
@@ -20,6 +20,44 @@ impl Decoder for Perfect {
 
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
         spec::lossy(&self.0.contract, bytes, out)
+    }
+
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+        Some(Box::new(PerfectStream { contract: self.0.contract, read: Vec::new(), written: 0 }))
+    }
+}
+
+/// Writes at once what more bytes cannot change, where the rule of units lets it know; else at the end.
+struct PerfectStream {
+    contract: Contract,
+    read: Vec<u8>,
+    written: usize,
+}
+
+impl PerfectStream {
+    fn write(&mut self, end: usize, out: &mut Vec<u8>) {
+        let mut text = Vec::new();
+        spec::lossy(&self.contract, &self.read[..end], &mut text);
+        out.extend_from_slice(&text[self.written..]);
+        self.written = text.len();
+    }
+}
+
+impl Stream for PerfectStream {
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        self.read.extend_from_slice(chunk);
+        if matches!(self.contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte) {
+            let subparts = Contract { unit: UnitRule::MaximalSubpart, ..self.contract };
+            let last = spec::units(&subparts, &self.read).last();
+            let waits = last.filter(|unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. }));
+            self.write(waits.map_or(self.read.len(), |unit| unit.start), out);
+        }
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+        self.write(self.read.len(), out);
+        self.written = 0;
+        Some(spec::validity(&self.contract, &std::mem::take(&mut self.read)))
     }
 }
 
@@ -41,7 +79,7 @@ fn contracts() -> Vec<Contract> {
         (None, Bom::Keep, End::Incomplete),
     ];
     let grammars = grammar::ALL.into_iter();
-    let detection = Detection::Late;
+    let detection = Detection::Earliest;
     let contract =
         |grammar, unit, (replacement, bom, end)| Contract { grammar, unit, replacement, bom, end, detection };
     grammars.flat_map(|g| units.into_iter().flat_map(move |u| outputs.map(|o| contract(g, u, o)))).collect()

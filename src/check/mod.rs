@@ -5,8 +5,6 @@
 
 pub mod bytes;
 mod classes;
-#[cfg(test)]
-mod faulty;
 mod state;
 mod worker;
 
@@ -247,3 +245,6 @@ fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(S
     });
     parts.reduce(Outcome::default, Outcome::merge)
 }
+
+#[cfg(test)]
+mod faulty;

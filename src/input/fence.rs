@@ -55,7 +55,7 @@ impl Fence {
             unsafe { libc::mprotect(base.add(page).cast(), INNER_PAGES * page, libc::PROT_READ | libc::PROT_WRITE) };
         let claim =
             |slot: &&Slot| slot.base.compare_exchange(0, base as usize, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-        match SLOTS.iter().find(claim).filter(|_| opened == 0) {
+        match SLOTS.iter().filter(|_| opened == 0).find(claim) {
             Some(slot) => {
                 slot.touched.store(false, Ordering::SeqCst);
                 Some(Self { slot, base, page })
@@ -148,9 +148,11 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
             let base = slot.base.load(Ordering::SeqCst);
             for outer in [base, base + (PAGES - 1) * page] {
                 if base != 0 && (outer..outer + page).contains(&address) {
-                    libc::mprotect(outer as *mut libc::c_void, page, libc::PROT_READ);
                     slot.touched.store(true, Ordering::SeqCst);
-                    return;
+                    // A write is worse, but must come to an end too.
+                    if libc::mprotect(outer as *mut libc::c_void, page, libc::PROT_READ | libc::PROT_WRITE) == 0 {
+                        return;
+                    }
                 }
             }
         }

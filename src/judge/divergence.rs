@@ -138,6 +138,8 @@ pub struct Divergence {
     pub bytes: Vec<u8>,
     /// Where it was cut; the first places, where it was cut at even distances.
     pub cuts: Vec<usize>,
+    /// At which alignment the effect of another address was examined, and whether its neighbours would spoil the verdict.
+    pub placement: (usize, bool),
     /// The distance, where it was cut at even ones.
     pub step: Option<usize>,
     /// Who says what.
@@ -168,6 +170,7 @@ impl Divergence {
             bytes: case.bytes.to_vec(),
             cuts: case.cuts().offsets().to_vec(),
             step: case.cuts().step(),
+            placement: case.placement(),
             grid: Grid::of(slots.iter().filter(|slot| slot.on).map(|slot| slot.decoder), case),
             is_peer: crate::peers::all().iter().any(|peer| peer.info().name == info.name),
         }
@@ -182,6 +185,11 @@ impl Divergence {
             Some(step) => format!("every({step}, bytes.len())"),
             None => format!("new({:?}, bytes.len())", self.cuts),
         };
+        let (alignment, poisoned) = self.placement;
+        let case = match self.signature.law {
+            Law::Placement => format!("placed(bytes, {alignment}, {poisoned})"),
+            _ => format!("with_cuts(bytes, utfuzz::input::Cuts::{cuts})"),
+        };
         let decoder = match self.is_peer {
             true => format!(
                 "let peers = utfuzz::peers::all();\n    \
@@ -192,7 +200,7 @@ impl Divergence {
         };
         format!(
             "#[test]\nfn {name}() {{\n    {decoder}\n    let bytes = b\"{bytes}\";\n    \
-             let case = utfuzz::input::Case::with_cuts(bytes, utfuzz::input::Cuts::{cuts});\n    \
+             let case = utfuzz::input::Case::{case};\n    \
              let divergence = utfuzz::judge::first_divergence(decoder, &case);\n    \
              assert!(divergence.is_none(), \"{{}}\", divergence.unwrap());\n}}\n",
         )

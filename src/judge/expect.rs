@@ -3,7 +3,7 @@
 
 use crate::spec::grammar::Form;
 use crate::spec::model::{generalised_len, malformed, payload, stripped};
-use crate::spec::{self, Automaton, Bom, Contract, Reading, Replacement, Unit};
+use crate::spec::{self, Automaton, Bom, Contract, Reading, Replacement, Unit, UnitRule};
 use crate::utf8::{BYTE_ORDER_MARK, Malformed, Validity};
 
 /// The expectations under every contract of a judge.
@@ -143,24 +143,29 @@ impl<'a> Expectation<'a> {
         &self.output.bytes
     }
 
-    /// How much of the output is decided when this many bytes have been read: all but that of an incomplete sequence.
+    /// How much of the output is decided when this many bytes have been read: all but that of a sequence that more bytes
+    /// could complete. For the rules of units that look no farther than that: maximal subparts, and bytes.
     pub(super) fn decided_by(&self, cut: usize) -> usize {
         let (contract, read) = (self.contract(), &self.bytes[..cut]);
         let Some(replacement) = contract.replacement else { return 0 };
-        let (mut decided, mut removed, mut replaced) = (cut, 0, 0);
-        self.automaton.ill_formed(contract, read, |unit| match unit.reading {
-            Reading::IllFormed { incomplete: true, .. } => decided = unit.start,
-            _ => {
-                removed += unit.len;
-                replaced += replacement.code_points(&read[unit.range()]).map(generalised_len).sum::<usize>();
+        let mut decided = cut;
+        self.automaton.ill_formed(&Contract { unit: UnitRule::MaximalSubpart, ..*contract }, read, |unit| {
+            if let Reading::IllFormed { incomplete: true, .. } = unit.reading {
+                decided = unit.start;
             }
         });
-        if self.output.identity {
-            return (decided - removed).saturating_sub(stripped(contract, read)) + replaced;
+        let read = &read[..decided];
+        if !self.output.identity {
+            let mut out = Vec::new();
+            spec::lossy(contract, read, &mut out);
+            return out.len();
         }
-        let mut out = Vec::new();
-        spec::lossy(contract, &read[..decided], &mut out);
-        out.len()
+        let (mut removed, mut replaced) = (0, 0);
+        self.automaton.ill_formed(contract, read, |unit| {
+            removed += unit.len;
+            replaced += replacement.code_points(&read[unit.range()]).map(generalised_len).sum::<usize>();
+        });
+        (decided - removed).saturating_sub(stripped(contract, read)) + replaced
     }
 
     /// Whether law 6 wants a valid input back unchanged.

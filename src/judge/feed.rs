@@ -53,7 +53,7 @@ impl Manner {
 /// The cut, and its place in the list, at which a stream is watched; picked by the bytes.
 pub(super) fn watched(case: &Case<'_>) -> Option<(usize, usize)> {
     let cuts = case.cuts().offsets();
-    let index = (case.lot >> 8) as usize % cuts.len().max(1);
+    let index = (case.lot >> 17) as usize % cuts.len().max(1);
     cuts.get(index).map(|&cut| (index, cut))
 }
 

@@ -58,11 +58,13 @@ pub const FEATURES: usize = (OUTCOMES.first + OUTCOMES.count).next_multiple_of(8
 pub(super) struct Features {
     /// One byte for each feature: 0 where it has not been seen.
     seen: Box<[u8; FEATURES]>,
+    /// Which groups are looked at.
+    groups: [bool; GROUPS.len()],
 }
 
 impl Features {
     pub(super) fn new() -> Self {
-        Self { seen: Box::new([0; FEATURES]) }
+        Self { seen: Box::new([0; FEATURES]), groups: [true; GROUPS.len()] }
     }
 
     /// Looks at no feature but those of these groups.
@@ -73,10 +75,19 @@ impl Features {
         if names.iter().any(|name| GROUPS.iter().all(|group| group.name != *name)) {
             return Err(GROUPS.iter().map(|group| group.name).collect());
         }
-        for group in GROUPS.iter().filter(|group| !names.contains(&group.name)) {
+        self.groups = GROUPS.map(|group| names.contains(&group.name));
+        for (group, _) in GROUPS.iter().zip(self.groups).filter(|(_, looked_at)| !looked_at) {
             self.seen[group.first..group.first + group.count].fill(1);
         }
         Ok(())
+    }
+
+    /// Whether this feature's group is looked at.
+    pub(super) fn counts(&self, feature: usize) -> bool {
+        GROUPS
+            .iter()
+            .zip(self.groups)
+            .any(|(group, looked_at)| looked_at && (group.first..group.first + group.count).contains(&feature))
     }
 
     /// Notes what an input exercises. True where any of it is new.

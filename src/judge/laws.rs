@@ -258,7 +258,7 @@ fn detection(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -
     let streamed = observed.streamed.filter(|streamed| streamed.kept);
     let Some((cut, written)) = streamed.and_then(|streamed| streamed.written) else { return Held::NotAsked };
     let decided = expected.decided_by(cut);
-    let waiting = || expected.input_offset(written, &expected.lossy()[..written]);
+    let waiting = || expected.input_offset(written, expected.lossy().get(..written).unwrap_or_default());
     (written < decided).then(|| (Law::Detection, Some(waiting()))).into()
 }
 

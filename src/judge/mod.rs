@@ -1,4 +1,5 @@
-//! The verdict. Everything here is pure: no I/O, no panic.
+//! The verdict. No I/O and no panic; beside decoders that panic, hang or read where they must not, it sets a panic hook and
+//! starts a watch where a program asks for that, and handles SIGSEGV with the feature `fence`.
 //!
 //! A [`Judge`] puts one [`Case`] to all its decoders, holds each answer to what `spec` says under that decoder's own
 //! contract, and to what the decoder says of related inputs. It allocates only while its buffers grow and when
@@ -31,7 +32,7 @@ pub use watch::{Stuck, watch};
 
 use crate::decoder::Decoder;
 use crate::input::{Case, Cuts};
-use crate::spec::{Contract, Detection};
+use crate::spec::{Contract, Detection, UnitRule};
 use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
 use feed::Streams;
@@ -57,7 +58,8 @@ pub struct Judge<'d> {
 
 struct Slot<'d> {
     decoder: &'d dyn Decoder,
-    streams: Streams<'d>,
+    /// `None` where it panics instead of making them.
+    streams: Option<Streams<'d>>,
     expectation: usize,
     able: Abilities,
     /// Whether its stream promises to write at once what is decided.
@@ -73,7 +75,9 @@ impl<'d> Judge<'d> {
             .into_iter()
             .map(|decoder| {
                 let contract = decoder.info().contract;
-                let prompt = contract.detection == Detection::Earliest;
+                // Other rules of units may have to see more before they know a unit's end.
+                let at_once = matches!(contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte);
+                let prompt = contract.detection == Detection::Earliest && at_once;
                 // What is expected of the whole does not hang on when it is written.
                 let expectation = expectations.place(Contract { detection: Detection::Late, ..contract });
                 let (streams, able) = abilities(decoder);
@@ -158,8 +162,13 @@ impl<'d> Judge<'d> {
     /// Names the features, below [`FEATURES`], of the last case of [`Judge::judge_novelty`], where it was novel.
     pub fn features(&mut self, case: &Case<'_>, mut feature: impl FnMut(usize)) {
         if let Some(first) = self.expectations.of(0, case.bytes, false).filter(|_| self.novel) {
-            feedback::each(first, case.bytes, &mut feature);
-            feature(feedback::outcome(first, &self.broken));
+            let mut counted = |at: usize| {
+                if self.features.counts(at) {
+                    feature(at)
+                }
+            };
+            feedback::each(first, case.bytes, &mut counted);
+            counted(feedback::outcome(first, &self.broken));
         }
     }
 
@@ -202,7 +211,9 @@ impl<'d> Judge<'d> {
         let count = self.on.len();
         let errors = self.expectations.of(0, case.bytes, false).map_or(0, |first| first.errors().len());
         for turn in 0..count.min(Self::SAMPLE) {
-            let index = self.on[(case.lot as usize + turn * count / Self::SAMPLE) % count];
+            // The high bits: the low ones say in which manner it is asked.
+            let picked = ((u64::from(case.lot) * count as u64) >> u32::BITS) as usize;
+            let index = self.on[(picked + turn * count / Self::SAMPLE) % count];
             self.ask(index, case, self.slots[index].able.pick(case.lot.rotate_right(8), errors));
         }
     }
@@ -235,19 +246,20 @@ impl<'d> Judge<'d> {
     }
 }
 
-/// What a decoder can do, and streams of it. Whoever panics at once can do everything, until it is asked.
-fn abilities(decoder: &dyn Decoder) -> (Streams<'_>, Abilities) {
+/// What a decoder can do, and streams of it; `None` where it panics over that. Whoever panics can do everything, until it
+/// is asked.
+fn abilities(decoder: &dyn Decoder) -> (Option<Streams<'_>>, Abilities) {
     let mut able = Abilities { validate: true, lossy: true, stream: true };
     panics(|| able.validate = decoder.validate(b"").is_some());
     panics(|| able.lossy = decoder.decode_lossy(b"", &mut Vec::new()).is_some());
     let streams = fresh_streams(decoder);
-    able.stream = streams.asked.is_some();
+    able.stream = streams.as_ref().is_none_or(|streams| streams.asked.is_some());
     (streams, able)
 }
 
-fn fresh_streams(decoder: &dyn Decoder) -> Streams<'_> {
-    let mut streams = Streams::default();
-    panics(|| streams = Streams { asked: decoder.stream(), beside: decoder.stream() });
+fn fresh_streams(decoder: &dyn Decoder) -> Option<Streams<'_>> {
+    let mut streams = None;
+    panics(|| streams = Some(Streams { asked: decoder.stream(), beside: decoder.stream() }));
     streams
 }
 
@@ -261,7 +273,12 @@ impl Slot<'_> {
         questions: Questions,
         comparisons: &mut u64,
     ) -> Option<Parting> {
-        let ask = || observation.observe(self.decoder, &mut self.streams, case, questions, expectation.errors());
+        if questions.stream && self.streams.is_none() {
+            *comparisons += 1;
+            return Some((Law::Panic, None));
+        }
+        let streams = self.streams.get_or_insert_default();
+        let ask = || observation.observe(self.decoder, streams, case, questions, expectation.errors());
         if watched(self.decoder.info().name, case.bytes, || panics(ask)) {
             *comparisons += 1;
             return Some((Law::Panic, None));
@@ -310,7 +327,7 @@ impl Slot<'_> {
 
 /// Whether this decoder gives this verdict, as far as both state it; `None` where it cannot say. For engines that ask
 /// this one question of very many strings, where an expectation is cheaper than a [`Judge`]'s. To panic is to give
-/// another.
+/// another. The watch does not see it.
 pub fn gives(decoder: &dyn Decoder, bytes: &[u8], verdict: &Validity) -> Option<bool> {
     let mut observed = None;
     let panicked = panics(|| observed = decoder.validate(bytes));

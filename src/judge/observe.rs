@@ -216,9 +216,10 @@ impl Observation {
         {
             let stated = shifted(malformed, start);
             self.error_list.push(stated);
+            let expected = expected.next();
             let end = match (stated.valid_up_to, stated.len) {
                 (Some(_), Some(_)) => end(&stated),
-                _ => expected.next().as_ref().and_then(end),
+                _ => expected.as_ref().and_then(end),
             };
             let Some(end) = end.filter(|&end| end > start && end <= bytes.len()) else { break };
             start = end;

@@ -32,7 +32,7 @@ thread_local! {
     static MINE: OnceCell<Arc<Asked>> = const { OnceCell::new() };
 }
 
-/// Calls `tell` whenever a decoder has not answered for so long, in this process, on any case; more than once for one
+/// Calls `tell` whenever a decoder has not answered a [`Judge`](super::Judge) for so long, in this process; more than once for one
 /// that stays away. For programs: they are the ones that can end the process. Only the first call counts.
 pub fn watch(patience: Duration, tell: fn(&Stuck)) {
     static ONCE: Once = Once::new();
@@ -59,6 +59,10 @@ fn stuck(patience: Duration, seen: &mut Vec<(u64, Instant)>) -> Vec<Stuck> {
             Some(last) if last.0 != turn => *last = (turn, Instant::now()),
             Some((_, since)) if turn % 2 == 1 && since.elapsed() >= patience => {
                 let what = asked.what.lock().unwrap_or_else(PoisonError::into_inner);
+                // It may have come back just now, and another be asked.
+                if asked.turn.load(Ordering::Acquire) != turn {
+                    continue;
+                }
                 found.push(Stuck { decoder: what.0, bytes: what.1.clone(), waited: since.elapsed() });
             }
             Some(_) => {}

@@ -3,20 +3,20 @@
 //! A detector that has never been shown a bug detects nothing. Here each engine is run against each planted decoder
 //! alone; what it reports must bear one of the signatures the fault implies. No engine is told which fault is planted.
 
-#[cfg(feature = "planted")]
+#[cfg(all(feature = "planted", feature = "fuzz"))]
 mod embedded;
-#[cfg(feature = "planted")]
+#[cfg(all(feature = "planted", feature = "fuzz"))]
 mod find;
-#[cfg(feature = "planted")]
+#[cfg(all(feature = "planted", feature = "fuzz"))]
 mod libfuzzer;
-#[cfg(feature = "planted")]
+#[cfg(all(feature = "planted", feature = "fuzz"))]
 mod run;
 
 pub mod summary;
 
-#[cfg(feature = "planted")]
+#[cfg(all(feature = "planted", feature = "fuzz"))]
 use find::Find;
-#[cfg(feature = "planted")]
+#[cfg(all(feature = "planted", feature = "fuzz"))]
 pub use run::{Options, run};
 
 use serde::{Deserialize, Serialize};
