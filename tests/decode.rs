@@ -4,7 +4,8 @@
 use utfuzz::decode;
 use utfuzz::input::exhaustive::Block;
 use utfuzz::input::generate::Structured;
-use utfuzz::spec::{self, Contract};
+use utfuzz::spec::{self, Contract, Reading};
+use utfuzz::utf8::Kind;
 
 /// Every class string up to length 4, and structured inputs.
 fn inputs() -> Vec<Vec<u8>> {
@@ -38,6 +39,13 @@ fn every_operation_agrees_with_the_standard_library() {
         let invalid: Vec<&[u8]> = bytes.utf8_chunks().map(|chunk| chunk.invalid()).filter(|i| !i.is_empty()).collect();
         let errors: Vec<&[u8]> = decode::errors(bytes).map(|error| &bytes[error.range()]).collect();
         assert_eq!(errors, invalid, "{bytes:02X?}");
+        let kinds: Vec<Kind> = decode::errors(bytes).map(|error| error.kind()).collect();
+        let units = spec::units(&Contract::STANDARD, bytes);
+        let expected = units.filter_map(|unit| match unit.reading {
+            Reading::IllFormed { kind, .. } => Some(kind),
+            Reading::WellFormed(_) => None,
+        });
+        assert_eq!(kinds, expected.collect::<Vec<_>>(), "{bytes:02X?}");
         let from_chars = decode::chars(bytes).filter_map(Result::err);
         assert!(from_chars.eq(decode::errors(bytes)), "{bytes:02X?}");
     }

@@ -27,7 +27,7 @@ pub fn mutated(
     mutate: fn(&mut Vec<u8>, usize, u32),
 ) -> usize {
     let mut bytes = data[..size].to_vec();
-    let by_libfuzzer = seed % 8 == 0;
+    let by_libfuzzer = seed.is_multiple_of(8);
     if by_libfuzzer {
         shorten(&mut bytes, seed)
     } else {

@@ -44,6 +44,7 @@ impl Dice {
     }
 
     /// Fills with random bytes.
+    #[cfg(feature = "arbitrary")]
     pub(super) fn fill(&mut self, bytes: &mut [u8]) {
         bytes.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]));
     }

@@ -50,6 +50,7 @@ pub(super) struct Observation {
 
 /// One end of a byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(all(target_os = "linux", feature = "fence")), allow(dead_code, reason = "only a fence tells"))]
 pub(super) enum Side {
     Before,
     Behind,
