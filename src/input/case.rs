@@ -21,7 +21,7 @@ impl<'a> Case<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
         let mut dice = Dice::of(bytes);
         let (short, lot) = (1 + dice.below(Self::SHORT_PREFIX), dice.roll());
-        let prefix = if dice.one_in(512) { dice.choose(Self::LONG_PREFIXES) } else { short };
+        let prefix = if dice.one_in(4096) { dice.choose(Self::LONG_PREFIXES) } else { short };
         Self { bytes, prefix, lot, cuts: OnceCell::new() }
     }
 
