@@ -22,7 +22,9 @@ pub struct Fence {
 // SAFETY: the mapping belongs to this value alone; the slot it is listed in is atomic.
 unsafe impl Send for Fence {}
 
-/// Where the handler looks fences up: the address of the first page, 0 where the slot is free.
+/// Where the handler looks fences up: the address of the first page, 0 where the slot is free. Each has its cache line,
+/// for fences of several threads are asked all the time.
+#[repr(align(128))]
 struct Slot {
     base: AtomicUsize,
     touched: AtomicBool,
@@ -94,8 +96,9 @@ impl Fence {
 
     /// Whether a page beside the bytes was read since this was last asked. Both are closed again.
     pub fn was_touched(&mut self) -> bool {
-        let touched = self.slot.touched.swap(false, Ordering::SeqCst);
+        let touched = self.slot.touched.load(Ordering::SeqCst);
         if touched {
+            self.slot.touched.store(false, Ordering::SeqCst);
             for page in [0, PAGES - 1] {
                 // SAFETY: the first and the last page of the mapping.
                 unsafe { libc::mprotect(self.base.add(page * self.page).cast(), self.page, libc::PROT_NONE) };

@@ -50,6 +50,14 @@ impl Manner {
     }
 }
 
+/// Empties an output. Room that one long case has made it take is given back: a decoder may look over all of it, as
+/// encoding_rs does, and every short case would pay for the long one.
+pub(super) fn empty(output: &mut Vec<u8>) {
+    const ROOM: usize = 4096;
+    output.clear();
+    output.shrink_to(ROOM);
+}
+
 /// The cut, and its place in the list, at which a stream is watched; picked by the bytes.
 pub(super) fn watched(case: &Case<'_>) -> Option<(usize, usize)> {
     let cuts = case.cuts().offsets();
@@ -78,13 +86,13 @@ impl Output {
         let stream = asked.as_deref_mut()?;
         let mut beside = beside.as_deref_mut().filter(|_| manner.beside);
         let before = if manner.drained { b"" } else { manner.before };
-        self.bytes.clear();
+        empty(&mut self.bytes);
         self.bytes.extend_from_slice(before);
         let mut written = None;
         for (index, chunk) in chunks.into_iter().enumerate() {
             self.write(manner.drained, |out| stream.push(chunk, out));
             if let Some(beside) = &mut beside {
-                self.piece.clear();
+                empty(&mut self.piece);
                 beside.push(NOISE, &mut self.piece);
             }
             if let Some((_, cut)) = watched.filter(|&(at, _)| at == index) {
@@ -93,7 +101,7 @@ impl Output {
         }
         let validity = self.write(manner.drained, |out| stream.finish(out));
         if let Some(beside) = beside {
-            self.piece.clear();
+            empty(&mut self.piece);
             beside.finish(&mut self.piece);
         }
         let kept = self.bytes.starts_with(before);
@@ -103,7 +111,7 @@ impl Output {
 
     /// Ends a stream that has been given nothing. True where it says that nothing is well-formed, and writes nothing.
     pub(super) fn ends_empty(&mut self, stream: &mut dyn Stream) -> bool {
-        self.piece.clear();
+        empty(&mut self.piece);
         let validity = stream.finish(&mut self.piece);
         self.piece.is_empty() && validity.is_none_or(|validity| validity.is_valid())
     }
@@ -112,7 +120,7 @@ impl Output {
         if !drained {
             return write(&mut self.bytes);
         }
-        self.piece.clear();
+        empty(&mut self.piece);
         let answer = write(&mut self.piece);
         self.bytes.extend_from_slice(&self.piece);
         answer

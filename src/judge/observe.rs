@@ -1,6 +1,6 @@
 //! What a decoder answers: questions put to it, and the answers kept as they are.
 
-use super::feed::{Manner, Output, Streamed, Streams, held, watched};
+use super::feed::{Manner, Output, Streamed, Streams, empty, held, watched};
 use super::question::{Questions, Spans};
 use crate::decoder::Decoder;
 use crate::input::Case;
@@ -118,7 +118,7 @@ impl Observation {
     /// Half of the outputs are put behind something, which must stay.
     fn observe_output(&mut self, decoder: &dyn Decoder, case: &Case<'_>) {
         let before = held(case.lot >> 1);
-        self.lossy_bytes.clear();
+        empty(&mut self.lossy_bytes);
         self.lossy_bytes.extend_from_slice(before);
         self.lossy = decoder.decode_lossy(case.bytes, &mut self.lossy_bytes);
         if self.lossy.is_some() && !before.is_empty() {
@@ -170,8 +170,8 @@ impl Observation {
         decoder.validate(&self.placed_bytes[range])
     }
 
-    /// Puts the bytes where readable memory ends, and where it begins, and asks for the verdict. What is asked besides,
-    /// and on which side, is picked by the bytes.
+    /// Puts the bytes where readable memory ends, and now and then where it begins, and asks for the verdict, and for the
+    /// output, whole or of a stream. When, and which, is picked by the bytes.
     #[cfg(all(target_os = "linux", feature = "fence"))]
     fn observe_bounds(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) {
         if self.fence.is_none() {
@@ -180,16 +180,16 @@ impl Observation {
         let Some(fence) = &mut self.fence else { return };
         // A decoder that panicked may have left something.
         fence.was_touched();
-        let picked = if case.lot & 4 == 0 { Side::Before } else { Side::Behind };
-        for side in [Side::Behind, Side::Before] {
+        let (whole, both) = (case.lot & 4 == 0, case.lot >> 9 & 3 == 0);
+        for side in [Side::Behind, Side::Before].into_iter().take(if both { 2 } else { 1 }) {
             let copy = match side {
                 Side::Before => fence.at_start(case.bytes),
                 Side::Behind => fence.at_end(case.bytes),
             };
             let Some(copy) = copy else { return };
             decoder.validate(copy);
-            if side == picked {
-                self.fenced_output.bytes.clear();
+            if whole == (side == Side::Behind) {
+                empty(&mut self.fenced_output.bytes);
                 decoder.decode_lossy(copy, &mut self.fenced_output.bytes);
             } else {
                 self.fenced_output.feed(streams, case.cuts().chunks(copy), None, Manner::default());

@@ -17,8 +17,9 @@ pub struct Stuck {
     pub waited: Duration,
 }
 
-/// What one thread is asking.
+/// What one thread is asking; in a cache line of its own, for every thread writes to its own all the time.
 #[derive(Default)]
+#[repr(align(128))]
 struct Asked {
     /// Goes up when a decoder is asked and when it has answered, so it is odd in between.
     turn: AtomicU64,

@@ -58,21 +58,18 @@ impl Decoder for ToUtf8 {
     }
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        Some(Box::new(Utf8Stream { start: self.start, decoder: (self.start)(), text: String::new() }))
+        Some(Box::new(Utf8Stream { start: self.start, decoder: (self.start)() }))
     }
 }
 
 struct Utf8Stream {
     start: Start,
     decoder: encoding_rs::Decoder,
-    text: String,
 }
 
 impl Utf8Stream {
     fn feed(&mut self, chunk: &[u8], last: bool, out: &mut Vec<u8>) {
-        self.text.clear();
-        to_utf8(&mut self.decoder, chunk, last, &mut self.text);
-        out.extend_from_slice(self.text.as_bytes());
+        append_text(out, |text| to_utf8(&mut self.decoder, chunk, last, text));
     }
 }
 

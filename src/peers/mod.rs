@@ -113,6 +113,8 @@ fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
         }
         Err(before) => SCRATCH.with_borrow_mut(|text| {
             text.clear();
+            // As much as a long text has needed is not held for short ones.
+            text.shrink_to(4096);
             write(text);
             *out = before;
             out.extend_from_slice(text.as_bytes());
