@@ -90,6 +90,7 @@ fn run_piece(decoders: &[&dyn Decoder], ledger: &Ledger, piece: Vec<Stretch>) ->
     for (set, range) in piece {
         let questions = match set.ask {
             Ask::Everything => Questions::ALL,
+            Ask::Bytes => Questions::BYTES,
             Ask::Answers => Questions::ANSWERS,
             Ask::EveryWayCut | Ask::EveryCut => Questions::STREAM,
             Ask::Placement => Questions::PLACEMENT,

@@ -306,6 +306,8 @@ impl Slot<'_> {
         if matches!(law, Law::Stream | Law::Detection | Law::Reset) {
             return !self.stream_goes_wrong(expectation, observation, case);
         }
+        let verdict = matches!(law, Law::Verdict | Law::ValidUpTo | Law::ErrorLength | Law::ErrorKind);
+        let questions = if verdict { Questions::VERDICT } else { questions };
         self.first_broken(expectation, observation, case, questions, &mut 0).is_none()
     }
 

@@ -66,8 +66,14 @@ impl Questions {
     /// Every question about the input itself, where it stands.
     pub(super) const HERE: Self = Self { prefix: false, placement: false, halves: false, ..Self::ALL };
 
+    /// Every question about the bytes, none about where they stand or what went before.
+    pub const BYTES: Self = Self { again: false, placement: false, bounds: false, ..Self::ALL };
+
     /// The verdict and the output.
     pub const ANSWERS: Self = Self { verdict: true, lossy: true, ..Self::NONE };
+
+    /// The verdict on the input, where it stands.
+    pub(super) const VERDICT: Self = Self { verdict: true, ..Self::NONE };
 
     /// The input in chunks, and what is written before its end.
     pub const STREAM: Self = Self { stream: true, written: true, ..Self::NONE };

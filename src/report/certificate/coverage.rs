@@ -147,7 +147,7 @@ mod tests {
     /// The sets a row tells of.
     fn sets(row: &Row) -> Vec<deep::Set> {
         let filler = |name: &str| Filler::ALL.into_iter().find(|filler| name.ends_with(filler.name()));
-        let asks = [Ask::Everything, Ask::Answers, Ask::EveryWayCut, Ask::EveryCut, Ask::Placement];
+        let asks = [Ask::Everything, Ask::Bytes, Ask::Answers, Ask::EveryWayCut, Ask::EveryCut, Ask::Placement];
         let ask = asks.into_iter().find(|ask| ask.says() == row.asked).unwrap();
         let before = filler(&row.before).unwrap_or(Filler::Ascii);
         let offsets = || row.offsets.iter().flat_map(|&(first, last)| first..=last);
