@@ -12,7 +12,7 @@ use super::filler::Filler;
 pub enum Ask {
     /// One case for each string: every question there is.
     Everything,
-    /// One case for each string: every question about the bytes, none about where they stand or what went before.
+    /// One case for each string: every question about the bytes, none about what is beside or before them.
     Bytes,
     /// One case for each string: the verdict and the output.
     Answers,
@@ -31,9 +31,7 @@ impl Ask {
             Self::Everything => {
                 "every law: verdict, every error, output, memory bounds, stream and its early output (cuts picked by the bytes), reset, placement (one alignment), prefix, concatenation"
             }
-            Self::Bytes => {
-                "verdict, every error, output, stream and its early output (cuts picked by the bytes), prefix, concatenation"
-            }
+            Self::Bytes => "verdict, every error, output, stream and its early output (cuts picked by the bytes)",
             Self::Answers => "verdict, first error, output",
             Self::EveryWayCut => {
                 "stream, and its early output at one of the cuts: with each of all possible sets of cuts in the string, its ends included; with each single cut twice, so that a chunk is empty; with all of them twice"

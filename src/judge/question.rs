@@ -66,8 +66,9 @@ impl Questions {
     /// Every question about the input itself, where it stands.
     pub(super) const HERE: Self = Self { prefix: false, placement: false, halves: false, ..Self::ALL };
 
-    /// Every question about the bytes, none about where they stand or what went before.
-    pub const BYTES: Self = Self { again: false, placement: false, bounds: false, ..Self::ALL };
+    /// Every question about the bytes, none about where they stand, what goes before or what their halves are.
+    pub const BYTES: Self =
+        Self { again: false, prefix: false, placement: false, bounds: false, halves: false, ..Self::ALL };
 
     /// The verdict and the output.
     pub const ANSWERS: Self = Self { verdict: true, lossy: true, ..Self::NONE };
