@@ -212,10 +212,14 @@ impl fmt::Debug for Shown {
 mod tests {
     use super::*;
 
+    fn shipped() -> Vec<Box<dyn Decoder>> {
+        peers::all().into_iter().filter(|decoder| !decoder.info().name.starts_with("planted-")).collect()
+    }
+
     #[test]
     fn a_known_difference_passes_and_a_new_one_is_reported() {
         let case = Case::new(b"\xC0\xAF");
-        let decoders = peers::all();
+        let decoders = shipped();
         assert!(Harness::new(&decoders, "", Ledger::built_in()).unwrap().run(&case).is_none());
         let divergence = Harness::new(&decoders, "", Ledger::default()).unwrap().run(&case).unwrap();
         let report = crash_report(&divergence);
@@ -228,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_decoder_that_is_switched_off_is_not_asked() {
-        let decoders = peers::all();
+        let decoders = shipped();
         let mut harness = Harness::new(&decoders, "-utf8-decode", Ledger::default()).unwrap();
         assert!(harness.run(&Case::new(b"\xC0\xAF")).is_none());
         let asked = |name| harness.judge.statistics().comparisons.iter().find(|(known, _)| *known == name).unwrap().1;
@@ -239,7 +243,7 @@ mod tests {
 
     #[test]
     fn novelty_is_found_once() {
-        let decoders = peers::all();
+        let decoders = shipped();
         let mut harness = Harness::new(&decoders, "own", Ledger::default()).unwrap();
         let mut novel = |bytes: &[u8]| {
             assert!(harness.run(&Case::new(bytes)).is_none());

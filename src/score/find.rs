@@ -13,6 +13,8 @@ pub(super) enum Find {
     Token(String),
     /// An error of AddressSanitizer, which ends the process before the judge can speak.
     Sanitizer(String),
+    /// Nothing that can be judged: the run itself failed. One such run does not throw the others away.
+    Failure(String),
 }
 
 impl Find {
@@ -21,6 +23,7 @@ impl Find {
     pub(super) fn is_implied_by(&self, signs: &[String]) -> bool {
         let found = match self {
             Self::Sanitizer(_) => return signs.iter().any(|sign| sign.starts_with(Law::Bounds.name())),
+            Self::Failure(_) => return false,
             Self::Signature(signature) => signature.to_string(),
             Self::Token(token) => token.clone(),
         };
@@ -37,6 +40,7 @@ impl fmt::Display for Find {
             Self::Signature(signature) => signature.fmt(f),
             Self::Token(token) => f.write_str(token),
             Self::Sanitizer(error) => write!(f, "AddressSanitizer: {error}"),
+            Self::Failure(error) => write!(f, "the run failed: {error}"),
         }
     }
 }
@@ -52,6 +56,7 @@ mod tests {
         assert!(implied("verdict/invalid-byte/edge*") && implied("verdict/*/*"));
         assert!(!implied("verdict/invalid-byte/anywhere") && !implied("lossy/*") && !implied("verdict/planted-s01/*"));
         let error = Find::Sanitizer("heap-buffer-overflow".into());
+        assert!(!Find::Failure("verdict/x/y/z".into()).is_implied_by(&["*".into()]));
         assert!(error.is_implied_by(&["bounds/*/tail".into()]) && !error.is_implied_by(&["verdict/*/*".into()]));
     }
 }

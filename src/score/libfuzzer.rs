@@ -43,11 +43,18 @@ impl Targets {
         Ok(Self { directory })
     }
 
-    /// Runs one target against one decoder.
-    ///
-    /// # Errors
-    /// The target does not start, or ends by neither a divergence nor the time limit.
-    pub(super) fn run(&self, decoder: &str, engine: Engine, seed: u64, budget: Duration) -> Result<Ended, Error> {
+    /// Runs one target against one decoder. A target that does not start, or ends by neither a divergence nor the time
+    /// limit, has found nothing but that.
+    pub(super) fn run(&self, decoder: &str, engine: Engine, seed: u64, budget: Duration) -> Ended {
+        let start = Instant::now();
+        self.try_run(decoder, engine, seed, budget).unwrap_or_else(|error| Ended {
+            find: Some(Find::Failure(error.to_string())),
+            executions: 0,
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn try_run(&self, decoder: &str, engine: Engine, seed: u64, budget: Duration) -> Result<Ended, Error> {
         let target = self.directory.join(if engine == Engine::Plain { "plain" } else { "differential" });
         let scratch = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), &error))?;
         let corpus = scratch.path().join("corpus");
@@ -99,6 +106,14 @@ fn read(stderr: &str) -> (Option<Find>, Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_fails_is_a_find_that_says_so() {
+        let nowhere = Targets { directory: PathBuf::from("no such directory") };
+        let ended = nowhere.run("planted-s01", Engine::Plain, 1, Duration::from_secs(1));
+        let find = ended.find.map(|find| find.to_string()).unwrap_or_default();
+        assert!(find.starts_with("the run failed: ") && find.contains("no such directory"), "{find}");
+    }
 
     #[test]
     fn a_report_is_read() {

@@ -37,7 +37,7 @@ struct Job<'d> {
 /// Scores the engines on these decoders; those not planted are left out. `progress` is told the share that is done.
 ///
 /// # Errors
-/// A fuzz target that cannot be built or run.
+/// The fuzz targets cannot be built.
 pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64) + Sync)) -> Result<Score, Error> {
     let start = Instant::now();
     crate::judge::silence_panics();
@@ -68,15 +68,15 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     let work = |job: &Job<'_>| {
         let ended = match &targets {
             Some(targets) if job.engine.is_target() => {
-                targets.run(job.decoder.info().name, job.engine, job.seed, options.budget)?
+                targets.run(job.decoder.info().name, job.engine, job.seed, options.budget)
             }
             _ => embedded::run(job.decoder, job.engine, job.seed, options.budget),
         };
         let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         progress(done as f64 / jobs.len() as f64);
-        Ok(run_of(&rows[job.row], job, ended))
+        run_of(&rows[job.row], job, ended)
     };
-    let runs: Vec<Run> = pool.install(|| jobs.par_iter().with_max_len(1).map(work).collect::<Result<_, Error>>())?;
+    let runs: Vec<Run> = pool.install(|| jobs.par_iter().with_max_len(1).map(work).collect());
     for (job, run) in jobs.iter().zip(runs) {
         rows[job.row].cells[job.cell].runs.push(run);
     }
