@@ -5,8 +5,10 @@
 mod check;
 mod explain;
 mod list;
+mod minimize;
 mod replay;
 mod score;
+mod triage;
 
 use crate::decoder::Decoder;
 use crate::error::{Error, printable};
@@ -34,6 +36,8 @@ enum Verb {
     Explain(explain::Explain),
     List(list::List),
     Score(score::Score),
+    Minimize(minimize::Minimize),
+    Triage(triage::Triage),
 }
 
 /// What a verb ended with, where nothing failed.
@@ -100,6 +104,8 @@ impl Cli {
             Verb::Explain(explain) => explain.run(&mut out),
             Verb::List(list) => list.run(&mut out),
             Verb::Score(score) => score.run(&mut out),
+            Verb::Minimize(minimize) => minimize.run(&mut out),
+            Verb::Triage(triage) => triage.run(&mut out),
         };
         let flushed = out.flush();
         match result.and_then(|verdict| flushed.map(|()| verdict).map_err(Failure::Output)) {

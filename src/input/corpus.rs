@@ -12,7 +12,8 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|error| Error::io(path, &error))
 }
 
-/// Every file below a directory, sorted by path. Links to directories, and what is no file, are passed over.
+/// Every file below a directory, sorted by path. Links to directories, what is no file, and names that begin with a dot
+/// (a file that is being written is named so) are passed over.
 ///
 /// # Errors
 /// A directory that cannot be listed.
@@ -24,6 +25,9 @@ pub fn files_below(directory: &Path) -> Result<Vec<PathBuf>, Error> {
         for entry in entries {
             let entry = entry.map_err(|error| Error::io(&directory, &error))?;
             let path = entry.path();
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             let metadata = fs::metadata(&path).map_err(|error| Error::io(&path, &error))?;
             if metadata.is_file() {

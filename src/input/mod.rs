@@ -1,5 +1,7 @@
 //! What is fed to decoders: cases, and where they come from.
 
+#[cfg(feature = "check")]
+pub mod artifact;
 pub mod case;
 #[cfg(feature = "check")]
 pub mod corpus;

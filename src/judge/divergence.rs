@@ -4,6 +4,7 @@ use super::annotate::annotate;
 use super::grid::Grid;
 use super::laws::{Broken, Law};
 use super::{Slot, shape};
+use crate::decoder::Decoder;
 use crate::input::{Case, Cuts};
 use crate::spec::{Contract, Reading, Rule, Unit, units};
 use crate::utf8::Kind;
@@ -149,6 +150,10 @@ pub struct Divergence {
 }
 
 impl Divergence {
+    pub(super) fn signature(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Signature {
+        shape::examine(decoder, case, broken).signature(decoder)
+    }
+
     pub(super) fn new(slots: &[Slot<'_>], case: &Case<'_>, broken: &Broken) -> Self {
         let decoder = slots[broken.decoder].decoder;
         let info = decoder.info();
@@ -163,7 +168,7 @@ impl Divergence {
             _ => None,
         });
         Self {
-            signature: Signature { law: seen.law, decoder: info.name, subject: seen.subject, shape: seen.shape },
+            signature: seen.signature(decoder),
             version: info.version,
             contract: info.contract,
             rule,

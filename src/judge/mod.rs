@@ -240,6 +240,11 @@ impl<'d> Judge<'d> {
         self.broken.push(Broken { decoder: index, law, offset, subject });
     }
 
+    /// The signature of a broken law: what [`Judge::explain`] says first, without the rest.
+    pub fn signature(&self, case: &Case<'_>, broken: &Broken) -> Signature {
+        Divergence::signature(self.slots[broken.decoder].decoder, case, broken)
+    }
+
     /// All there is to say of a broken law, its signature first. This takes a thousand judgements or so.
     pub fn explain(&self, case: &Case<'_>, broken: &Broken) -> Divergence {
         Divergence::new(&self.slots, case, broken)

@@ -3,7 +3,7 @@
 //! What is tried: the unit alone, with ASCII before it at every offset and behind it or not. The signature then names
 //! the strongest law that shows it there, so that inputs which differ only in their surroundings get one signature.
 
-use super::divergence::{Shape, Subject};
+use super::divergence::{Shape, Signature, Subject};
 use super::laws::{Broken, Law};
 use super::suspect::{Core, cut_subject, direct, locate, suspects};
 use super::{Judge, Questions};
@@ -17,6 +17,12 @@ pub(super) struct Seen {
     pub(super) shape: Shape,
     /// An input that breaks this law on this subject, where the one at hand breaks another.
     pub(super) witness: Option<Vec<u8>>,
+}
+
+impl Seen {
+    pub(super) fn signature(&self, decoder: &dyn Decoder) -> Signature {
+        Signature { law: self.law, decoder: decoder.info().name, subject: self.subject, shape: self.shape }
+    }
 }
 
 /// Offsets tried; the period of a shape is looked for behind the first 64, where whole blocks lie before the subject.

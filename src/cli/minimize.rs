@@ -1,0 +1,76 @@
+//! `utfuzz minimize`: the smallest input that shows the same.
+
+use super::{Failure, Known, Selection, Verdict};
+use crate::decoder::Decoder;
+use crate::error::shown;
+use crate::input::artifact::Artifact;
+use crate::input::corpus;
+use crate::judge::Judge;
+use crate::triage::minimise::minimise;
+use crate::triage::notation::notation;
+use crate::triage::regression;
+use clap::Args;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Minimise files: the smallest input with the same signature, for each decoder a file shows something of
+#[derive(Debug, Args)]
+pub(super) struct Minimize {
+    /// The files; below a directory named `streaming` or `structured`, or named *.cut, they are read as those targets do
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Take every file below a directory
+    #[arg(long, short)]
+    recursive: bool,
+    /// Write each witness into this directory, under its signature
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    known: Known,
+}
+
+impl Minimize {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.selection.decoders()?;
+        let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
+        let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
+        let mut judge = Judge::new(decoders.iter().copied());
+        let mut verdict = Verdict::Clean;
+        for path in corpus::named_files(&self.paths, self.recursive)? {
+            let artifact = Artifact::read(&path)?;
+            let case = artifact.case();
+            let broken = judge.judge(&case).to_vec();
+            if broken.is_empty() {
+                writeln!(out, "{}: shows nothing", shown(&path))?;
+            }
+            for broken in broken {
+                let decoder = decoders[broken.decoder];
+                let divergence = judge.explain(&case, &broken);
+                let witness = minimise(decoder, &divergence);
+                let signature = &witness.signature;
+                let known = ledger.covers(decoder.info(), signature.law, signature.subject);
+                let known = known.map_or(String::new(), |entry| format!(", known: {}", ledger.entries()[entry].id));
+                if known.is_empty() {
+                    verdict = Verdict::Diverged;
+                }
+                let (before, after) = (artifact.bytes.len(), witness.input.bytes.len());
+                writeln!(out, "{}: {signature}{known}, {before} bytes to {after}", shown(&path))?;
+                write!(out, "  {}", notation(&witness.input.bytes))?;
+                match &witness.input.cuts {
+                    Some(cuts) => writeln!(out, ", cut at {cuts:?}")?,
+                    None => writeln!(out)?,
+                }
+                if let Some(agreeing) = &witness.agreeing {
+                    writeln!(out, "  agrees: {}", notation(agreeing))?;
+                }
+                if let Some(directory) = &self.output {
+                    let file = regression::keep(directory, signature, &witness.input)?;
+                    writeln!(out, "  written: {}", shown(&file))?;
+                }
+            }
+        }
+        Ok(verdict)
+    }
+}

@@ -1,0 +1,60 @@
+//! `utfuzz triage`: a heap of files, sorted, minimised, and kept as regressions.
+
+use super::{Bar, Failure, Judging, Verdict};
+use crate::decoder::Decoder;
+use crate::error::{Error, shown};
+use crate::input::corpus;
+use crate::report::findings::{Exporter, Findings, Json, Text};
+use crate::triage::{Outcome, Status, regression, triage};
+use clap::Args;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+/// Triage directories of crash files: one cluster for each cause, minimised, new ones kept as regressions
+#[derive(Debug, Args)]
+pub(super) struct Triage {
+    /// Directories and files: crashes, timeouts, corpora, anything
+    #[arg(required = true, value_name = "DIR")]
+    paths: Vec<PathBuf>,
+    /// Keep the witnesses of new signatures in this directory; what its files show is no longer new
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    judging: Judging,
+}
+
+impl Triage {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.judging.selection.decoders()?;
+        let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
+        let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
+        let files = corpus::named_files(&self.paths, true)?;
+        if files.is_empty() {
+            return Err(Error::usage("there is no file below what was named; nothing was triaged").into());
+        }
+        let (now, start) = (SystemTime::now(), Instant::now());
+        let bar = Bar::new();
+        let outcome = triage(&decoders, &ledger, &files, self.output.as_deref(), &|what, share| bar.show(what, share))?;
+        bar.finish();
+        let kept = match &self.output {
+            Some(directory) => keep(&outcome, directory)?,
+            None => Vec::new(),
+        };
+        let started = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let findings = Findings::of(&outcome, &decoders, started, start.elapsed().as_secs_f64());
+        if self.judging.json {
+            Json.export(&findings, out)?;
+        } else {
+            Text.export(&findings, out)?;
+            kept.iter().try_for_each(|file| writeln!(out, "written: {}", shown(file)))?;
+        }
+        Ok(if outcome.new_members().next().is_none() { Verdict::Clean } else { Verdict::Diverged })
+    }
+}
+
+fn keep(outcome: &Outcome, directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let new =
+        outcome.clusters.iter().flat_map(|cluster| &cluster.members).filter(|member| member.status == Status::New);
+    new.map(|member| regression::keep(directory, &member.witness.signature, &member.witness.input)).collect()
+}

@@ -1,0 +1,14 @@
+//! The findings for programs: one object, the fields of [`Findings`].
+
+use super::{Exporter, Findings};
+use std::io::{self, Write};
+
+/// One JSON object, and a line feed.
+pub struct Json;
+
+impl Exporter for Json {
+    fn export(&self, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, findings)?;
+        writeln!(out)
+    }
+}

@@ -1,0 +1,261 @@
+//! What a triage found, written out. [`Findings`] is the record and JSON its truth; every other format is rendered from
+//! it, so that any of them can be made again from a JSON file.
+//!
+//! Everything in it that comes from outside (bytes, file names, what decoders print) is hostile to whoever shows it.
+
+mod json;
+mod text;
+
+pub use json::Json;
+pub use text::Text;
+
+use crate::decoder::Decoder;
+use crate::judge::annotate;
+use crate::triage::notation::notation;
+use crate::triage::{self, Outcome, Status};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+
+/// A format.
+pub trait Exporter {
+    /// Writes the findings.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn export(&self, findings: &Findings, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// The record of a triage, or of a night.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Findings {
+    /// The version of this record: 1.
+    pub schema: u32,
+    /// The version of this crate.
+    pub version: String,
+    /// When it began, seconds since 1970.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Where it ran.
+    pub machine: Machine,
+    /// Who was asked.
+    pub decoders: Vec<Asked>,
+    /// The fuzz targets that were run, if any.
+    pub targets: Vec<Target>,
+    /// How many inputs were triaged.
+    pub inputs: u64,
+    /// How many of them showed nothing.
+    pub quiet: u64,
+    /// What the others showed: new clusters first, then regressions, then what is known.
+    pub clusters: Vec<Cluster>,
+    /// Files that could not be read, and why.
+    pub unread: Vec<String>,
+    /// Files libFuzzer names for being slow, not coming back or taking too much memory, and that show nothing else.
+    pub slow: Vec<String>,
+    /// What went wrong besides: a target that did not build or run.
+    pub faults: Vec<String>,
+}
+
+/// A machine.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Machine {
+    /// The target triple.
+    pub target: String,
+    /// Features of the processor that decoders look for.
+    pub features: Vec<String>,
+    /// Decoders that this machine cannot run, for want of such a feature.
+    pub missing: Vec<String>,
+    /// How many threads there were.
+    pub threads: usize,
+}
+
+/// A decoder that was asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Asked {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// What it is held to.
+    pub contract: String,
+}
+
+/// One fuzz target's part of a night.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// How long it ran, in seconds.
+    pub seconds: f64,
+    /// How many inputs it ran.
+    pub executions: u64,
+    /// How many files its corpus has now.
+    pub corpus: u64,
+}
+
+/// Divergences of one cause.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Cluster {
+    /// `new`, `regression` or `known`: the first of these that one of its signatures is.
+    pub status: String,
+    /// How many inputs show it.
+    pub inputs: u64,
+    /// Its signatures, the strongest law first. Never empty.
+    pub members: Vec<Member>,
+}
+
+/// One signature.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Member {
+    /// `law/decoder/subject/shape`.
+    pub signature: String,
+    /// The strongest law that shows it.
+    pub law: String,
+    /// The decoder.
+    pub decoder: String,
+    /// Its version.
+    pub version: String,
+    /// What it goes wrong on.
+    pub subject: String,
+    /// Where it does.
+    pub shape: String,
+    /// `new`, `regression` or `known`.
+    pub status: String,
+    /// The ledger's id, or the file that shows it already.
+    pub known_as: Option<String>,
+    /// How many inputs show it.
+    pub inputs: u64,
+    /// Some of their files.
+    pub files: Vec<String>,
+    /// The smallest input that shows it.
+    pub witness_hex: String,
+    /// The same, short.
+    pub notation: String,
+    /// Where it is cut; `null` where that follows from the bytes.
+    pub cuts: Option<Vec<usize>>,
+    /// The nearest input found on which the decoder does what it should.
+    pub agreeing_hex: Option<String>,
+    /// The same, short.
+    pub agreeing: Option<String>,
+    /// The clause that decides, and where it stands.
+    pub rule: Option<Rule>,
+    /// The witness, a line for each unit, with what the standard reads there.
+    pub annotated: String,
+    /// Who says what of the smallest input found.
+    pub answers: Vec<Answer>,
+    /// A test that fails while the decoder diverges.
+    pub test: String,
+}
+
+/// A clause of a standard.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Rule {
+    /// What it says.
+    pub says: String,
+    /// Where it stands.
+    pub source: String,
+}
+
+/// One answer to one question.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// `verdict`, `output` or `stream`.
+    pub question: String,
+    /// The answer.
+    pub answer: String,
+    /// Whether it is what the standard says.
+    pub arbiter: bool,
+    /// Who gives it.
+    pub decoders: Vec<String>,
+    /// Whose code gives it, each once.
+    pub lineages: Vec<String>,
+}
+
+impl Findings {
+    /// The record of a triage that began at `started` (seconds since 1970) and took so many seconds.
+    pub fn of(outcome: &Outcome, decoders: &[&dyn Decoder], started: u64, seconds: f64) -> Self {
+        let mut clusters: Vec<Cluster> = outcome.clusters.iter().map(cluster).collect();
+        clusters.sort_by_key(|cluster| ["new", "regression", "known"].iter().position(|name| *name == cluster.status));
+        Self {
+            schema: 1,
+            version: env!("CARGO_PKG_VERSION").into(),
+            started,
+            seconds,
+            machine: Machine { target: env!("UTFUZZ_TARGET").into(), threads: threads(), ..Machine::default() },
+            decoders: decoders.iter().map(|decoder| asked(*decoder)).collect(),
+            targets: Vec::new(),
+            inputs: outcome.inputs,
+            quiet: outcome.quiet,
+            clusters,
+            unread: outcome.unread.clone(),
+            slow: outcome.slow.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+            faults: Vec::new(),
+        }
+    }
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+}
+
+fn asked(decoder: &dyn Decoder) -> Asked {
+    let info = decoder.info();
+    Asked { name: info.name.into(), version: info.version.into(), contract: info.contract.to_string() }
+}
+
+fn cluster(cluster: &triage::Cluster) -> Cluster {
+    Cluster {
+        status: status(cluster.status()).0.into(),
+        inputs: cluster.inputs(),
+        members: cluster.members.iter().map(member).collect(),
+    }
+}
+
+fn status(status: &Status) -> (&'static str, Option<String>) {
+    match status {
+        Status::New => ("new", None),
+        Status::Known(id) => ("known", Some(id.clone())),
+        Status::Regression(file) => ("regression", Some(file.to_string_lossy().into_owned())),
+    }
+}
+
+fn member(member: &triage::Member) -> Member {
+    let (divergence, witness) = (&member.finding.divergence, &member.witness);
+    let signature = &witness.signature;
+    let (status, known_as) = status(&member.status);
+    let strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let answers = divergence.grid.questions.iter().flat_map(|question| {
+        question.groups.iter().map(|group| Answer {
+            question: question.name.into(),
+            answer: group.answer.clone(),
+            arbiter: group.arbiter,
+            decoders: strings(&group.decoders),
+            lineages: strings(&group.lineages),
+        })
+    });
+    Member {
+        signature: signature.to_string(),
+        law: signature.law.name().into(),
+        decoder: signature.decoder.into(),
+        version: divergence.version.into(),
+        subject: signature.subject.name().into(),
+        shape: signature.shape.to_string(),
+        status: status.into(),
+        known_as,
+        inputs: member.finding.inputs,
+        files: member.finding.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+        witness_hex: hex(&witness.input.bytes),
+        notation: notation(&witness.input.bytes),
+        cuts: witness.input.cuts.clone(),
+        agreeing_hex: witness.agreeing.as_deref().map(hex),
+        agreeing: witness.agreeing.as_deref().map(notation),
+        rule: divergence.rule.as_ref().map(|rule| Rule { says: rule.says.clone(), source: rule.source.to_string() }),
+        annotated: annotate(&divergence.contract, &witness.input.bytes),
+        answers: answers.collect(),
+        test: divergence.test(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+}

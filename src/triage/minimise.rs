@@ -1,0 +1,270 @@
+//! The smallest input with the same signature, found in the process, by the same steps on every machine.
+//!
+//! Every candidate is judged; it is kept only if it has the signature of the input at hand, so that one divergence never
+//! turns into another. What is tried: shorter strings (units, bytes and cuts taken out, from halves down to one), then
+//! plainer ones of the same length (the byte that stands for its class, `a` for characters), both in turn until
+//! nothing helps; at the end every class string that would be shorter still, as far as there are few enough.
+
+use crate::decoder::Decoder;
+use crate::input::{Case, Cuts};
+use crate::judge::{Divergence, Judge, Law, Signature};
+use crate::spec::{Contract, Reading, Unit, units};
+use crate::utf8::ByteClass;
+
+/// So many inputs are judged for one witness, at most.
+const STEPS: u64 = 60_000;
+/// So many of them are examined for their signature, at most.
+const EXAMINED: u64 = 600;
+
+/// An input and where it is cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The cuts; `None` where they follow from the bytes.
+    pub cuts: Option<Vec<usize>>,
+}
+
+impl Input {
+    /// The case to judge.
+    pub fn case(&self) -> Case<'_> {
+        match &self.cuts {
+            Some(cuts) => Case::with_cuts(&self.bytes, Cuts::new(cuts.iter().copied(), self.bytes.len())),
+            None => Case::new(&self.bytes),
+        }
+    }
+
+    /// Without these bytes; cuts in them move to where they were.
+    fn without(&self, start: usize, end: usize) -> Self {
+        let bytes = [&self.bytes[..start], &self.bytes[end..]].concat();
+        let moved = |&cut: &usize| if cut >= end { cut - (end - start) } else { cut.min(start) };
+        Self { bytes, cuts: self.cuts.as_ref().map(|cuts| cuts.iter().map(moved).collect()) }
+    }
+
+    fn with_bytes(&self, bytes: Vec<u8>) -> Self {
+        Self { bytes, cuts: self.cuts.clone() }
+    }
+}
+
+/// What a divergence comes down to.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    /// The signature, that of the divergence.
+    pub signature: Signature,
+    /// The smallest input found that has it.
+    pub input: Input,
+    /// An input as near to it as can be on which the decoder does what it should, if one was found.
+    pub agreeing: Option<Vec<u8>>,
+    /// How many inputs were judged.
+    pub steps: u64,
+}
+
+/// The smallest input that shows this divergence of this decoder.
+pub fn minimise(decoder: &dyn Decoder, divergence: &Divergence) -> Witness {
+    let target = &divergence.signature;
+    let mut hunt = Hunt { judge: Judge::new([decoder]), target, steps: 0, examined: 0, same_law: true };
+    let mut best = hunt.first(divergence);
+    loop {
+        let before = best.clone();
+        shorten(&mut hunt, decoder.info().contract, &mut best);
+        simplify(&mut hunt, decoder.info().contract, &mut best);
+        if best == before {
+            break;
+        }
+    }
+    if let Some(shorter) = shortest(&mut hunt, &best) {
+        best = shorter;
+    }
+    let agreeing = nearest_agreeing(&mut hunt, &best);
+    Witness { signature: target.clone(), input: best, agreeing, steps: hunt.steps }
+}
+
+/// Judges candidates.
+struct Hunt<'a> {
+    judge: Judge<'a>,
+    target: &'a Signature,
+    steps: u64,
+    examined: u64,
+    /// Whether the input at hand breaks the law of the signature itself; others need not be examined then.
+    same_law: bool,
+}
+
+impl Hunt<'_> {
+    /// The input to start from: with cuts of its own only where they matter and can be written down.
+    fn first(&mut self, divergence: &Divergence) -> Input {
+        let bytes = divergence.bytes.clone();
+        let cut = matches!(divergence.signature.law, Law::Stream | Law::Detection | Law::Reset | Law::Panic);
+        let step =
+            |step: usize| (1..).map(|at| at * step).take_while(|&at| at < bytes.len()).take(Cuts::MOST).collect();
+        let cuts = divergence.step.map_or_else(|| divergence.cuts.clone(), step);
+        let own = Input { bytes: bytes.clone(), cuts: Some(cuts) };
+        let derived = Input { bytes, cuts: None };
+        let order = if cut { [own, derived] } else { [derived, own] };
+        for same_law in [true, false] {
+            self.same_law = same_law;
+            if let Some(input) = order.iter().find(|input| self.shows(input)) {
+                return input.clone();
+            }
+        }
+        let [first, _] = order;
+        first
+    }
+
+    /// Whether the input has the signature.
+    fn shows(&mut self, input: &Input) -> bool {
+        if self.steps >= STEPS || self.examined >= EXAMINED {
+            return false;
+        }
+        self.steps += 1;
+        let case = input.case();
+        let Some(broken) = self.judge.judge(&case).first().copied() else { return false };
+        if self.same_law && broken.law != self.target.law {
+            return false;
+        }
+        self.examined += 1;
+        self.judge.signature(&case, &broken) == *self.target
+    }
+
+    fn take(&mut self, candidate: Input, best: &mut Input) -> bool {
+        let better = self.shows(&candidate);
+        if better {
+            *best = candidate;
+        }
+        better
+    }
+
+    fn agrees(&mut self, input: &Input) -> bool {
+        self.steps += 1;
+        self.judge.judge(&input.case()).is_empty()
+    }
+}
+
+/// Takes out units, then bytes, then cuts.
+fn shorten(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
+    let ends: Vec<usize> = units(&contract, &best.bytes).map(|unit| unit.range().end).collect();
+    take_out(hunt, best, ends);
+    let ends = (1..=best.bytes.len()).collect();
+    take_out(hunt, best, ends);
+    let mut index = best.cuts.as_ref().map_or(0, Vec::len);
+    while index > 0 {
+        index -= 1;
+        let mut fewer = best.clone();
+        if let Some(cuts) = &mut fewer.cuts {
+            cuts.remove(index);
+        }
+        hunt.take(fewer, best);
+    }
+}
+
+/// Takes out pieces, which end at these offsets: half of them at a time, then a quarter, down to one.
+fn take_out(hunt: &mut Hunt<'_>, best: &mut Input, mut ends: Vec<usize>) {
+    let mut many = ends.len().div_ceil(2);
+    while many > 0 {
+        // From the back: what stands before an error moves it, what stands behind it does not.
+        let mut last = ends.len();
+        while last > 0 {
+            let first = last.saturating_sub(many);
+            let start = if first == 0 { 0 } else { ends[first - 1] };
+            let end = ends[last - 1];
+            if hunt.take(best.without(start, end), best) {
+                ends.drain(first..last);
+                ends[first..].iter_mut().for_each(|at| *at -= end - start);
+            }
+            last = first;
+        }
+        many = if many == 1 { 0 } else { many.div_ceil(2) };
+    }
+}
+
+/// Makes characters `a`, and bytes those that stand for their class; nothing moves where that would lose the signature.
+fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
+    let is_character = |unit: &Unit| matches!(unit.reading, Reading::WellFormed(_));
+    let characters: Vec<Unit> = units(&contract, &best.bytes).filter(is_character).collect();
+    for unit in characters.iter().rev() {
+        let range = unit.range();
+        if best.bytes[range.clone()].iter().all(|&byte| byte == b'a') {
+            continue;
+        }
+        let as_long = vec![b'a'; unit.len];
+        let with = |best: &Input, text: &[u8]| {
+            best.with_bytes([&best.bytes[..range.start], text, &best.bytes[range.end..]].concat())
+        };
+        hunt.take(with(best, &as_long), best);
+    }
+    for index in 0..best.bytes.len() {
+        let byte = best.bytes[index];
+        let plain = ByteClass::of(byte).canonical();
+        if byte != plain && byte != b'a' {
+            let mut bytes = best.bytes.clone();
+            bytes[index] = plain;
+            hunt.take(best.with_bytes(bytes), best);
+        }
+    }
+}
+
+/// The first shorter input that has the signature: of every class string of up to four bytes, and of up to two
+/// behind ASCII; cut everywhere, where it is one with cuts.
+fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
+    const ALONE: usize = 4;
+    const BEHIND_ASCII: usize = 2;
+    let len = best.bytes.len();
+    let mut strings = Strings::default();
+    for shorter in 0..len {
+        for tail in if shorter <= ALONE { shorter..=shorter } else { 1..=BEHIND_ASCII } {
+            for index in 0..(ByteClass::COUNT as u64).pow(tail as u32) {
+                let bytes = strings.behind_ascii(shorter - tail, tail as u32, index).to_vec();
+                for cuts in ways(best, shorter) {
+                    if hunt.steps >= STEPS {
+                        return None;
+                    }
+                    let candidate = Input { bytes: bytes.clone(), cuts };
+                    if hunt.shows(&candidate) {
+                        return Some(candidate);
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The cuts to try in a string of this length: as they are derived, or as many as there were: none, or each one.
+fn ways(best: &Input, len: usize) -> Vec<Option<Vec<usize>>> {
+    match &best.cuts {
+        None => vec![None],
+        Some(cuts) if cuts.is_empty() => vec![Some(Vec::new())],
+        Some(_) => (0..=len).map(|cut| Some(vec![cut])).collect(),
+    }
+}
+
+/// Writes class strings.
+#[derive(Default)]
+struct Strings(Vec<u8>);
+
+impl Strings {
+    fn behind_ascii(&mut self, offset: usize, len: u32, index: u64) -> &[u8] {
+        crate::input::exhaustive::Block { len, offset }.write(index, &mut self.0);
+        &self.0
+    }
+}
+
+/// One byte changed, taken out or put in, and the decoder does what it should.
+fn nearest_agreeing(hunt: &mut Hunt<'_>, best: &Input) -> Option<Vec<u8>> {
+    let bytes = &best.bytes;
+    // What goes wrong stands behind what leads up to it.
+    for index in (0..bytes.len()).rev() {
+        for class in ByteClass::all().map(ByteClass::canonical) {
+            let mut changed = bytes.clone();
+            changed[index] = class;
+            if changed != *bytes && hunt.agrees(&best.with_bytes(changed.clone())) {
+                return Some(changed);
+            }
+        }
+        let shorter = best.without(index, index + 1);
+        if hunt.agrees(&shorter) {
+            return Some(shorter.bytes);
+        }
+    }
+    let longer = [&bytes[..], b"a"].concat();
+    hunt.agrees(&best.with_bytes(longer.clone())).then_some(longer)
+}

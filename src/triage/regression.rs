@@ -1,0 +1,92 @@
+//! Regressions: witnesses kept as files, each named for what it shows.
+//!
+//! `SUBJECT__LAW__DECODER.bin`, with the shape behind it where that is not `anywhere`; `.cut` where the cuts stand in the
+//! file. `cargo test` replays each from then on.
+
+use super::minimise::Input;
+use crate::error::{Error, shown};
+use crate::input::Cuts;
+use crate::input::artifact::Artifact;
+use crate::judge::{Shape, Signature};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The name of the file for a signature, without its ending.
+pub fn name(signature: &Signature) -> String {
+    let Signature { law, decoder, subject, shape } = signature;
+    match shape {
+        Shape::Anywhere => format!("{subject}__{law}__{decoder}"),
+        _ => format!("{subject}__{law}__{decoder}__{shape}"),
+    }
+}
+
+/// Keeps an input in this directory, which is made where it is not there. A file of that name with the same bytes is
+/// left as it is; one with other bytes too, and the new one gets a number. What is written is there whole or not at all.
+///
+/// # Errors
+/// The directory or the file cannot be written.
+pub fn keep(directory: &Path, signature: &Signature, input: &Input) -> Result<PathBuf, Error> {
+    let cuts = input.cuts.as_ref().map(|cuts| Cuts::new(cuts.iter().copied(), input.bytes.len()));
+    let (bytes, ending) = Artifact { bytes: input.bytes.clone(), cuts }.file();
+    let name = name(signature);
+    fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
+    for number in 1..1000 {
+        let number = if number == 1 { String::new() } else { format!("__{number}") };
+        let path = directory.join(format!("{name}{number}.{ending}"));
+        if write_new(&path, &bytes)? {
+            return Ok(path);
+        }
+    }
+    Err(Error::usage(format!("{}: a thousand files are named {name}; sort them out", shown(directory))))
+}
+
+/// Writes a file that is not there yet. True where it is there now with these bytes.
+fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
+    match fs::read(path) {
+        Ok(there) => return Ok(there == bytes),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(Error::io(path, &error)),
+    }
+    let directory = path.parent().unwrap_or(Path::new("."));
+    // Names that begin with a dot are never read as inputs.
+    let written = tempfile::Builder::new().prefix(".").tempfile_in(directory).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        Ok(file)
+    });
+    let file = written.map_err(|error| Error::io(path, &error))?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(true),
+        // Someone else was faster.
+        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => write_new(path, bytes),
+        Err(error) => Err(Error::io(path, &error.error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Law, Subject};
+    use crate::utf8::Kind;
+
+    #[test]
+    fn nothing_is_overwritten() {
+        let scratch = tempfile::tempdir().unwrap();
+        let directory = scratch.path().join("regressions");
+        let subject = Subject::Fault(Kind::Overlong(2));
+        let mut signature = Signature { law: Law::Verdict, decoder: "d", subject, shape: Shape::Anywhere };
+        let input = |bytes: &[u8], cuts| Input { bytes: bytes.to_vec(), cuts };
+        let first = keep(&directory, &signature, &input(b"\xC0\x80", None)).unwrap();
+        assert_eq!(first.file_name().unwrap(), "overlong-2__verdict__d.bin");
+        assert_eq!(keep(&directory, &signature, &input(b"\xC0\x80", None)).unwrap(), first);
+        let second = keep(&directory, &signature, &input(b"\xC0\xAF", None)).unwrap();
+        assert_eq!(second.file_name().unwrap(), "overlong-2__verdict__d__2.bin");
+        signature.shape = Shape::Edge(64);
+        let cut = keep(&directory, &signature, &input(b"\xC0\xAF", Some(vec![1]))).unwrap();
+        assert_eq!(cut.file_name().unwrap(), "overlong-2__verdict__d__edge64.cut");
+        assert_eq!(fs::read(first).unwrap(), b"\xC0\x80");
+        assert_eq!(fs::read(cut).unwrap(), b"\xC0\xAF\x01\x00\x01");
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 3);
+    }
+}
