@@ -279,7 +279,8 @@ mod tests {
     fn essence(outcome: &Outcome) -> String {
         let mut statistics = outcome.statistics.clone();
         statistics.kinds.sort();
-        let found: Vec<_> = outcome.divergences.iter().map(|(signature, found)| (signature, found.hits)).collect();
+        let found = outcome.divergences.iter();
+        let found: Vec<_> = found.map(|(signature, found)| (signature, found.hits, found.divergence.test())).collect();
         format!("{statistics:?} {found:?} {:?}", outcome.known)
     }
 

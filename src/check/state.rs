@@ -37,7 +37,7 @@ impl Run {
             format!("{} {} {}", info.name, info.version, info.contract)
         });
         Self {
-            schema: 1,
+            schema: 2,
             program: format!("{} {}", env!("CARGO_PKG_VERSION"), fingerprint(&program.unwrap_or_default())),
             len: options.len,
             decoders: decoders.collect(),
@@ -107,6 +107,8 @@ struct Witness {
     decoder: String,
     bytes: Vec<u8>,
     cuts: Vec<usize>,
+    /// The distance of the cuts, where it is even; there may be more of them than are kept.
+    step: Option<usize>,
     hits: u64,
 }
 
@@ -187,6 +189,7 @@ impl File {
             decoder: signature.decoder.to_owned(),
             bytes: found.divergence.bytes.clone(),
             cuts: found.divergence.cuts.clone(),
+            step: found.divergence.step,
             hits: found.hits,
         };
         Self {
@@ -212,7 +215,11 @@ impl File {
         let outcome = &mut state.outcome;
         for witness in self.divergences {
             let decoder = decoders.iter().position(|decoder| decoder.info().name == witness.decoder)?;
-            let cuts = Cuts::new(witness.cuts, witness.bytes.len());
+            let len = witness.bytes.len();
+            let cuts = match witness.step {
+                Some(step) => Cuts::every(step, len),
+                None => Cuts::new(witness.cuts, len),
+            };
             let case = Case::with_cuts(&witness.bytes, cuts);
             Worker::new(decoders, ledger).again(decoder, &case, witness.hits, outcome);
         }
