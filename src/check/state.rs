@@ -194,7 +194,7 @@ impl File {
         };
         Self {
             run: state.run.clone(),
-            done: stretches(&state.done),
+            done: stretches((0..state.done.len()).filter(|&piece| state.done[piece])),
             seconds: (state.before + state.now).as_secs_f64(),
             strings: statistics.cases,
             valid: statistics.valid,
@@ -242,13 +242,13 @@ impl File {
     }
 }
 
-/// First and last of each stretch of `true`.
-fn stretches(done: &[bool]) -> Vec<(usize, usize)> {
+/// First and last of each stretch of ascending numbers.
+pub(crate) fn stretches(numbers: impl IntoIterator<Item = usize>) -> Vec<(usize, usize)> {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
-    for (piece, _) in done.iter().enumerate().filter(|(_, done)| **done) {
+    for number in numbers {
         match stretches.last_mut() {
-            Some((_, last)) if *last + 1 == piece => *last = piece,
-            _ => stretches.push((piece, piece)),
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => stretches.push((number, number)),
         }
     }
     stretches
