@@ -10,6 +10,7 @@ mod worker;
 
 pub use bytes::{ByteOptions, check_bytes};
 pub use classes::Covered;
+pub(crate) use state::stretches;
 
 use crate::decoder::Decoder;
 use crate::error::Error;
