@@ -12,8 +12,8 @@ use utfuzz::peers;
 
 /// Faults of every family, of the grammar, of blocks, of resynchronisation, of streams, of memory and of relatives.
 const PLANTED: [&str; 20] = [
-    "g01", "g06", "g09", "g19", "s05", "s08", "s13", "r04", "r06", "r13", "r16", "t06", "t10", "t13", "t15", "t21", "m01",
-    "x01", "x02", "x11",
+    "g01", "g06", "g09", "g19", "s05", "s08", "s13", "r04", "r06", "r13", "r16", "t06", "t10", "t13", "t15", "t21",
+    "m01", "x01", "x02", "x11",
 ];
 
 fn main() {

@@ -10,11 +10,13 @@ pub use json::Json;
 pub use text::Text;
 
 use crate::decoder::Decoder;
+use crate::error::{Error, replace};
 use crate::judge::annotate;
 use crate::triage::notation::notation;
 use crate::triage::{self, Outcome, Status};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
+use std::path::Path;
 
 /// A format.
 pub trait Exporter {
@@ -194,6 +196,21 @@ impl Findings {
             faults: Vec::new(),
         }
     }
+}
+
+/// Writes the findings in every format into a directory, which is made where it is not there.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_all(findings: &Findings, directory: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
+    let formats: [(&str, &dyn Exporter); 1] = [("report.json", &Json)];
+    for (name, format) in formats {
+        let (path, mut bytes) = (directory.join(name), Vec::new());
+        format.export(findings, &mut bytes).map_err(|error| Error::io(&path, &error))?;
+        replace(&path, &bytes)?;
+    }
+    Ok(())
 }
 
 fn threads() -> usize {
