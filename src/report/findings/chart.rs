@@ -104,7 +104,11 @@ fn round(most: u64) -> u64 {
     while most / unit >= 10 {
         unit *= 10;
     }
-    [2, 4, 6, 8, 10].into_iter().filter_map(|digit| unit.checked_mul(digit)).find(|top| *top >= most).unwrap_or(u64::MAX)
+    [2, 4, 6, 8, 10]
+        .into_iter()
+        .filter_map(|digit| unit.checked_mul(digit))
+        .find(|top| *top >= most)
+        .unwrap_or(u64::MAX)
 }
 
 /// The day of a time, YYYY-MM-DD.
@@ -150,7 +154,9 @@ mod tests {
 
     #[test]
     fn a_scale_ends_above_all_values() {
-        for (most, top) in [(0, 2), (1, 2), (2, 2), (3, 4), (9, 10), (10, 20), (61, 80), (100, 200), (u64::MAX, u64::MAX)] {
+        for (most, top) in
+            [(0, 2), (1, 2), (2, 2), (3, 4), (9, 10), (10, 20), (61, 80), (100, 200), (u64::MAX, u64::MAX)]
+        {
             assert_eq!(round(most), top);
         }
     }

@@ -58,7 +58,7 @@ struct Cell {
 impl Exporter for Html {
     fn export(&self, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
         let page = render(findings).map_err(io::Error::other)?;
-        out.write_all(page.as_bytes())
+        writeln!(out, "{page}")
     }
 }
 
@@ -69,9 +69,8 @@ fn render(findings: &Findings) -> Result<String, minijinja::Error> {
     environment.add_filter("safe", Value::from_safe_string);
     environment.add_filter("lines", |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>());
     environment.add_filter("is_fault", |line: String| line.starts_with('!'));
-    environment.add_filter("says", |name: String| {
-        Law::ALL.iter().find(|law| law.name() == name).map_or("", |law| law.says())
-    });
+    environment
+        .add_filter("says", |name: String| Law::ALL.iter().find(|law| law.name() == name).map_or("", |law| law.says()));
     environment.add_template("findings.html", include_str!("page.html"))?;
     let mut record = serde_json::to_value(findings).unwrap_or_default();
     clean(&mut record);
@@ -119,7 +118,9 @@ fn grid(agreement: &Agreement) -> Vec<Row> {
         let pair = format!("{} and {}", names[row], names[column]);
         // Rounded down, so that only what is always the same shows 100.
         match (u128::from(same) * 100).checked_div(u128::from(asked)) {
-            None => Cell { class: "none".into(), text: "–".into(), words: format!("{pair} have no answer in common") },
+            None => {
+                Cell { class: "none".into(), text: "–".into(), words: format!("{pair} have no answer in common") }
+            }
             Some(share) => Cell {
                 class: format!("a{}", share / 10),
                 text: share.to_string(),

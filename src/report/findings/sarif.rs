@@ -42,9 +42,8 @@ fn rule(law: Law) -> sarif::ReportingDescriptor {
 
 fn invocation(findings: &Findings) -> sarif::Invocation {
     let groups = [("error", &findings.faults), ("warning", &findings.unread), ("note", &findings.slow)];
-    let notification = |(level, text): (&str, &String)| {
-        sarif::Notification::builder().level(level).message(message(text)).build()
-    };
+    let notification =
+        |(level, text): (&str, &String)| sarif::Notification::builder().level(level).message(message(text)).build();
     let texts = groups.into_iter().flat_map(|(level, texts)| texts.iter().map(move |text| (level, text)));
     sarif::Invocation::builder()
         .execution_successful(findings.faults.is_empty())
