@@ -21,6 +21,9 @@ pub(super) struct Nightly {
     /// Where the reports are written
     #[arg(long, short, value_name = "DIR", default_value = "reports/night")]
     output: PathBuf,
+    /// The history of nights, one line each
+    #[arg(long, value_name = "FILE", default_value = "reports/history.jsonl")]
+    history: PathBuf,
     /// Where corpus and artifacts are kept from night to night, and a night that was broken off
     #[arg(long, value_name = "DIR", default_value = "target/night")]
     state: PathBuf,
@@ -49,9 +52,9 @@ impl Nightly {
             decoders: filter,
         };
         let bar = Bar::new();
-        let findings = night::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share))?;
+        let mut findings = night::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share))?;
         bar.finish();
-        crate::report::findings::write_all(&findings, &self.output)?;
+        night::write(&mut findings, &self.history, &self.output)?;
         night::finish(&options.directory, findings.started)?;
         Text.export(&findings, out)?;
         Ok(match findings.clusters.iter().any(|cluster| cluster.status == "new") {

@@ -4,8 +4,8 @@ use super::{Bar, Failure, Judging, Verdict};
 use crate::decoder::Decoder;
 use crate::error::{Error, shown};
 use crate::input::corpus;
-use crate::report::findings::{Exporter, Findings, Json, Text};
-use crate::triage::{Outcome, Status, regression, triage};
+use crate::report::findings::{Exporter, Findings, Json, Text, history, write_all};
+use crate::triage::{Member, Outcome, regression, triage};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,9 @@ pub(super) struct Triage {
     /// Keep the witnesses of new signatures in this directory; what its files show is no longer new
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Write report.json, .md, .junit.xml, .sarif and .html into this directory; nights in its history.jsonl are shown
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     judging: Judging,
 }
@@ -42,19 +45,27 @@ impl Triage {
             None => Vec::new(),
         };
         let started = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let findings = Findings::of(&outcome, &decoders, started, start.elapsed().as_secs_f64());
+        let mut findings = Findings::of(&outcome, &decoders, started, start.elapsed().as_secs_f64());
+        kept.iter().for_each(|(signature, file)| findings.enter_kept(signature, file));
+        if let Some(directory) = &self.report {
+            findings.history = history(&directory.join("history.jsonl"))?;
+            write_all(&findings, directory)?;
+        }
         if self.judging.json {
             Json.export(&findings, out)?;
         } else {
             Text.export(&findings, out)?;
-            kept.iter().try_for_each(|file| writeln!(out, "written: {}", shown(file)))?;
+            kept.iter().try_for_each(|(_, file)| writeln!(out, "written: {}", shown(file)))?;
         }
         Ok(if outcome.new_members().next().is_none() { Verdict::Clean } else { Verdict::Diverged })
     }
 }
 
-fn keep(outcome: &Outcome, directory: &Path) -> Result<Vec<PathBuf>, Error> {
-    let new =
-        outcome.clusters.iter().flat_map(|cluster| &cluster.members).filter(|member| member.status == Status::New);
-    new.map(|member| regression::keep(directory, &member.witness.signature, &member.witness.input)).collect()
+/// Keeps the witnesses of new signatures; each with its file.
+fn keep(outcome: &Outcome, directory: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
+    let keep = |member: &Member| {
+        let signature = &member.witness.signature;
+        Ok((signature.to_string(), regression::keep(directory, signature, &member.witness.input)?))
+    };
+    outcome.new_members().map(keep).collect()
 }

@@ -97,6 +97,32 @@ impl Law {
     }
 }
 
+impl Law {
+    /// What the law demands, in a sentence.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Panic => "A decoder answers; it does not panic.",
+            Self::Bounds => "Nothing outside the slice is read.",
+            Self::Verdict => "What is well-formed is accepted, and nothing else.",
+            Self::ValidUpTo => "The offset of the first error is the standard's.",
+            Self::ErrorLength => "The length of the first error is what the contract says.",
+            Self::ErrorKind => "The kind of the first error is the standard's.",
+            Self::Spans => "Every error has the offset and length the contract says.",
+            Self::Progress => "Output is bounded: no more than four bytes for each byte of the input.",
+            Self::Identity => "A well-formed input is its own output.",
+            Self::WellFormedOutput => "The output is well-formed.",
+            Self::Lossy => "Each ill-formed unit is replaced as the contract says, and nothing else.",
+            Self::Stream => "In chunks the answer is the same as in one.",
+            Self::Detection => "A stream that promises it writes at once what is decided.",
+            Self::Reset => "A finished stream is as new.",
+            Self::Repeat => "The same question has the same answer, whatever was asked before.",
+            Self::Placement => "Address and neighbours of the bytes change nothing.",
+            Self::Prefix => "An ASCII prefix shifts the first error and changes nothing else.",
+            Self::Concatenation => "Two well-formed strings are well-formed together.",
+        }
+    }
+}
+
 impl core::fmt::Display for Law {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(self.name())

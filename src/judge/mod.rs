@@ -5,6 +5,7 @@
 //! contract, and to what the decoder says of related inputs. It allocates only while its buffers grow and when
 //! something diverges.
 
+mod agreement;
 mod annotate;
 mod divergence;
 mod expect;
@@ -20,6 +21,7 @@ mod statistics;
 mod suspect;
 mod watch;
 
+pub use agreement::Agreement;
 pub use annotate::{annotate, escape};
 pub use divergence::{Divergence, Shape, Signature, Subject};
 pub use feedback::FEATURES;

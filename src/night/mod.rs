@@ -18,7 +18,7 @@ use crate::decoder::Decoder;
 use crate::error::{Error, shown};
 use crate::fuzz::DECODERS;
 use crate::input::corpus::files_below;
-use crate::report::findings::Findings;
+use crate::report::findings::{Findings, Night, append, history, write_all};
 use crate::targets::Targets;
 use crate::triage::ledger::Ledger;
 use crate::triage::{Outcome, Status, regression, triage};
@@ -64,6 +64,8 @@ pub fn run(
 ) -> Result<Findings, Error> {
     make(&options.directory)?;
     let mut state = State::open(&options.directory)?;
+    // What an earlier start has done counts too.
+    let earlier: f64 = state.targets.values().map(|done| done.seconds).sum();
     let start = Instant::now();
     let mut faults = Vec::new();
     progress("building", 0.0);
@@ -87,13 +89,32 @@ pub fn run(
     let files = artifacts(&options.directory)?;
     let mut outcome = triage(decoders, ledger, &files, Some(&options.regressions), progress)?;
     remember_what_was_new(&mut outcome, &mut state)?;
+    let mut findings = Findings::of(&outcome, decoders, state.started, earlier + start.elapsed().as_secs_f64());
     for member in outcome.new_members() {
-        regression::keep(&options.regressions, &member.witness.signature, &member.witness.input)?;
+        let signature = &member.witness.signature;
+        let file = regression::keep(&options.regressions, signature, &member.witness.input)?;
+        findings.enter_kept(&signature.to_string(), &file);
     }
-    let mut findings = Findings::of(&outcome, decoders, state.started, state.seconds + start.elapsed().as_secs_f64());
     findings.targets = state.targets.iter().map(|(name, done)| done.told(name)).collect();
     findings.faults.extend(faults);
     Ok(findings)
+}
+
+/// Writes down what a night found: a line in the history, once, and the reports.
+///
+/// # Errors
+/// They cannot be written.
+pub fn write(findings: &mut Findings, file: &Path, reports: &Path) -> Result<(), Error> {
+    let nights = history(file)?;
+    // The line of a night that was broken off behind it is there.
+    if nights.iter().all(|night| night.started != findings.started) {
+        if let Some(directory) = file.parent() {
+            make(directory)?;
+        }
+        append(file, &Night::of(findings))?;
+    }
+    findings.history = history(file)?;
+    write_all(findings, reports)
 }
 
 /// Ends the night, once all that it found is written down: the artifacts are put by, and the next start is a new night.

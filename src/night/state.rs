@@ -13,8 +13,6 @@ use std::time::SystemTime;
 pub(super) struct State {
     /// When it began, seconds since 1970; what it is known by.
     pub(super) started: u64,
-    /// How long it had run when it was broken off.
-    pub(super) seconds: f64,
     pub(super) targets: BTreeMap<String, Done>,
     /// Signatures that were new this night.
     pub(super) new: BTreeSet<String>,
@@ -54,7 +52,7 @@ impl State {
             return Ok(Self { path, ..state });
         }
         let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let state = Self { started, seconds: 0.0, targets: BTreeMap::new(), new: BTreeSet::new(), path };
+        let state = Self { started, targets: BTreeMap::new(), new: BTreeSet::new(), path };
         state.save()?;
         Ok(state)
     }

@@ -3,6 +3,7 @@
 #[cfg(feature = "peers")]
 mod bstr;
 mod core_str;
+mod cpu;
 #[cfg(feature = "peers")]
 mod encoding_rs;
 mod own;
@@ -16,6 +17,8 @@ mod utf8_crates;
 mod utf8_decode;
 #[cfg(feature = "peers")]
 mod utf8_iter;
+
+pub use cpu::features;
 
 use crate::decoder::Decoder;
 
@@ -40,6 +43,20 @@ pub fn all() -> Vec<Box<dyn Decoder>> {
         planted::family,
     ];
     families.into_iter().flat_map(|family: fn() -> Vec<Box<dyn Decoder>>| family()).collect()
+}
+
+/// The decoders this build has and this machine cannot run, for want of a feature of its processor.
+pub fn missing() -> Vec<&'static str> {
+    #[cfg(feature = "peers")]
+    let kernels = simdutf8::KERNELS;
+    #[cfg(not(feature = "peers"))]
+    let kernels: [(&str, &str); 0] = [];
+    without(&kernels, &features())
+}
+
+/// Those of `kernels` whose feature is not among `features`.
+fn without(kernels: &[(&'static str, &str)], features: &[&str]) -> Vec<&'static str> {
+    kernels.iter().filter(|(_, feature)| !features.contains(feature)).map(|(name, _)| *name).collect()
 }
 
 /// A decoder filter no decoder matches.
@@ -158,6 +175,17 @@ mod tests {
         assert_eq!(count("*"), Ok(decoders.len()));
         assert_eq!(count("*,-st*"), Ok(decoders.len() - 1));
         assert_eq!(count("owl").unwrap_err().pattern, "owl");
+    }
+
+    #[cfg(feature = "peers")]
+    #[test]
+    fn a_kernel_runs_here_or_is_missing() {
+        let all: Vec<_> = all().iter().map(|decoder| decoder.info().name).collect();
+        for (kernel, _) in simdutf8::KERNELS {
+            assert_ne!(all.contains(&kernel), missing().contains(&kernel), "{kernel}");
+        }
+        assert_eq!(without(&simdutf8::KERNELS, &["sse4.2"]), ["simdutf8-avx2", "simdutf8-avx2-chunked"]);
+        assert!(without(&simdutf8::KERNELS, &["sse4.2", "avx2"]).is_empty());
     }
 
     #[cfg(feature = "peers")]

@@ -14,6 +14,10 @@ const INFO: Info = Info {
     lineage: |len| if len < 64 { "core::str" } else { "simdutf8" },
 };
 
+/// Kernels by name, and the feature a processor must have to run each.
+pub(super) const KERNELS: [(&str, &str); 3] =
+    [("simdutf8-avx2", "avx2"), ("simdutf8-avx2-chunked", "avx2"), ("simdutf8-sse42", "sse4.2")];
+
 /// The decoders of this family that this machine can run.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     let mut family: Vec<Box<dyn Decoder>> = vec![Box::new(Basic), Box::new(Compat)];

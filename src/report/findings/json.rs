@@ -1,6 +1,7 @@
 //! The findings for programs: one object, the fields of [`Findings`].
 
 use super::{Exporter, Findings};
+use crate::report::escape;
 use std::io::{self, Write};
 
 /// One JSON object, and a line feed.
@@ -8,7 +9,6 @@ pub struct Json;
 
 impl Exporter for Json {
     fn export(&self, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, findings)?;
-        writeln!(out)
+        out.write_all(escape::json(findings)?.as_bytes())
     }
 }

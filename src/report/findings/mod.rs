@@ -3,15 +3,28 @@
 //!
 //! Everything in it that comes from outside (bytes, file names, what decoders print) is hostile to whoever shows it.
 
+mod chart;
+mod history;
+mod html;
 mod json;
+mod junit;
+mod markdown;
+mod sarif;
 mod text;
 
+pub use history::{Night, append, history};
+pub use html::Html;
 pub use json::Json;
+pub use junit::Junit;
+pub use markdown::Markdown;
+pub use sarif::Sarif;
 pub use text::Text;
 
 use crate::decoder::Decoder;
 use crate::error::{Error, replace};
-use crate::judge::annotate;
+use crate::input::seeds;
+use crate::judge::{self, annotate};
+use crate::peers;
 use crate::triage::notation::notation;
 use crate::triage::{self, Outcome, Status};
 use serde::{Deserialize, Serialize};
@@ -50,6 +63,10 @@ pub struct Findings {
     pub quiet: u64,
     /// What the others showed: new clusters first, then regressions, then what is known.
     pub clusters: Vec<Cluster>,
+    /// Which decoders say the same.
+    pub agreement: Agreement,
+    /// The nights before this one, if it is one, and itself.
+    pub history: Vec<Night>,
     /// Files that could not be read, and why.
     pub unread: Vec<String>,
     /// Files libFuzzer names for being slow, not coming back or taking too much memory, and that show nothing else.
@@ -95,6 +112,19 @@ pub struct Target {
     pub corpus: u64,
 }
 
+/// For each pair of decoders, on how many inputs they say the same.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Agreement {
+    /// How many inputs there were: the seeds, and the witnesses of all clusters.
+    pub inputs: u64,
+    /// The decoders.
+    pub decoders: Vec<String>,
+    /// By row and column: on how many inputs both say the same, verdict and output.
+    pub same: Vec<Vec<u64>>,
+    /// By row and column: on how many inputs both say something that can be compared.
+    pub asked: Vec<Vec<u64>>,
+}
+
 /// Divergences of one cause.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cluster {
@@ -131,6 +161,8 @@ pub struct Member {
     pub inputs: u64,
     /// Some of their files.
     pub files: Vec<String>,
+    /// The file in which the smallest input is kept.
+    pub kept: Option<String>,
     /// The smallest input that shows it.
     pub witness_hex: String,
     /// The same, short.
@@ -185,36 +217,96 @@ impl Findings {
             version: env!("CARGO_PKG_VERSION").into(),
             started,
             seconds,
-            machine: Machine { target: env!("UTFUZZ_TARGET").into(), threads: threads(), ..Machine::default() },
+            machine: machine(),
             decoders: decoders.iter().map(|decoder| asked(*decoder)).collect(),
             targets: Vec::new(),
             inputs: outcome.inputs,
             quiet: outcome.quiet,
             clusters,
+            agreement: agreement(outcome, decoders),
+            history: Vec::new(),
             unread: outcome.unread.clone(),
-            slow: outcome.slow.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+            slow: outcome.slow.iter().map(|file| named(file)).collect(),
             faults: Vec::new(),
+        }
+    }
+
+    /// Every signature of every cluster.
+    pub fn members(&self) -> impl Iterator<Item = &Member> {
+        self.clusters.iter().flat_map(|cluster| &cluster.members)
+    }
+
+    /// How many clusters are `new`, `regression` or `known`.
+    pub fn count(&self, status: &str) -> usize {
+        self.clusters.iter().filter(|cluster| cluster.status == status).count()
+    }
+
+    /// Enters the file in which the witness of a signature is kept.
+    pub fn enter_kept(&mut self, signature: &str, file: &Path) {
+        for member in self.clusters.iter_mut().flat_map(|cluster| &mut cluster.members) {
+            if member.signature == signature {
+                member.kept = Some(named(file));
+            }
         }
     }
 }
 
-/// Writes the findings in every format into a directory, which is made where it is not there.
-///
-/// # Errors
-/// It cannot be written.
-pub fn write_all(findings: &Findings, directory: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
-    let formats: [(&str, &dyn Exporter); 1] = [("report.json", &Json)];
-    for (name, format) in formats {
-        let (path, mut bytes) = (directory.join(name), Vec::new());
-        format.export(findings, &mut bytes).map_err(|error| Error::io(&path, &error))?;
-        replace(&path, &bytes)?;
+impl Agreement {
+    /// On how many inputs two decoders, by their places, say the same, and of how many; nothing where the record has none.
+    fn pair(&self, row: usize, column: usize) -> (u64, u64) {
+        let of = |table: &[Vec<u64>]| table.get(row).and_then(|row| row.get(column)).copied().unwrap_or(0);
+        (of(&self.same), of(&self.asked))
     }
-    Ok(())
 }
 
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+/// Writes the findings in every format into a directory, which is made if need be: `report.json`, `report.md`,
+/// `report.junit.xml`, `report.sarif` and `report.html`. Nothing is written unless all of them can be rendered, and each
+/// file is replaced whole or not at all.
+///
+/// # Errors
+/// The directory or a file in it cannot be written.
+pub fn write_all(findings: &Findings, directory: &Path) -> Result<(), Error> {
+    let formats: [(&str, &dyn Exporter); 5] = [
+        ("report.json", &Json),
+        ("report.md", &Markdown),
+        ("report.junit.xml", &Junit),
+        ("report.sarif", &Sarif),
+        ("report.html", &Html),
+    ];
+    let mut files = Vec::new();
+    for (name, format) in formats {
+        let (path, mut text) = (directory.join(name), Vec::new());
+        format.export(findings, &mut text).map_err(|error| Error::io(&path, &error))?;
+        files.push((path, text));
+    }
+    std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
+    files.iter().try_for_each(|(path, text)| replace(path, text))
+}
+
+fn machine() -> Machine {
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    Machine {
+        target: env!("UTFUZZ_TARGET").into(),
+        features: owned(peers::features()),
+        missing: owned(peers::missing()),
+        threads: std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get),
+    }
+}
+
+fn agreement(outcome: &Outcome, decoders: &[&dyn Decoder]) -> Agreement {
+    let seeds = seeds::differential();
+    let members = outcome.clusters.iter().flat_map(|cluster| &cluster.members);
+    let witnesses = members.map(|member| &member.witness.input.bytes);
+    let inputs = seeds.values().chain(witnesses).map(Vec::as_slice);
+    let judge::Agreement { inputs, decoders, same, asked } = judge::Agreement::of(decoders, inputs);
+    Agreement { inputs, decoders: decoders.into_iter().map(str::to_owned).collect(), same, asked }
+}
+
+/// A file's name for the record: from the current directory on where it is below that.
+fn named(file: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| file.strip_prefix(here).ok()).unwrap_or(file);
+    short.to_string_lossy().into_owned()
 }
 
 fn asked(decoder: &dyn Decoder) -> Asked {
@@ -234,7 +326,7 @@ fn status(status: &Status) -> (&'static str, Option<String>) {
     match status {
         Status::New => ("new", None),
         Status::Known(id) => ("known", Some(id.clone())),
-        Status::Regression(file) => ("regression", Some(file.to_string_lossy().into_owned())),
+        Status::Regression(file) => ("regression", Some(named(file))),
     }
 }
 
@@ -263,7 +355,8 @@ fn member(member: &triage::Member) -> Member {
         status: status.into(),
         known_as,
         inputs: member.finding.inputs,
-        files: member.finding.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+        files: member.finding.files.iter().map(|file| named(file)).collect(),
+        kept: None,
         witness_hex: hex(&witness.input.bytes),
         notation: notation(&witness.input.bytes),
         cuts: witness.input.cuts.clone(),

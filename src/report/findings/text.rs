@@ -15,16 +15,15 @@ impl Exporter for Text {
         for (what, files) in [("unread", &findings.unread), ("slow", &findings.slow), ("fault", &findings.faults)] {
             files.iter().try_for_each(|file| writeln!(out, "{what}: {}", printable(file)))?;
         }
-        let count = |status: &str| findings.clusters.iter().filter(|cluster| cluster.status == status).count();
         writeln!(
             out,
             "{} inputs, {} show nothing; {} clusters: {} new, {} regressions, {} known; {:.1} s",
             findings.inputs,
             findings.quiet,
             findings.clusters.len(),
-            count("new"),
-            count("regression"),
-            count("known"),
+            findings.count("new"),
+            findings.count("regression"),
+            findings.count("known"),
             findings.seconds
         )
     }

@@ -1,7 +1,7 @@
 //! The score as a page for a repository's web view.
 
 use super::{cell_words, conditions, cost, engine_words, ratio, signatures, verdict_name};
-use crate::error::printable;
+use crate::report::escape::markdown as escaped;
 use crate::score::summary::Summary;
 use crate::score::{Outcome, Row, Score};
 use std::fmt::Write;
@@ -90,17 +90,4 @@ fn names(names: &[&str]) -> String {
 
 fn line(page: &mut String, arguments: std::fmt::Arguments<'_>) {
     page.write_fmt(arguments).expect("a string takes all");
-}
-
-/// Text that stays text in the middle of a line: no markup, no HTML, no link, no end of a table's cell.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in printable(text).chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '&' | '$' | '@' | ':' | '!' | '#') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    // GitHub makes a link of this without any markup.
-    escaped.replace("www.", "www\\.").trim().to_owned()
 }

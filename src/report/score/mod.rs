@@ -11,6 +11,7 @@ mod text;
 pub use text::text;
 
 use crate::error::{Error, printable};
+use crate::report::escape::json;
 use crate::score::{Cell, Engine, Outcome, Score};
 use std::fmt::Display;
 use std::fs;
@@ -54,22 +55,6 @@ fn replace(directory: &Path, name: &str, text: &str) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(directory.join(name)).map_err(|error| error.error)?;
     Ok(())
-}
-
-/// The score itself, indented so that two of them can be compared line by line.
-fn json(score: &Score) -> serde_json::Result<String> {
-    let text = serde_json::to_string_pretty(score)? + "\n";
-    // Outside strings there is only ASCII, so what is unsafe to print stands inside one.
-    let escape = |c: char| match c {
-        '\n' => String::from(c),
-        _ if safe(c) => String::from(c),
-        _ => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
-    };
-    Ok(text.chars().map(escape).collect())
-}
-
-fn safe(c: char) -> bool {
-    printable(c.encode_utf8(&mut [0; 4])).chars().eq([c])
 }
 
 fn engine_words(engine: Engine) -> &'static str {

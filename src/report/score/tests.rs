@@ -1,4 +1,5 @@
 use super::*;
+use crate::report::escape::safe;
 use crate::score::summary::Summary;
 use crate::score::{Row, Run};
 

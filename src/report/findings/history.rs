@@ -1,0 +1,130 @@
+//! The nights so far: a file with one JSON object a line, which is only ever appended to.
+
+use super::Findings;
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// What one night came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Night {
+    /// When it began, seconds since 1970.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The version of this crate.
+    pub version: String,
+    /// How many inputs the targets ran.
+    pub executions: u64,
+    /// How many files their corpora have.
+    pub corpus: u64,
+    /// How many inputs were triaged.
+    pub inputs: u64,
+    /// How many clusters they made.
+    pub clusters: u64,
+    /// How many of these are new.
+    pub new: u64,
+    /// How many are among the regressions.
+    pub regression: u64,
+    /// How many are known.
+    pub known: u64,
+}
+
+impl Night {
+    /// What this record comes to.
+    pub fn of(findings: &Findings) -> Self {
+        let count = |status| findings.count(status) as u64;
+        Self {
+            started: findings.started,
+            seconds: findings.seconds,
+            version: findings.version.clone(),
+            executions: findings.targets.iter().map(|target| target.executions).sum(),
+            corpus: findings.targets.iter().map(|target| target.corpus).sum(),
+            inputs: findings.inputs,
+            clusters: findings.clusters.len() as u64,
+            new: count("new"),
+            regression: count("regression"),
+            known: count("known"),
+        }
+    }
+}
+
+/// Reads the nights, in the order of the file; none where there is no file. What is no night is passed over: a process
+/// may have been killed while it wrote.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn history(path: &Path) -> Result<Vec<Night>, Error> {
+    let text = match std::fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io(path, &error)),
+    };
+    Ok(text.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+}
+
+/// Appends a night, on a line of its own even behind one that was torn; it is on the disk when this returns.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn append(path: &Path, night: &Night) -> Result<(), Error> {
+    let written = || {
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+        let mut last = [b'\n'];
+        if file.seek(SeekFrom::End(0))? > 0 {
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+        }
+        let mut line = if last == *b"\n" { Vec::new() } else { vec![b'\n'] };
+        serde_json::to_writer(&mut line, night)?;
+        line.push(b'\n');
+        file.write_all(&line)?;
+        file.sync_all()
+    };
+    written().map_err(|error| Error::io(path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn night(started: u64) -> Night {
+        Night {
+            started,
+            seconds: 1.5,
+            version: "0\n".into(),
+            executions: 1,
+            corpus: 2,
+            inputs: 3,
+            clusters: 6,
+            new: 1,
+            regression: 2,
+            known: 3,
+        }
+    }
+
+    #[test]
+    fn a_torn_line_costs_no_other() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("history.jsonl");
+        assert_eq!(history(&path).unwrap(), []);
+        append(&path, &night(1)).unwrap();
+        append(&path, &night(2)).unwrap();
+        assert_eq!(history(&path).unwrap(), [night(1), night(2)]);
+        let whole = std::fs::read(&path).unwrap();
+        for end in 0..whole.len() {
+            std::fs::write(&path, &whole[..end]).unwrap();
+            append(&path, &night(3)).unwrap();
+            let read = history(&path).unwrap();
+            assert_eq!(read.last(), Some(&night(3)), "{end}");
+            // What was whole is still there, whether its line feed was written or not.
+            assert!(read.len() > usize::from(end + 1 >= whole.len() / 2), "{end}: {read:?}");
+        }
+        std::fs::write(&path, b"\xFF\n[1]\n{}\n\0\n").unwrap();
+        append(&path, &night(4)).unwrap();
+        assert_eq!(history(&path).unwrap(), [night(4)]);
+        assert!(history(scratch.path()).is_err() && append(scratch.path(), &night(5)).is_err());
+    }
+}

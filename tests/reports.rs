@@ -1,0 +1,384 @@
+//! The findings in every format: the same record is the same text, and no name, byte or answer in it becomes markup.
+//!
+//! Two records are left below `target/tmp/reports` for `.ci/page` to open.
+#![cfg(feature = "check")]
+
+mod faulty;
+
+use faulty::{Faulty, verdict};
+use pulldown_cmark::{Event, Options, Parser};
+use quick_xml::events::Event as Xml;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use utfuzz::Decoder;
+use utfuzz::error::printable;
+use utfuzz::judge::Law;
+use utfuzz::report::findings::*;
+use utfuzz::triage::{ledger::Ledger, triage};
+use utfuzz::utf8::Validity;
+
+/// What a page, a terminal, a table or a reader may trip over.
+const HOSTILE: [&str; 13] = [
+    "<script>document.documentElement.dataset.pwned = 1</script>",
+    "\"'><img src=x onerror=document.documentElement.dataset.pwned=1>",
+    "</script></style></title></pre></textarea><script>document.documentElement.dataset.pwned = 1</script>",
+    "a\nb\r\n\n# c\n---\n```\n</pre>\n!x\n    y",
+    "a | b \\| c \\",
+    "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m\0\u{7f}\u{fffe}\u{ffff}",
+    "\u{202e}txt\u{2066}\u{200b}\u{feff}\u{2028}",
+    "`*b*` _i_ ~~s~~ [l](javascript:alert(1)) ![i](//x) https://x.example www.x.example a@x.example $m$ &lt; &#x3c;",
+    "]]> --> */ ?> <![CDATA[ {{ 7 * 7 }} {% raw %} {0}",
+    "````\n<b>````",
+    "javascript:alert(1)//\" onfocus=\"alert(1)\" autofocus=\"",
+    "../../../etc/passwd",
+    "\u{fffd}\u{fffd}: a name that was not UTF-8",
+];
+
+/// A record with each text everywhere.
+fn record(texts: &[String]) -> Findings {
+    let cluster = |text: &String| Cluster {
+        status: text.clone(),
+        inputs: 3,
+        members: vec![member(text, "new"), member(text, "regression"), member(text, text)],
+    };
+    let night = |(index, text): (usize, &String)| Night {
+        started: 1_700_000_000 + 86_400 * index as u64,
+        seconds: 3600.0,
+        version: text.clone(),
+        executions: 1_000_000 * index as u64,
+        corpus: 400,
+        inputs: 12,
+        clusters: 3,
+        new: 1,
+        regression: 1,
+        known: 1,
+    };
+    let count = texts.len();
+    Findings {
+        schema: 1,
+        version: texts[0].clone(),
+        started: 1_800_000_000,
+        seconds: 1.5,
+        machine: Machine { target: texts[1].clone(), features: texts.to_vec(), missing: texts.to_vec(), threads: 2 },
+        decoders: texts
+            .iter()
+            .map(|text| Asked { name: text.clone(), version: text.clone(), contract: text.clone() })
+            .collect(),
+        targets: texts
+            .iter()
+            .map(|text| Target { name: text.clone(), seconds: 1.0, executions: 2, corpus: 3 })
+            .collect(),
+        inputs: 40,
+        quiet: 1,
+        clusters: texts.iter().map(cluster).collect(),
+        agreement: Agreement {
+            inputs: 9,
+            decoders: texts.to_vec(),
+            same: (0..count).map(|row| (0..count).map(|column| (row + column) as u64 % 9).collect()).collect(),
+            asked: (0..count).map(|row| (0..count).map(|column| if row > column { 0 } else { 9 }).collect()).collect(),
+        },
+        history: texts.iter().enumerate().map(night).collect(),
+        unread: texts.to_vec(),
+        slow: texts.to_vec(),
+        faults: texts.to_vec(),
+    }
+}
+
+fn member(text: &str, status: &str) -> Member {
+    let text = || text.to_owned();
+    let answer = Answer {
+        question: text(),
+        answer: text(),
+        arbiter: false,
+        decoders: vec![text(), text()],
+        lineages: vec![text()],
+    };
+    Member {
+        others: Vec::new(),
+        signature: text(),
+        law: text(),
+        decoder: text(),
+        version: text(),
+        subject: text(),
+        shape: text(),
+        status: status.to_owned(),
+        known_as: Some(text()),
+        inputs: 1,
+        files: vec![text(), text()],
+        kept: Some(text()),
+        witness_hex: text(),
+        notation: text(),
+        cuts: Some(vec![1, 2]),
+        agreeing_hex: Some(text()),
+        agreeing: Some(text()),
+        rule: Some(Rule { says: text(), source: text() }),
+        annotated: text(),
+        answers: vec![Answer { arbiter: true, ..answer.clone() }, answer],
+        test: text(),
+    }
+}
+
+fn hostile() -> Findings {
+    let mut texts = HOSTILE.map(str::to_owned).to_vec();
+    texts.push(format!("{}<b>", "very long ".repeat(2000)));
+    record(&texts)
+}
+
+fn tame() -> Findings {
+    record(&(0..=HOSTILE.len()).map(|index| format!("tame {index}")).collect::<Vec<_>>())
+}
+
+fn text(format: &dyn Exporter, findings: &Findings) -> String {
+    let mut out = Vec::new();
+    format.export(findings, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+const FORMATS: [(&str, &dyn Exporter); 6] = [
+    ("report.json", &Json),
+    ("report.md", &Markdown),
+    ("report.junit.xml", &Junit),
+    ("report.sarif", &Sarif),
+    ("report.html", &Html),
+    ("text", &Text),
+];
+
+fn directory(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("reports").join(name)
+}
+
+#[test]
+fn no_format_moves_a_cursor_or_reorders_text() {
+    let safe = |c: char| c == '\n' || printable(&c.to_string()).chars().eq([c]);
+    let hostile = hostile();
+    assert!(hostile.version.chars().all(safe) && !hostile.decoders[5].name.chars().all(safe));
+    for (name, format) in FORMATS {
+        let text = text(format, &hostile);
+        let bad: Vec<char> = text.chars().filter(|c| !safe(*c)).collect();
+        assert!(bad.is_empty(), "{name}: {bad:?}");
+        assert!(text.ends_with('\n'), "{name}");
+    }
+}
+
+#[test]
+fn the_same_record_is_the_same_text_and_json_is_all_of_it() {
+    let hostile = hostile();
+    let again: Findings = serde_json::from_str(&text(&Json, &hostile)).unwrap();
+    for (name, format) in FORMATS {
+        assert_eq!(text(format, &hostile), text(format, &again), "{name}");
+    }
+    assert_eq!(again.members().nth(15).unwrap().files[0], HOSTILE[5]);
+}
+
+/// Every tag, its values left out.
+fn tags(page: &str) -> Vec<String> {
+    let tag = |part: &str| {
+        let mut values = part.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
+        values.truncate(values.find('>').expect("a tag that ends"));
+        values
+    };
+    page.split('<').skip(1).map(tag).collect()
+}
+
+#[test]
+fn no_text_becomes_markup_in_the_page() {
+    let (page, plain) = (text(&Html, &hostile()), text(&Html, &tame()));
+    let (body, script) = page.split_once("<script>").expect("the page's own script");
+    // A line that begins with ! is marked, as an ill-formed unit is.
+    let marked = body.replace("<span class=\"fault\">!x</span>", "!x");
+    assert_eq!(tags(&marked), tags(plain.split_once("<script>").unwrap().0));
+    assert_eq!(script, plain.split_once("<script>").unwrap().1);
+    assert!(body.contains("&lt;script&gt;document") && body.contains("&amp;lt; &amp;#x3c;"), "the text itself is gone");
+    assert!(!page.contains(" 49 "), "a text was run as a template");
+    assert!(page.contains("content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src"), "no policy");
+}
+
+/// What Markdown makes of a page, the text itself left out.
+fn blocks(page: &str) -> Vec<String> {
+    let mut blocks: Vec<String> = Vec::new();
+    // What GitHub has.
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_MATH
+        | Options::ENABLE_GFM;
+    for event in Parser::new_ext(page, options) {
+        let block = match event {
+            Event::Text(_) | Event::SoftBreak => "text".to_owned(),
+            other => format!("{other:?}"),
+        };
+        if block != "text" || blocks.last() != Some(&block) {
+            blocks.push(block);
+        }
+    }
+    blocks
+}
+
+#[test]
+fn no_text_becomes_markup_in_markdown() {
+    let (page, plain) = (text(&Markdown, &hostile()), text(&Markdown, &tame()));
+    for (index, (got, expected)) in blocks(&page).iter().zip(blocks(&plain)).enumerate() {
+        assert_eq!(*got, expected, "{index}");
+    }
+    assert_eq!(blocks(&page).len(), blocks(&plain).len());
+    assert!(plain.contains("| tame 3 |") && blocks(&plain).iter().any(|block| block.contains("Table(")));
+    let outside = page.split("```").step_by(2).collect::<String>();
+    assert!(!outside.contains("https://x") && outside.contains("\\<script\\>"), "a bare link, or no text");
+}
+
+/// The elements and attributes of a document, values and texts left out; the texts.
+fn elements(document: &str) -> (Vec<String>, String) {
+    let mut reader = quick_xml::Reader::from_str(document);
+    reader.config_mut().check_end_names = true;
+    let (mut elements, mut texts) = (Vec::new(), String::new());
+    loop {
+        match reader.read_event().unwrap() {
+            Xml::Eof => return (elements, texts),
+            Xml::Start(tag) | Xml::Empty(tag) => {
+                let mut element = String::from_utf8(tag.name().as_ref().to_vec()).unwrap();
+                for attribute in tag.attributes() {
+                    let attribute = attribute.unwrap();
+                    element += &format!(" {}", String::from_utf8_lossy(attribute.key.as_ref()));
+                    texts += &quick_xml::escape::unescape(&String::from_utf8_lossy(&attribute.value)).unwrap();
+                }
+                elements.push(element);
+            }
+            Xml::Text(text) => texts += &String::from_utf8_lossy(&text),
+            Xml::GeneralRef(_) | Xml::End(_) | Xml::Decl(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn no_text_becomes_markup_in_xml() {
+    let (page, plain) = (text(&Junit, &hostile()), text(&Junit, &tame()));
+    let (found, texts) = elements(&page);
+    assert_eq!(found, elements(&plain).0);
+    assert!(texts.contains(HOSTILE[0]) && texts.contains("]]> -->"), "the text itself is gone");
+    // What XML 1.0 allows, without the controls that are allowed and of no use.
+    assert!(
+        page.chars()
+            .all(|c| c == '\n' || c >= ' ' && !('\u{7f}'..='\u{9f}').contains(&c) && c < '\u{fffe}' || c > '\u{ffff}')
+    );
+    let failures = format!("failures=\"{}\"", HOSTILE.len() + 1);
+    assert!(page.contains(&failures), "each new signature fails, and nothing else");
+}
+
+#[test]
+fn sarif_has_what_github_asks_for() {
+    for findings in [hostile(), tame(), planted()] {
+        let log: Value = serde_json::from_str(&text(&Sarif, &findings)).unwrap();
+        assert_eq!(log["version"], "2.1.0");
+        assert!(log["$schema"].as_str().unwrap().contains("sarif-schema-2.1.0.json"));
+        let run = &log["runs"][0];
+        let driver = &run["tool"]["driver"];
+        let rules = driver["rules"].as_array().unwrap();
+        assert_eq!((driver["name"].as_str(), rules.len()), (Some("utfuzz"), Law::ALL.len()));
+        for (rule, law) in rules.iter().zip(Law::ALL) {
+            assert_eq!(rule["id"], law.name());
+            assert!(rule["shortDescription"]["text"].as_str().is_some_and(|text| text.len() > 9));
+        }
+        let results = run["results"].as_array().unwrap();
+        assert_eq!(results.len(), findings.members().count());
+        for (result, member) in results.iter().zip(findings.members()) {
+            assert_eq!(result["level"], if member.status == "new" { "error" } else { "note" });
+            if let Some(index) = result["ruleIndex"].as_u64() {
+                assert_eq!(rules[index as usize]["id"], result["ruleId"]);
+            }
+            let text = result["message"]["text"].as_str().unwrap();
+            assert!(!text.replace("\\\\", "").replace("\\]", "").contains(']'), "a link: {text}");
+            let place = &result["locations"][0]["physicalLocation"];
+            let uri = place["artifactLocation"]["uri"].as_str().unwrap();
+            let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/%".contains(&b);
+            assert!(uri.bytes().all(plain) && !uri.starts_with('/') && !uri.contains(".."), "{uri}");
+            assert_eq!(place["region"]["startLine"], 1);
+            assert!(result["partialFingerprints"]["primaryLocationLineHash"].as_str().is_some());
+        }
+        let mut prints: Vec<_> = results.iter().map(|result| result["partialFingerprints"].to_string()).collect();
+        prints.dedup();
+        assert_eq!(prints.len(), results.len() / if findings.inputs == 40 { 3 } else { 1 }, "one for each signature");
+    }
+}
+
+/// The triage of the seeds by a decoder that lets overlong forms and surrogates through.
+fn planted() -> Findings {
+    let lax = |bytes: &[u8]| {
+        let lets_through =
+            [&b"\xC0\xAF"[..], b"\xED\xA0\x80"].iter().any(|part| bytes.windows(part.len()).any(|at| at == *part));
+        Some(if lets_through { Validity::Valid } else { verdict(bytes) })
+    };
+    let (lax, good) = (Faulty { validate: lax, ..Faulty::default() }, Faulty::default());
+    let good = Faulty { info: utfuzz::Info { name: "good", ..good.info.clone() }, ..good };
+    let decoders: [&dyn Decoder; 2] = [&lax, &good];
+    let scratch = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("<b>", &b"a\xC0\xAF"[..]), ("`b`", b"\xED\xA0\x80bc"), ("c", b"c")] {
+        fs::write(scratch.path().join(name), bytes).unwrap();
+    }
+    let files = utfuzz::input::corpus::files_below(scratch.path()).unwrap();
+    let outcome = triage(&decoders, &Ledger::default(), &files, None, &|_, _| {}).unwrap();
+    let mut findings = Findings::of(&outcome, &decoders, 1_800_000_000, 1.0);
+    findings.targets.push(Target { name: "differential".into(), seconds: 60.0, executions: 123_456, corpus: 789 });
+    findings.history = vec![Night::of(&findings)];
+    findings
+}
+
+#[test]
+fn every_format_says_what_was_found() {
+    let findings = planted();
+    let signatures: Vec<&str> = findings.members().map(|member| member.signature.as_str()).collect();
+    assert!(signatures.contains(&"verdict/faulty/overlong-2/anywhere"), "{signatures:?}");
+    assert!(signatures.contains(&"verdict/faulty/surrogate/anywhere"), "{signatures:?}");
+    for (name, format) in FORMATS {
+        let text = text(format, &findings).replace("&#x2f;", "/");
+        assert!(signatures.iter().all(|signature| text.contains(signature)), "{name}:\n{text}");
+    }
+    let agreement = &findings.agreement;
+    assert_eq!(agreement.decoders, ["faulty", "good"]);
+    assert_eq!(agreement.same[0][0], agreement.inputs);
+    assert!(agreement.inputs > 100 && agreement.same[0][1] < agreement.asked[0][1]);
+    assert_eq!(agreement.same[0][1], agreement.same[1][0]);
+    let page = text(&Html, &findings);
+    for wanted in ["<td class=\"a10\"", "123456", ">789<", "<polyline ", "overlong-2: the overlong"] {
+        assert!(page.contains(wanted), "no {wanted}");
+    }
+}
+
+#[test]
+fn a_record_of_nothing_can_be_written() {
+    let mut nothing = record(&[String::new(), String::new()]);
+    for format in FORMATS {
+        text(format.1, &nothing);
+    }
+    nothing.clusters.clear();
+    nothing.history.clear();
+    nothing.agreement = Agreement { decoders: vec!["a".into()], ..Agreement::default() };
+    nothing.seconds = f64::NAN;
+    for format in FORMATS {
+        let text = text(format.1, &nothing);
+        assert!(!text.is_empty());
+    }
+}
+
+#[test]
+fn files_are_written_together_and_replaced_whole() {
+    for (name, findings) in [("hostile", hostile()), ("planted", planted())] {
+        let directory = directory(name);
+        write_all(&tame(), &directory).unwrap();
+        write_all(&findings, &directory).unwrap();
+        let mut names: Vec<String> =
+            fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["report.html", "report.json", "report.junit.xml", "report.md", "report.sarif"]);
+        for (name, format) in &FORMATS[..5] {
+            assert_eq!(fs::read_to_string(directory.join(name)).unwrap(), text(*format, &findings), "{name}");
+        }
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = write_all(&tame(), &file).unwrap_err().to_string();
+    assert!(error.contains("file"), "{error}");
+}
