@@ -142,7 +142,7 @@ fn run_by(behaviour: bool, more: fn() -> Vec<Box<dyn Decoder>>, case: &Case<'_>)
         let divergence = if by_behaviour { harness.run(case) } else { harness.run_in_full(case) };
         if let Some(divergence) = divergence {
             eprintln!("{}", crash_report(&divergence));
-            #[cfg(address_sanitizer)]
+            #[cfg(all(address_sanitizer, unix))]
             sanitizer::silence();
             std::process::abort();
         }
@@ -151,15 +151,15 @@ fn run_by(behaviour: bool, more: fn() -> Vec<Box<dyn Decoder>>, case: &Case<'_>)
     })
 }
 
-#[cfg(address_sanitizer)]
+#[cfg(all(address_sanitizer, unix))]
 #[allow(unsafe_code, reason = "the sanitizer is asked by its C interface")]
 mod sanitizer {
     use core::ffi::c_void;
     use std::os::fd::IntoRawFd;
 
-    /// Keeps the stack of an abort out of the report. It is the harness's own, the same for every divergence, and
-    /// ClusterFuzz would put two of its frames behind the signature: it takes crash states that share two lines for one
-    /// bug.
+    /// Keeps the stack of the abort out of the report. It is the harness's own, the same for every divergence, yet
+    /// ClusterFuzz would put two of its frames behind the signature; and crash states that share two lines are to it
+    /// signs of one bug.
     pub(super) fn silence() {
         unsafe extern "C" {
             fn __sanitizer_set_report_fd(fd: *mut c_void);
