@@ -158,8 +158,7 @@ mod sanitizer {
     use std::os::fd::IntoRawFd;
 
     /// Keeps the stack of the abort out of the report. It is the harness's own, the same for every divergence, yet
-    /// ClusterFuzz would put two of its frames behind the signature; and crash states that share two lines are to it
-    /// signs of one bug.
+    /// ClusterFuzz would put two of its frames behind the signature; and it groups crash states that share two lines.
     pub(super) fn silence() {
         unsafe extern "C" {
             fn __sanitizer_set_report_fd(fd: *mut c_void);
