@@ -1,14 +1,20 @@
-"""Renders reports/coverage.json and .md from what llvm-cov exports; called by .ci/coverage.
+"""Renders reports/coverage.json and .md from what llvm-cov exports. Called by .ci/coverage.
 
-coverage.json: `schema` (1), `command`, `toolchain {rustc, llvm}`, `target`, `measured[] {corpus, files, bytes,
-directories {NAME: total}, sources {PATH: total}}`, where a total is `{lines, covered, percent, entered, missed}`:
-`lines` have code, `covered` of them were run; `entered` are those that stand in a function that was run at all, and
-`missed` the entered ones that were not run (for a source, ranges of them).
+Usage: coverage.py RUSTC LLVM KEPT [NAME WORK DIRECTORY...]; in WORK `lcov` and `json` are what llvm-cov exported, and
+`start`, if it is there, is the line in which libFuzzer said what the corpus reaches. A further `--` and NAME begin the
+next corpus.
+
+coverage.json: `schema` (1), `target`, `toolchain {rustc, llvm}`, `kept`, `corpora[] {name, files, bytes, edges,
+features, directories {PATH: total}, sources {PATH: total}}`, where a total is `{lines, covered, percent, entered,
+missed}`: of the `lines` with code, `covered` were run; `entered` are the lines of functions that were run at all,
+`missed` those of them that were not run: how many, and for a source which. `kept` is how many of the committed files
+libFuzzer's merge keeps; `edges` and `features` are libFuzzer's, null where it was not asked.
 """
 
 import json
 import re
 import sys
+from itertools import groupby
 from pathlib import Path
 
 DIRECTORIES = ["src/spec", "src/decode", "src/judge"]
@@ -31,7 +37,8 @@ def lines_entered(export):
     entered = {}
     for function in export["data"][0]["functions"]:
         if function["count"]:
-            first, last = function["regions"][0][0], function["regions"][0][2]
+            first = min(region[0] for region in function["regions"])
+            last = max(region[2] for region in function["regions"])
             entered.setdefault(relative(function["filenames"][0]), set()).update(range(first, last + 1))
     return entered
 
@@ -58,27 +65,74 @@ def ranges(numbers):
     return [f"{first}-{last}" if first < last else str(first) for first, last in runs]
 
 
-def measured(corpus, work):
+def corpus(name, work, *directories):
+    work = Path(work)
     run = lines_run((work / "lcov").read_text())
     entered = lines_entered(json.loads((work / "json").read_text()))
-    sources, parts = {}, {}
+    sources, parts = {}, {directory: [] for directory in DIRECTORIES}
     for source in sorted(run):
         directory = str(Path(source).parent)
-        if directory not in DIRECTORIES:
-            continue
-        code = set(run[source])
-        covered = {line for line in code if run[source][line]}
-        inside = (code & entered.get(source, set())) | covered
-        part = (len(code), len(covered), len(inside), len(inside - covered))
-        parts.setdefault(directory, []).append(part)
-        sources[source] = total([part]) | {"missed": ranges(inside - covered)}
-    files = [file for directory in corpus.split() for file in Path(directory).iterdir() if file.is_file()]
+        if directory in parts:
+            code = set(run[source])
+            covered = {line for line in code if run[source][line]}
+            missed = code & entered.get(source, set()) - covered
+            part = (len(code), len(covered), len(covered | missed), len(missed))
+            parts[directory].append(part)
+            sources[source] = total([part]) | {"missed": ranges(missed)}
+    start = work / "start"
+    reached = re.search(r"cov: (\d+) ft: (\d+)", start.read_text()) if start.exists() else None
+    edges, features = map(int, reached.groups()) if reached else (None, None)
+    files = [file.stat().st_size for directory in directories for file in Path(directory).iterdir() if file.is_file()]
     return {
-        "corpus": re.sub(r"\S*/found", "what a run found", corpus),
+        "name": name,
         "files": len(files),
-        "bytes": sum(file.stat().st_size for file in files),
+        "bytes": sum(files),
+        "edges": edges,
+        "features": features,
         "directories": {directory: total(parts[directory]) for directory in DIRECTORIES},
         "sources": sources,
     }
 
 
+def markdown(report):
+    committed = report["corpora"][0]
+    yield "# Coverage\n"
+    yield "Lines that the target `differential` runs, AddressSanitizer build; written by `.ci/coverage`."
+    yield f"{report['toolchain']['rustc']}, {report['toolchain']['llvm']}.\n"
+    yield "`lines` have code. Not all of it is the target's to run: some only runs once a divergence is found (its"
+    yield "explanation), or is there for other commands (`check`), or runs in the compiler (the tables of `spec`). So the"
+    yield "last two columns say of the functions the target enters, how many lines they have, and how many no input of the"
+    yield "corpus reaches.\n"
+    yield f"libFuzzer's merge of the {committed['files']} committed files keeps {report['kept']}; the others are examples"
+    yield "of the standards and of text, kept for those who read.\n"
+    for one in report["corpora"]:
+        yield f"## {one['name']}: {one['files']} files, {one['bytes']} bytes\n"
+        if one["edges"]:
+            yield f"libFuzzer: {one['edges']} edges, {one['features']} features.\n"
+        yield "| | lines | run | | of functions entered | not run |"
+        yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+        for name, t in one["directories"].items():
+            yield f"| `{name}` | {t['lines']} | {t['covered']} | {t['percent']} % | {t['entered']} | {t['missed']} |"
+        yield ""
+    yield f"## By file: {committed['name']}\n"
+    yield "| | lines | run | | not run, of functions entered |"
+    yield "| --- | ---: | ---: | ---: | --- |"
+    for name, t in committed["sources"].items():
+        yield f"| `{name}` | {t['lines']} | {t['covered']} | {t['percent']} % | {', '.join(t['missed'])} |"
+
+
+def main(rustc, llvm, kept, *rest):
+    groups = [list(group) for end, group in groupby(rest, lambda word: word == "--") if not end]
+    corpora = [corpus(*group) for group in groups]
+    report = {
+        "schema": 1,
+        "target": "differential",
+        "toolchain": {"rustc": rustc, "llvm": llvm},
+        "kept": int(kept),
+        "corpora": corpora,
+    }
+    Path("reports/coverage.json").write_text(json.dumps(report, indent=1) + "\n")
+    Path("reports/coverage.md").write_text("".join(line + "\n" for line in markdown(report)))
+
+
+main(*sys.argv[1:])
