@@ -98,7 +98,8 @@ fn clean(value: &mut serde_json::Value) {
 }
 
 fn filters(findings: &Findings) -> Vec<Filter> {
-    let by: [(&'static str, fn(&Member) -> &str); 4] = [
+    type Of = fn(&Member) -> &str;
+    let by: [(&'static str, Of); 4] = [
         ("decoder", |member| &member.decoder),
         ("law", |member| &member.law),
         ("kind", |member| &member.subject),
