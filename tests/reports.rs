@@ -278,7 +278,9 @@ fn sarif_has_what_github_asks_for() {
         assert_eq!((driver["name"].as_str(), rules.len()), (Some("utfuzz"), Law::ALL.len()));
         for (rule, law) in rules.iter().zip(Law::ALL) {
             assert_eq!(rule["id"], law.name());
-            assert!(rule["shortDescription"]["text"].as_str().is_some_and(|text| text.len() > 9));
+            for words in ["shortDescription", "fullDescription", "help"] {
+                assert!(rule[words]["text"].as_str().is_some_and(|text| text.len() > 9), "{words}");
+            }
         }
         let results = run["results"].as_array().unwrap();
         assert_eq!(results.len(), findings.members().count());
@@ -380,4 +382,35 @@ fn files_are_written_together_and_replaced_whole() {
     fs::write(&file, "").unwrap();
     let error = write_all(&tame(), &file).unwrap_err().to_string();
     assert!(error.contains("file"), "{error}");
+}
+
+#[test]
+#[cfg(all(unix, feature = "cli"))]
+fn the_command_writes_reports_and_names_what_it_keeps() {
+    use std::os::unix::ffi::OsStrExt;
+    let scratch = tempfile::tempdir().unwrap();
+    let at = |name: &str| scratch.path().join(name);
+    fs::create_dir_all(at("crashes")).unwrap();
+    fs::write(at("crashes").join(std::ffi::OsStr::from_bytes(b"a \xFF\x1B[2J<b>|")), b"a\xC0\xAFb").unwrap();
+    fs::create_dir_all(at("reports")).unwrap();
+    let night = record(&[String::new(), String::new()]).history.remove(0);
+    append(&at("reports/history.jsonl"), &night).unwrap();
+    let triage = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_utfuzz"));
+        command.current_dir(scratch.path()).args(["triage", "crashes", "--no-ledger", "--decoders", "own,utf8-decode"]);
+        command.args(["--output", "kept", "--report", "reports"]).output().unwrap().status.code()
+    };
+    let kept = "kept/overlong-2__verdict__utf8-decode.bin";
+    for (status, level, exit) in [("new", "error", 1), ("regression", "note", 0)] {
+        assert_eq!(triage(), Some(exit));
+        let findings: Findings = serde_json::from_slice(&fs::read(at("reports/report.json")).unwrap()).unwrap();
+        let member = findings.members().next().unwrap();
+        assert_eq!((member.status.as_str(), findings.history.len()), (status, 1));
+        assert!(member.files[0].starts_with("crashes/a \u{fffd}\u{1b}["), "{:?}", member.files);
+        let log: Value = serde_json::from_slice(&fs::read(at("reports/report.sarif")).unwrap()).unwrap();
+        let result = &log["runs"][0]["results"][0];
+        assert_eq!(result["level"], level);
+        assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], kept);
+    }
+    assert_eq!(fs::read_dir(at("reports")).unwrap().count(), 6);
 }

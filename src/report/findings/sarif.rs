@@ -35,6 +35,7 @@ fn rule(law: Law) -> sarif::ReportingDescriptor {
     sarif::ReportingDescriptor::builder()
         .id(law.name())
         .short_description(words(law.says().to_owned()))
+        .full_description(words(law.says().to_owned()))
         .help(words(format!("{} A result names a decoder that breaks this, and on what.", law.says())))
         .default_configuration(sarif::ReportingConfiguration::builder().level("error").build())
         .build()
