@@ -72,7 +72,7 @@ pub fn history(path: &Path) -> Result<Vec<Night>, Error> {
 pub fn append(path: &Path, night: &Night) -> Result<(), Error> {
     let written = || {
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
-        let mut last = [b'\n'];
+        let mut last = *b"\n";
         if file.seek(SeekFrom::End(0))? > 0 {
             file.seek(SeekFrom::End(-1))?;
             file.read_exact(&mut last)?;

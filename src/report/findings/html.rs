@@ -100,13 +100,14 @@ fn clean(value: &mut serde_json::Value) {
 }
 
 fn filters(findings: &Findings) -> Vec<Filter> {
-    let by: [(&'static str, fn(&Member) -> &str); 4] = [
+    type Of = fn(&Member) -> &str;
+    let by: [(&'static str, Of); 4] = [
         ("decoder", |member| &member.decoder),
         ("law", |member| &member.law),
         ("kind", |member| &member.subject),
         ("status", |member| &member.status),
     ];
-    let filter = |(name, of): (&'static str, fn(&Member) -> &str)| Filter {
+    let filter = |(name, of): (&'static str, Of)| Filter {
         name,
         values: findings.members().map(|member| escape::lines(of(member))).collect(),
     };
