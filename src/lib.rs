@@ -31,10 +31,16 @@ pub mod check;
 pub mod fuzz;
 
 #[cfg(feature = "check")]
+pub mod targets;
+
+#[cfg(feature = "check")]
 pub mod score;
 
 #[cfg(feature = "check")]
 pub mod report;
+
+#[cfg(feature = "cli")]
+pub mod night;
 
 #[cfg(feature = "cli")]
 pub mod cli;

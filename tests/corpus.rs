@@ -6,7 +6,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::fs;
 use std::path::{Path, PathBuf};
 use utfuzz::fuzz::Harness;
-use utfuzz::input::Case;
+use utfuzz::input::artifact::Artifact;
 use utfuzz::triage::ledger::Ledger;
 
 fn main() {
@@ -41,9 +41,8 @@ fn seeds_are_those_of_the_code(corpus: &Path) -> Result<(), Failed> {
 }
 
 fn replay(path: &Path) -> Result<(), Failed> {
-    let bytes = fs::read(path)?;
     let decoders = utfuzz::peers::all();
-    match Harness::new(&decoders, "", Ledger::built_in())?.run(&Case::new(&bytes)) {
+    match Harness::new(&decoders, "", Ledger::built_in())?.run(&Artifact::read(path)?.case()) {
         None => Ok(()),
         Some(divergence) => Err(divergence.to_string().into()),
     }
@@ -51,7 +50,11 @@ fn replay(path: &Path) -> Result<(), Failed> {
 
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| path.is_file()).collect();
+    let mut files: Vec<PathBuf> = entries
+        .filter(|path| {
+            path.is_file() && !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+        })
+        .collect();
     files.sort();
     files
 }

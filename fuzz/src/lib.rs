@@ -9,6 +9,8 @@ use utfuzz::judge::FEATURES;
 #[repr(align(8))]
 struct Counters([AtomicU8; FEATURES]);
 
+/// `used`, since nothing in the program reads it: without that the optimiser takes it out, and every store to it.
+#[used]
 #[cfg_attr(target_os = "linux", unsafe(link_section = "__libfuzzer_extra_counters"))]
 static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
 

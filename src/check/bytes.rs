@@ -266,6 +266,7 @@ mod tests {
     use crate::input::exhaustive::Block;
     use crate::judge::{Law, Shape};
     use crate::spec::{UnitRule, grammar, validity};
+    use crate::triage::ledger::EXAMPLE;
 
     fn options(len: u32) -> ByteOptions {
         ByteOptions { len, ledger: Ledger::default(), resume: None }
@@ -279,7 +280,8 @@ mod tests {
     fn essence(outcome: &Outcome) -> String {
         let mut statistics = outcome.statistics.clone();
         statistics.kinds.sort();
-        let found: Vec<_> = outcome.divergences.iter().map(|(signature, found)| (signature, found.hits)).collect();
+        let found = outcome.divergences.iter();
+        let found: Vec<_> = found.map(|(signature, found)| (signature, found.hits, found.divergence.test())).collect();
         format!("{statistics:?} {found:?} {:?}", outcome.known)
     }
 
@@ -376,18 +378,6 @@ mod tests {
         }
     }
 
-    const LEDGER: &str = r#"
-        [[known]]
-        id = "a"
-        decoder = "faulty"
-        versions = "*"
-        laws = ["verdict"]
-        subjects = ["overlong-2"]
-        reason = "r"
-        link = "l"
-        date = "2026-11-20"
-    "#;
-
     /// Wrong on every string that begins so, and on one other.
     fn wrong() -> Faulty {
         let verdict = |bytes: &[u8], verdict| match bytes {
@@ -407,7 +397,7 @@ mod tests {
     fn a_run_that_was_broken_off_comes_to_the_same() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("state");
-        let ledger = Ledger::parse(LEDGER, "test").unwrap();
+        let ledger = Ledger::parse(EXAMPLE, "test").unwrap();
         let whole = outcome(&wrong(), &ByteOptions { ledger: ledger.clone(), ..options(2) });
         assert_eq!(whole.known.values().sum::<u64>(), 3);
         assert_eq!(whole.divergences.values().map(|found| found.hits).sum::<u64>(), 510);

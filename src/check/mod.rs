@@ -10,9 +10,11 @@ mod worker;
 
 pub use bytes::{ByteOptions, check_bytes};
 pub use classes::Covered;
+pub(crate) use state::stretches;
 
 use crate::decoder::Decoder;
 use crate::error::Error;
+use crate::input::artifact::Artifact;
 use crate::input::generate::Structured;
 use crate::input::{Case, corpus, vectors, words};
 use crate::judge::{Divergence, Signature, Statistics};
@@ -177,10 +179,10 @@ pub fn check(
                 ["differential", "regressions"].map(|name| corpus.join(name)).iter().filter(|path| path.is_dir())
             {
                 for path in corpus::files_below(directory)? {
-                    inputs.push(corpus::read_file(&path)?);
+                    inputs.push(Artifact::read(&path)?);
                 }
             }
-            Ok(each(decoders, &options.ledger, &inputs))
+            Ok(replay(decoders, &options.ledger, &inputs))
         })?;
     }
     run(Stage::Words, &|| {
@@ -198,8 +200,10 @@ pub fn check(
 }
 
 /// Judges these inputs and nothing else; ledger entries cannot go stale by it.
-pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: &[Vec<u8>]) -> Outcome {
-    each(decoders, ledger, inputs)
+pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: &[Artifact]) -> Outcome {
+    let mut worker = Worker::new(decoders, ledger);
+    inputs.iter().for_each(|input| worker.run(&input.case()));
+    worker.finish()
 }
 
 fn stale(decoders: &[&dyn Decoder], ledger: &Ledger, outcome: &Outcome) -> Vec<String> {

@@ -37,7 +37,7 @@ impl Run {
             format!("{} {} {}", info.name, info.version, info.contract)
         });
         Self {
-            schema: 1,
+            schema: 2,
             program: format!("{} {}", env!("CARGO_PKG_VERSION"), fingerprint(&program.unwrap_or_default())),
             len: options.len,
             decoders: decoders.collect(),
@@ -107,6 +107,8 @@ struct Witness {
     decoder: String,
     bytes: Vec<u8>,
     cuts: Vec<usize>,
+    /// The distance of the cuts, where it is even; there may be more of them than are kept.
+    step: Option<usize>,
     hits: u64,
 }
 
@@ -187,11 +189,12 @@ impl File {
             decoder: signature.decoder.to_owned(),
             bytes: found.divergence.bytes.clone(),
             cuts: found.divergence.cuts.clone(),
+            step: found.divergence.step,
             hits: found.hits,
         };
         Self {
             run: state.run.clone(),
-            done: stretches(&state.done),
+            done: stretches((0..state.done.len()).filter(|&piece| state.done[piece])),
             seconds: (state.before + state.now).as_secs_f64(),
             strings: statistics.cases,
             valid: statistics.valid,
@@ -212,7 +215,11 @@ impl File {
         let outcome = &mut state.outcome;
         for witness in self.divergences {
             let decoder = decoders.iter().position(|decoder| decoder.info().name == witness.decoder)?;
-            let cuts = Cuts::new(witness.cuts, witness.bytes.len());
+            let len = witness.bytes.len();
+            let cuts = match witness.step {
+                Some(step) => Cuts::every(step, len),
+                None => Cuts::new(witness.cuts, len),
+            };
             let case = Case::with_cuts(&witness.bytes, cuts);
             Worker::new(decoders, ledger).again(decoder, &case, witness.hits, outcome);
         }
@@ -235,13 +242,13 @@ impl File {
     }
 }
 
-/// First and last of each stretch of `true`.
-fn stretches(done: &[bool]) -> Vec<(usize, usize)> {
+/// First and last of each stretch of ascending numbers.
+pub(crate) fn stretches(numbers: impl IntoIterator<Item = usize>) -> Vec<(usize, usize)> {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
-    for (piece, _) in done.iter().enumerate().filter(|(_, done)| **done) {
+    for number in numbers {
         match stretches.last_mut() {
-            Some((_, last)) if *last + 1 == piece => *last = piece,
-            _ => stretches.push((piece, piece)),
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => stretches.push((number, number)),
         }
     }
     stretches

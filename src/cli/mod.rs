@@ -6,6 +6,7 @@ mod check;
 mod explain;
 mod list;
 mod minimize;
+mod nightly;
 mod replay;
 mod score;
 mod triage;
@@ -38,6 +39,7 @@ enum Verb {
     Score(score::Score),
     Minimize(minimize::Minimize),
     Triage(triage::Triage),
+    Nightly(nightly::Nightly),
 }
 
 /// What a verb ended with, where nothing failed.
@@ -106,6 +108,7 @@ impl Cli {
             Verb::Score(score) => score.run(&mut out),
             Verb::Minimize(minimize) => minimize.run(&mut out),
             Verb::Triage(triage) => triage.run(&mut out),
+            Verb::Nightly(nightly) => nightly.run(&mut out),
         };
         let flushed = out.flush();
         match result.and_then(|verdict| flushed.map(|()| verdict).map_err(Failure::Output)) {

@@ -3,6 +3,7 @@
 use super::{Failure, Judging, Verdict};
 use crate::check::replay;
 use crate::error::Error;
+use crate::input::artifact::Artifact;
 use crate::input::corpus;
 use crate::report::Report;
 use clap::Args;
@@ -10,7 +11,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Judge the decoders on files; each is exactly the bytes they see
+/// Judge the decoders on files; each is exactly the bytes they see, but those named *.cut and those below a directory
+/// named `streaming` or `structured`, which are read as these targets do
 #[derive(Debug, Args)]
 pub(super) struct Replay {
     /// The files
@@ -32,7 +34,7 @@ impl Replay {
         if files.is_empty() {
             return Err(Error::usage("there is no file below what was named; nothing was judged").into());
         }
-        let inputs = files.iter().map(|path| corpus::read_file(path)).collect::<Result<Vec<_>, _>>()?;
+        let inputs = files.iter().map(|path| Artifact::read(path)).collect::<Result<Vec<_>, _>>()?;
         let start = Instant::now();
         let outcome = replay(&decoders, &ledger, &inputs);
         let report =

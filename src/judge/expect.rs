@@ -1,10 +1,11 @@
 //! What `spec` expects of a case: one reading for each grammar and unit rule, one output for each contract, both
 //! computed when they are first asked for.
 
-use crate::spec::grammar::Form;
+use crate::spec::grammar::{Form, Grammar};
 use crate::spec::model::{generalised_len, malformed, payload, stripped};
 use crate::spec::{self, Automaton, Bom, Contract, Reading, Replacement, Unit, UnitRule};
 use crate::utf8::{BYTE_ORDER_MARK, Malformed, Validity};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The expectations under every contract of a judge.
 #[derive(Default)]
@@ -16,7 +17,7 @@ pub(super) struct Expectations {
 /// The ill-formed units of the input under one grammar and unit rule.
 struct IllFormed {
     contract: Contract,
-    automaton: Automaton,
+    automaton: Arc<Automaton>,
     units: Vec<Unit>,
     known: bool,
 }
@@ -42,7 +43,7 @@ impl Expectations {
         let alike =
             |known: &IllFormed| (known.contract.grammar, known.contract.unit) == (contract.grammar, contract.unit);
         let reading = self.readings.iter().position(alike).unwrap_or_else(|| {
-            let automaton = Automaton::of(contract.grammar);
+            let automaton = compiled(contract.grammar);
             self.readings.push(IllFormed { contract, automaton, units: Vec::new(), known: false });
             self.readings.len() - 1
         });
@@ -71,6 +72,18 @@ impl Expectations {
         }
         Some(Expectation { bytes, automaton: &reading.automaton, units: &reading.units, output })
     }
+}
+
+/// The automaton of a grammar, compiled once in a process: examining a divergence takes a judge of its own.
+fn compiled(grammar: &'static Grammar) -> Arc<Automaton> {
+    static COMPILED: Mutex<Vec<(&Grammar, Arc<Automaton>)>> = Mutex::new(Vec::new());
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, automaton)) = compiled.iter().find(|(known, _)| *known == grammar) {
+        return Arc::clone(automaton);
+    }
+    let automaton = Arc::new(Automaton::of(grammar));
+    compiled.push((grammar, Arc::clone(&automaton)));
+    automaton
 }
 
 impl Output {

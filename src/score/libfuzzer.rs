@@ -4,43 +4,21 @@ use super::embedded::Ended;
 use super::{Engine, Find};
 use crate::error::Error;
 use crate::fuzz::{DECODERS, FEATURES};
-use std::path::{Path, PathBuf};
+use crate::targets::Targets;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The built targets.
-pub(super) struct Targets {
-    directory: PathBuf,
-}
+/// The targets that are engines.
+pub(super) struct Engines(Targets);
 
-impl Targets {
-    /// Builds the targets with the planted decoders in them. `root` is the directory `fuzz/` lies in.
+impl Engines {
+    /// Builds them, with the planted decoders.
     ///
     /// # Errors
-    /// cargo-fuzz is not there, or the build fails.
+    /// See [`Targets::build`].
     pub(super) fn build(root: &Path) -> Result<Self, Error> {
-        let fuzz = root.join("fuzz");
-        if !fuzz.join("Cargo.toml").is_file() {
-            let path = crate::error::shown(&fuzz);
-            return Err(Error::usage(format!(
-                "{path}: no fuzz targets here; run this from the root of the repository"
-            )));
-        }
-        for target in ["plain", "differential"] {
-            let build = Command::new("cargo")
-                .args(["fuzz", "build", "--features", "planted", target])
-                .current_dir(root)
-                .stdin(Stdio::null())
-                .status();
-            let built = build.map_err(|error| Error::usage(format!("cargo: {error}; install Rust")))?;
-            if !built.success() {
-                return Err(Error::usage(format!(
-                    "cargo fuzz build --features planted {target} failed ({built}); it needs `cargo install --locked cargo-fuzz`"
-                )));
-            }
-        }
-        let directory = fuzz.join("target").join(env!("UTFUZZ_TARGET")).join("release");
-        Ok(Self { directory })
+        Targets::build(root, &["plain", "differential"]).map(Self)
     }
 
     /// Runs one target against one decoder. A target that does not start, or ends by neither a divergence nor the time
@@ -55,7 +33,7 @@ impl Targets {
     }
 
     fn try_run(&self, decoder: &str, engine: Engine, seed: u64, budget: Duration) -> Result<Ended, Error> {
-        let target = self.directory.join(if engine == Engine::Plain { "plain" } else { "differential" });
+        let target = self.0.program(if engine == Engine::Plain { "plain" } else { "differential" });
         let scratch = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), &error))?;
         let corpus = scratch.path().join("corpus");
         std::fs::create_dir(&corpus).map_err(|error| Error::io(&corpus, &error))?;
@@ -109,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_run_that_fails_is_a_find_that_says_so() {
-        let nowhere = Targets { directory: PathBuf::from("no such directory") };
+        let nowhere = Engines(Targets::in_directory("no such directory".into()));
         let ended = nowhere.run("planted-s01", Engine::Plain, 1, Duration::from_secs(1));
         let find = ended.find.map(|find| find.to_string()).unwrap_or_default();
         assert!(find.starts_with("the run failed: ") && find.contains("no such directory"), "{find}");

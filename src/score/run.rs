@@ -1,7 +1,7 @@
 //! Every engine against every planted decoder.
 
 use super::embedded::Ended;
-use super::libfuzzer::Targets;
+use super::libfuzzer::Engines;
 use super::{Cell, Engine, Outcome, Row, Run, Score, embedded};
 use crate::decoder::Decoder;
 use crate::error::Error;
@@ -42,7 +42,7 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     let start = Instant::now();
     crate::judge::silence_panics();
     let targets = match options.engines.iter().any(|engine| engine.is_target()) {
-        true => Some(Targets::build(&options.root)?),
+        true => Some(Engines::build(&options.root)?),
         false => None,
     };
     let mut rows: Vec<Row> = Vec::new();

@@ -31,6 +31,20 @@ impl Side {
     }
 }
 
+/// Whether the place is what makes a decoder go wrong, whatever stands there.
+fn is_about_the_place(shape: Shape) -> bool {
+    match shape {
+        Shape::Anywhere | Shape::Tail => false,
+        Shape::Edge(_) | Shape::Offset | Shape::Cut | Shape::Context => true,
+    }
+}
+
+/// Whether one is the other on something else, in a place that is the cause of both: either may stand for both.
+pub fn are_one(a: &Signature, b: &Signature) -> bool {
+    let both_placed = is_about_the_place(a.shape) && is_about_the_place(b.shape);
+    a == b || both_placed && a.decoder == b.decoder && a.law == b.law
+}
+
 /// The signatures, those of one cause together; each group, and the groups, in the order of the signatures.
 pub fn clusters(signatures: &[Signature]) -> Vec<Vec<Signature>> {
     let mut groups: Vec<Vec<Signature>> = Vec::new();

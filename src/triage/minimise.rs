@@ -1,7 +1,7 @@
 //! The smallest input with the same signature, found in the process, by the same steps on every machine.
 //!
-//! Every candidate is judged; it is kept only if it has the signature of the input at hand, so that one divergence never
-//! turns into another. What is tried: shorter strings (units, bytes and cuts taken out, from halves down to one), then
+//! Every candidate is judged; it is kept only if it has the signature of the input at hand, or one that this is told to
+//! take for the same, so that one divergence never turns into another. What is tried: shorter strings (units, bytes and cuts taken out, from halves down to one), then
 //! plainer ones of the same length (the byte that stands for its class, `a` for characters), both in turn until
 //! nothing helps; at the end every class string that would be shorter still, as far as there are few enough.
 
@@ -49,7 +49,7 @@ impl Input {
 /// What a divergence comes down to.
 #[derive(Clone, Debug)]
 pub struct Witness {
-    /// The signature, that of the divergence.
+    /// Its signature: that of the divergence, or one taken for the same.
     pub signature: Signature,
     /// The smallest input found that has it.
     pub input: Input,
@@ -61,8 +61,21 @@ pub struct Witness {
 
 /// The smallest input that shows this divergence of this decoder.
 pub fn minimise(decoder: &dyn Decoder, divergence: &Divergence) -> Witness {
-    let target = &divergence.signature;
-    let mut hunt = Hunt { judge: Judge::new([decoder]), target, steps: 0, examined: 0, same_law: true };
+    minimise_as(decoder, divergence, &|signature| *signature == divergence.signature)
+}
+
+/// The smallest input with a signature that is the same for the caller.
+pub fn minimise_as(decoder: &dyn Decoder, divergence: &Divergence, same: &dyn Fn(&Signature) -> bool) -> Witness {
+    let law = divergence.signature.law;
+    let mut hunt = Hunt {
+        judge: Judge::new([decoder]),
+        law,
+        same,
+        signature: divergence.signature.clone(),
+        steps: 0,
+        examined: 0,
+        same_law: true,
+    };
     let mut best = hunt.first(divergence);
     loop {
         let before = best.clone();
@@ -74,15 +87,19 @@ pub fn minimise(decoder: &dyn Decoder, divergence: &Divergence) -> Witness {
     }
     if let Some(shorter) = shortest(&mut hunt, &best) {
         best = shorter;
+        simplify(&mut hunt, decoder.info().contract, &mut best);
     }
     let agreeing = nearest_agreeing(&mut hunt, &best);
-    Witness { signature: target.clone(), input: best, agreeing, steps: hunt.steps }
+    Witness { signature: hunt.signature, input: best, agreeing, steps: hunt.steps }
 }
 
 /// Judges candidates.
 struct Hunt<'a> {
     judge: Judge<'a>,
-    target: &'a Signature,
+    law: Law,
+    same: &'a dyn Fn(&Signature) -> bool,
+    /// That of the best input.
+    signature: Signature,
     steps: u64,
     examined: u64,
     /// Whether the input at hand breaks the law of the signature itself; others need not be examined then.
@@ -118,11 +135,16 @@ impl Hunt<'_> {
         self.steps += 1;
         let case = input.case();
         let Some(broken) = self.judge.judge(&case).first().copied() else { return false };
-        if self.same_law && broken.law != self.target.law {
+        if self.same_law && broken.law != self.law {
             return false;
         }
         self.examined += 1;
-        self.judge.signature(&case, &broken) == *self.target
+        let signature = self.judge.signature(&case, &broken);
+        let same = (self.same)(&signature);
+        if same {
+            self.signature = signature;
+        }
+        same
     }
 
     fn take(&mut self, candidate: Input, best: &mut Input) -> bool {
@@ -207,9 +229,10 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
 fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
     const ALONE: usize = 4;
     const BEHIND_ASCII: usize = 2;
-    let len = best.bytes.len();
+    /// No block is longer.
+    const LONGEST: usize = 256;
     let mut strings = Strings::default();
-    for shorter in 0..len {
+    for shorter in 0..best.bytes.len().min(LONGEST) {
         for tail in if shorter <= ALONE { shorter..=shorter } else { 1..=BEHIND_ASCII } {
             for index in 0..(ByteClass::COUNT as u64).pow(tail as u32) {
                 let bytes = strings.behind_ascii(shorter - tail, tail as u32, index).to_vec();

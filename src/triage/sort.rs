@@ -28,6 +28,19 @@ pub struct Sorted {
     pub findings: BTreeMap<Signature, Finding>,
 }
 
+impl Finding {
+    /// Counts the inputs of another here too; the smaller divergence stays.
+    pub(super) fn absorb(&mut self, other: Self) {
+        let size = |divergence: &Divergence| (divergence.bytes.len(), divergence.bytes.clone());
+        self.inputs += other.inputs;
+        let room = Sorted::NAMED.saturating_sub(self.files.len());
+        self.files.extend(other.files.into_iter().take(room));
+        if size(&other.divergence) < size(&self.divergence) {
+            self.divergence = other.divergence;
+        }
+    }
+}
+
 impl Sorted {
     /// So many files are named for one signature.
     pub const NAMED: usize = 20;
@@ -43,19 +56,11 @@ impl Sorted {
     }
 
     fn add(&mut self, signature: Signature, finding: Finding) {
-        let size = |divergence: &Divergence| (divergence.bytes.len(), divergence.bytes.clone());
         match self.findings.get_mut(&signature) {
             None => {
                 self.findings.insert(signature, finding);
             }
-            Some(known) => {
-                known.inputs += finding.inputs;
-                let room = Self::NAMED.saturating_sub(known.files.len());
-                known.files.extend(finding.files.into_iter().take(room));
-                if size(&finding.divergence) < size(&known.divergence) {
-                    known.divergence = finding.divergence;
-                }
-            }
+            Some(known) => known.absorb(finding),
         }
     }
 

@@ -1,14 +1,14 @@
 //! A heap of files, from reading them to clusters with witnesses.
 
-use super::cluster::clusters;
+use super::cluster::{are_one, clusters};
 use super::ledger::Ledger;
-use super::minimise::{Witness, minimise};
+use super::minimise::{Witness, minimise_as};
 use super::sort::{Finding, Sorted, Sorter};
 use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::input::artifact::Artifact;
 use crate::input::corpus::files_below;
-use crate::judge::Signature;
+use crate::judge::{Judge, Signature};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,8 +39,10 @@ pub struct Cluster {
 /// One signature.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// The inputs that have it.
+    /// The inputs that have it, and the witness explained.
     pub finding: Finding,
+    /// Signatures that differ only in what stands at the place that is their cause; their inputs are counted here.
+    pub others: Vec<Signature>,
     /// What they come down to.
     pub witness: Witness,
     /// Whether it was there before.
@@ -99,26 +101,51 @@ pub fn triage(
         None => BTreeMap::new(),
     };
     let (sorted, unread, slow) = sort(decoders, files, &|share| progress("sorting", share));
+    let ones = one_each(sorted.findings);
     let done = AtomicUsize::new(0);
-    let count = sorted.findings.len();
-    let findings: Vec<(Signature, Finding)> = sorted.findings.into_iter().collect();
-    let members: Vec<Member> = findings
-        .into_par_iter()
-        .with_max_len(1)
-        .filter_map(|(signature, finding)| {
-            let decoder = decoders.iter().find(|decoder| decoder.info().name == signature.decoder)?;
-            let witness = minimise(*decoder, &finding.divergence);
-            progress("minimising", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / count as f64);
-            let status = status(&signature, *decoder, ledger, &kept);
-            Some(Member { finding, witness, status })
-        })
-        .collect();
-    let signatures: Vec<Signature> = members.iter().map(|member| member.witness.signature.clone()).collect();
-    let mut members: BTreeMap<Signature, Member> = signatures.iter().cloned().zip(members).collect();
+    let work = |one: &One| {
+        let index = decoders.iter().position(|decoder| decoder.info().name == one.signatures[0].decoder)?;
+        let same = |signature: &Signature| one.signatures.iter().any(|of_one| are_one(of_one, signature));
+        let witness = minimise_as(decoders[index], &one.finding.divergence, &same);
+        let mut judge = Judge::new(decoders.iter().copied());
+        let case = witness.input.case();
+        let divergence = judge.judge_one(index, &case).map(|broken| judge.explain(&case, &broken));
+        progress("minimising", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / ones.len() as f64);
+        let status = status(&witness.signature, decoders[index], ledger, &kept);
+        let others = one.signatures.iter().filter(|signature| **signature != witness.signature).cloned().collect();
+        let divergence = divergence.unwrap_or_else(|| one.finding.divergence.clone());
+        Some(Member { finding: Finding { divergence, ..one.finding.clone() }, others, witness, status })
+    };
+    let members: Vec<Option<Member>> = ones.par_iter().with_max_len(1).map(work).collect();
+    let mut members: BTreeMap<Signature, Member> =
+        members.into_iter().flatten().map(|member| (member.witness.signature.clone(), member)).collect();
+    let signatures: Vec<Signature> = members.keys().cloned().collect();
     let clusters = clusters(&signatures)
         .into_iter()
         .map(|group| Cluster { members: group.iter().filter_map(|signature| members.remove(signature)).collect() });
     Ok(Outcome { inputs: sorted.inputs, quiet: sorted.quiet, clusters: clusters.collect(), unread, slow })
+}
+
+/// What is to be minimised as one.
+struct One {
+    /// Never empty.
+    signatures: Vec<Signature>,
+    finding: Finding,
+}
+
+/// Findings of which each may stand for the other, together.
+fn one_each(findings: BTreeMap<Signature, Finding>) -> Vec<One> {
+    let mut ones: Vec<One> = Vec::new();
+    for (signature, finding) in findings {
+        match ones.iter_mut().find(|one| are_one(&one.signatures[0], &signature)) {
+            Some(one) => {
+                one.signatures.push(signature);
+                one.finding.absorb(finding);
+            }
+            None => ones.push(One { signatures: vec![signature], finding }),
+        }
+    }
+    ones
 }
 
 fn status(
@@ -130,7 +157,7 @@ fn status(
     if let Some(entry) = ledger.covers(decoder.info(), signature.law, signature.subject) {
         return Status::Known(ledger.entries()[entry].id.clone());
     }
-    match kept.get(signature).and_then(|finding| finding.files.first()) {
+    match kept.iter().find(|(other, _)| are_one(other, signature)).and_then(|(_, finding)| finding.files.first()) {
         Some(file) => Status::Regression(file.clone()),
         None => Status::New,
     }

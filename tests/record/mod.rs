@@ -80,6 +80,7 @@ fn member(text: &str, status: &str) -> Member {
     };
     Member {
         signature: text(),
+        others: vec![text(), format!("a/b/{}/d", text())],
         law: text(),
         decoder: text(),
         version: text(),

@@ -160,6 +160,20 @@ fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::exhaustive::Block;
+
+    /// Short strings at every offset, and longer ones across an edge, are accepted as by the standard.
+    pub(super) fn assert_sound(accepts: fn(&[u8]) -> bool) {
+        let blocks = (1..=3).flat_map(|len| (0..=130).map(move |offset| Block { len, offset }));
+        let mut bytes = Vec::new();
+        for block in blocks.chain([Block { len: 4, offset: 13 }]) {
+            for index in 0..block.count() {
+                block.write(index, &mut bytes);
+                let valid = core::str::from_utf8(&bytes).is_ok();
+                assert_eq!(accepts(&bytes), valid, "{}: {:02X?}", block.offset, &bytes[block.offset..]);
+            }
+        }
+    }
 
     #[test]
     fn rows_are_complete_and_ids_unique() {

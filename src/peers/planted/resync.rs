@@ -10,11 +10,9 @@ use crate::spec::model::push_generalised;
 use crate::spec::{Contract, Replacement, UnitRule};
 use crate::utf8::{ErrorLen, Kind, Malformed, REPLACEMENT, is_continuation};
 
-/// Writes what becomes of an error at this offset; returns how many bytes are done with.
-type Replace = fn(bytes: &[u8], at: usize, error: &Utf8Error, out: &mut Vec<u8>) -> usize;
-
-/// Decodes, handing every error to `replace`.
-fn replacing(bytes: &[u8], out: &mut Vec<u8>, replace: Replace) {
+/// Decodes, handing every error to `replace`, which is given its offset, writes what becomes of it, and returns how many
+/// bytes are done with.
+fn replacing(bytes: &[u8], out: &mut Vec<u8>, replace: impl Fn(&[u8], usize, &Utf8Error, &mut Vec<u8>) -> usize) {
     let mut at = 0;
     while let Some(error) = errors(&bytes[at..]).next() {
         let start = at + error.valid_up_to();
@@ -22,6 +20,14 @@ fn replacing(bytes: &[u8], out: &mut Vec<u8>, replace: Replace) {
         at = (start + replace(bytes, start, &error, out).max(1)).min(bytes.len());
     }
     out.extend_from_slice(&bytes[at..]);
+}
+
+/// Decodes with one replacement for every error; `taken` is given its offset and returns how many bytes are done with.
+fn replacing_once(bytes: &[u8], out: &mut Vec<u8>, taken: fn(&[u8], usize, &Utf8Error) -> usize) {
+    replacing(bytes, out, |bytes, at, error, out| {
+        push_replacements(1, out);
+        taken(bytes, at, error)
+    });
 }
 
 fn push_replacements(count: usize, out: &mut Vec<u8>) {
@@ -67,10 +73,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            replacing(bytes, out, |_, _, error, out| {
-                push_replacements(1, out);
-                error.range().len() + usize::from(error.kind() == Kind::TooShort)
-            });
+            replacing_once(bytes, out, |_, _, error| error.range().len() + usize::from(error.kind() == Kind::TooShort));
         },
         ..sound!("r02", "the byte that breaks a sequence off is consumed with it", "php-src#8360", OFFENDING)
     },
@@ -90,8 +93,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            replacing(bytes, out, |bytes, at, _, out| {
-                push_replacements(1, out);
+            replacing_once(bytes, out, |bytes, at, _| {
                 let others = bytes[at + 1..].iter().take(announced(bytes[at]) - 1);
                 1 + others.take_while(|&&byte| is_continuation(byte)).count()
             });
@@ -119,8 +121,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            replacing(bytes, out, |bytes, at, error, out| {
-                push_replacements(1, out);
+            replacing_once(bytes, out, |bytes, at, error| {
                 let left = bytes.len() - at;
                 if announced(bytes[at]) > left { left } else { error.range().len() }
             });
@@ -153,12 +154,9 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            replacing(bytes, out, |bytes, at, error, out| {
-                push_replacements(1, out);
-                match bytes[at..] {
-                    [0x80..=0xBF, 0xC0 | 0xC1, 0x80..=0xBF, ..] => 3,
-                    _ => error.range().len(),
-                }
+            replacing_once(bytes, out, |bytes, at, error| match bytes[at..] {
+                [0x80..=0xBF, 0xC0 | 0xC1, 0x80..=0xBF, ..] => 3,
+                _ => error.range().len(),
             });
         },
         ..sound!(
@@ -170,8 +168,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            replacing(bytes, out, |bytes, at, error, out| {
-                push_replacements(1, out);
+            replacing_once(bytes, out, |bytes, at, error| {
                 if error.kind() == Kind::TooShort { announced(bytes[at]) } else { error.range().len() }
             });
         },
@@ -187,10 +184,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            replacing(bytes, out, |bytes, at, error, out| {
-                push_replacements(1, out);
-                if bytes[at] >= 0xF8 { 4 } else { error.range().len() }
-            });
+            replacing_once(bytes, out, |bytes, at, error| if bytes[at] >= 0xF8 { 4 } else { error.range().len() });
         },
         ..sound!(
             "r14",
@@ -264,8 +258,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            replacing(bytes, out, |bytes, at, error, out| {
-                push_replacements(1, out);
+            replacing_once(bytes, out, |bytes, at, error| {
                 let is_whole = bytes.get(at + 2).is_some_and(|&third| is_continuation(third));
                 if error.kind() == Kind::Surrogate && is_whole { 3 } else { error.range().len() }
             });

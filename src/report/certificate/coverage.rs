@@ -1,7 +1,7 @@
 //! What was covered, told from the very sets of cases that were run.
 
 use super::Report;
-use crate::check::{Covered, bytes};
+use crate::check::{Covered, bytes, stretches};
 use crate::input::deep::{self, Ask};
 use crate::input::filler::Filler;
 use serde::{Deserialize, Serialize};
@@ -34,25 +34,18 @@ pub(super) struct Part {
 
 impl Part {
     pub(super) fn of(covered: &Covered) -> Self {
-        let comparisons = covered.comparisons.iter().map(|(name, count)| ((*name).to_owned(), *count));
-        Self {
-            name: covered.part.name.to_owned(),
-            cases: covered.cases,
-            comparisons: comparisons.collect(),
-            seconds: covered.seconds,
-        }
+        Self::new(covered.part.name, covered.cases, &covered.comparisons, covered.seconds)
     }
 
     /// All of a run.
     pub(super) fn whole(report: &Report<'_>) -> Self {
         let statistics = &report.outcome.statistics;
-        let comparisons = statistics.comparisons.iter().map(|(name, count)| ((*name).to_owned(), *count));
-        Self {
-            name: "byte strings".to_owned(),
-            cases: statistics.cases,
-            comparisons: comparisons.collect(),
-            seconds: report.seconds,
-        }
+        Self::new("byte strings", statistics.cases, &statistics.comparisons, report.seconds)
+    }
+
+    fn new(name: &str, cases: u64, comparisons: &[(&str, u64)], seconds: f64) -> Self {
+        let comparisons = comparisons.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        Self { name: name.to_owned(), cases, comparisons, seconds }
     }
 
     pub(super) fn compared(&self) -> u64 {
@@ -77,7 +70,7 @@ pub(super) fn rows(part: &deep::Part) -> Vec<Row> {
             offsets.sort_unstable();
             let strings = 13u64.pow(len) * offsets.len() as u64;
             let cases = strings * ask.variants(len);
-            let offsets = stretches(&offsets);
+            let offsets = stretches(offsets);
             match setting.last_mut() {
                 Some(row) if row.offsets == offsets && row.lengths.1 + 1 == len => {
                     row.lengths.1 = len;
@@ -125,18 +118,6 @@ pub(super) fn byte_rows(report: &Report<'_>, len: u32) -> Vec<Row> {
         rows.push(row(before, "ASCII", format!("{behind} bytes ASCII"), across));
     }
     rows
-}
-
-/// First and last of each stretch of ascending numbers.
-fn stretches(numbers: &[usize]) -> Vec<(usize, usize)> {
-    let mut stretches: Vec<(usize, usize)> = Vec::new();
-    for &number in numbers {
-        match stretches.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            _ => stretches.push((number, number)),
-        }
-    }
-    stretches
 }
 
 #[cfg(test)]

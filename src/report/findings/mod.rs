@@ -141,6 +141,8 @@ pub struct Cluster {
 pub struct Member {
     /// `law/decoder/subject/shape`.
     pub signature: String,
+    /// Signatures that differ only in what stands at the place that is their cause.
+    pub others: Vec<String>,
     /// The strongest law that shows it.
     pub law: String,
     /// The decoder.
@@ -344,6 +346,7 @@ fn member(member: &triage::Member) -> Member {
     });
     Member {
         signature: signature.to_string(),
+        others: member.others.iter().map(ToString::to_string).collect(),
         law: signature.law.name().into(),
         decoder: signature.decoder.into(),
         version: divergence.version.into(),

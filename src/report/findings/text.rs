@@ -42,6 +42,9 @@ fn write_cluster(cluster: &Cluster, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_member(member: &Member, out: &mut dyn Write) -> io::Result<()> {
+    if !member.others.is_empty() {
+        writeln!(out, "    also:    {}", printable(&member.others.join(" ")))?;
+    }
     let cuts = member.cuts.as_ref().filter(|cuts| !cuts.is_empty());
     let cuts = cuts.map_or(String::new(), |cuts| format!(", cut at {cuts:?}"));
     writeln!(out, "    witness: {}{cuts}", printable(&member.notation))?;

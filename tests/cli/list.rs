@@ -1,0 +1,52 @@
+//! `utfuzz list`.
+
+use super::run::{Run, assert_none_wrong, directory_with, names, run};
+
+fn listed(run: &Run) -> Vec<String> {
+    run.out().lines().map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn list_shows_every_decoder_the_filter_selects() {
+    let directory = directory_with(&[]);
+    type Keeps = fn(&str) -> bool;
+    let rows: [(&[&str], Keeps); 11] = [
+        (&[], |_| true),
+        (&["--decoders", "*"], |_| true),
+        (&["--decoders", "own"], |name| name == "own"),
+        (&["--decoders", "std, own"], |name| ["own", "std"].contains(&name)),
+        (&["--decoders", "-own"], |name| name != "own"),
+        (&["--decoders=-own,-std"], |name| !["own", "std"].contains(&name)),
+        (&["--decoders", "simdutf8-*"], |name| name.starts_with("simdutf8-")),
+        (&["--decoders", "utf*8*"], |name| name.starts_with("utf")),
+        (&["--decoders", "*8"], |name| name.ends_with('8')),
+        (&["--decoders", "*,-encoding_rs*"], |name| !name.starts_with("encoding_rs")),
+        (&["--decoders", "encoding_rs*,-encoding_rs-bom"], |name| {
+            name.starts_with("encoding_rs") && name != "encoding_rs-bom"
+        }),
+    ];
+    let mut wrong = Vec::new();
+    for (args, keeps) in rows {
+        let expected: Vec<_> = names(true).into_iter().filter(|name| keeps(name)).map(str::to_owned).collect();
+        assert!(!expected.is_empty(), "{args:?} would test nothing");
+        let text = run(directory.path(), &[&["list"], args].concat());
+        let json = run(directory.path(), &[&["list", "--json"], args].concat());
+        wrong.extend(text.wrong_quiet(0).into_iter().chain(json.wrong_quiet(0)));
+        if listed(&text) != expected {
+            wrong.push(format!("{}: {:?} instead of {expected:?}", text.line, listed(&text)));
+        }
+        let rows = json.json();
+        let in_json: Vec<_> =
+            rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap_or("").to_owned()).collect();
+        if in_json != expected {
+            wrong.push(format!("{}: {in_json:?} instead of {expected:?}", json.line));
+        }
+        for row in rows.as_array().unwrap() {
+            let told = |key: &str| row[key].as_str().is_some_and(|value| !value.is_empty());
+            if !["version", "contract"].into_iter().all(told) || row["answers"].as_array().is_none_or(Vec::is_empty) {
+                wrong.push(format!("{}: version, contract or answers are not told: {row}", json.line));
+            }
+        }
+    }
+    assert_none_wrong(wrong);
+}

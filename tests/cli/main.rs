@@ -1,0 +1,227 @@
+//! The command as a user meets it: exit status, what stands on which stream, and what never reaches a terminal.
+//!
+//! Here is what holds of several verbs.
+#![cfg(feature = "cli")]
+
+mod check;
+mod explain;
+mod hostile;
+mod list;
+mod replay;
+mod run;
+
+use run::{LEDGER, Run, assert_none_wrong, command, directory_with, names, run, run_with_input};
+use std::fs;
+
+#[test]
+fn bad_input_is_refused_in_one_line_that_names_it() {
+    let not_a_date = LEDGER.replace("2026-11-20", "yesterday");
+    let twice = LEDGER.repeat(2);
+    let files: [(&str, &[u8]); 15] = [
+        ("case.bin", b"\xC0\xAF"),
+        ("tree/case.bin", b"\xC0\xAF"),
+        ("not-toml.toml", b"\n[[known]\n"),
+        ("key.toml", b"[[known]]\nraison = 1\n"),
+        ("date.toml", not_a_date.as_bytes()),
+        ("twice.toml", twice.as_bytes()),
+        ("not-text.toml", b"\xFF\n"),
+        ("fields/vectors/bad.txt", b"# a suite\na | C0 AF\n"),
+        ("word/vectors/bad.txt", b"a | C0 AF | perhaps\n"),
+        ("key/vectors/bad.txt", b"a | C0 AF | invalid color=red\n"),
+        ("hex/vectors/bad.txt", b"\n\na | C0 A | invalid\n"),
+        ("digit/vectors/bad.txt", b"a | C0 AG | invalid\n"),
+        ("claim/vectors/bad.txt", b"a | C0 AF | invalid fail-at=soon\n"),
+        ("known/known.toml", b"[[known]\n"),
+        ("known/vectors/good.txt", b"a | C0 AF | invalid\n"),
+    ];
+    let directory = directory_with(&files);
+    let check: [&str; 5] = ["check", "--seconds", "0", "--decoders", "own"];
+    let corpus = |name| [&check[..], &["--corpus", name]].concat();
+    let rows: Vec<(Vec<&str>, &[&str])> = vec![
+        (vec!["replay", "nowhere.bin"], &["nowhere.bin"]),
+        (vec!["replay", "case.bin", "nowhere.bin"], &["nowhere.bin"]),
+        (vec!["replay", "--recursive", "nowhere"], &["nowhere"]),
+        (vec!["replay", "--json", "nowhere.bin"], &["nowhere.bin"]),
+        (vec!["replay", "no\nwhere.bin"], &["where.bin"]),
+        (vec!["replay", "tree"], &["tree", "--recursive"]),
+        (vec!["replay", "case.bin", "tree"], &["tree", "--recursive"]),
+        (vec!["explain", "tree"], &["tree"]),
+        (vec!["explain", "nowhere.bin"], &["nowhere.bin"]),
+        (vec!["explain", "no/where.bin"], &["no/where.bin"]),
+        (vec!["explain", "C0 A"], &["C0 A"]),
+        (vec!["explain", "C0 AG"], &["C0 AG", "'G'"]),
+        (vec!["explain", "0xC0"], &["0xC0", "'x'"]),
+        (vec!["explain", "C0\nA"], &["C0"]),
+        (vec!["explain", "é"], &["neither a file nor hexadecimal"]),
+        (vec!["explain", "80", "--decoders", "owl"], &["\"owl\"", "own"]),
+        (vec!["replay", "case.bin", "--decoders", "own,owl"], &["\"owl\"", "own"]),
+        (vec!["list", "--decoders", "-owl"], &["owl", "own"]),
+        (vec!["list", "--json", "--decoders", "owl*"], &["\"owl*\""]),
+        (vec!["check", "--seconds", "0", "--decoders", "owl"], &["\"owl\"", "own"]),
+        (vec!["replay", "case.bin", "--ledger", "not-toml.toml"], &["not-toml.toml", "line 2"]),
+        (vec!["replay", "case.bin", "--ledger", "key.toml"], &["key.toml", "line 2", "raison"]),
+        (vec!["replay", "case.bin", "--ledger", "date.toml"], &["date.toml", "yesterday"]),
+        (vec!["replay", "case.bin", "--ledger", "twice.toml"], &["twice.toml", "\"the-entry\""]),
+        (vec!["replay", "case.bin", "--ledger", "not-text.toml"], &["not-text.toml"]),
+        (vec!["replay", "case.bin", "--ledger", "nowhere.toml"], &["nowhere.toml"]),
+        (vec!["replay", "case.bin", "--ledger", "tree"], &["tree"]),
+        (vec!["replay", "case.bin", "--corpus", "nowhere"], &["nowhere"]),
+        (vec!["replay", "case.bin", "--corpus", "known"], &["known.toml", "line 1"]),
+        (vec!["check", "--seconds", "0", "--ledger", "nowhere.toml"], &["nowhere.toml"]),
+        (corpus("nowhere"), &["nowhere"]),
+        (corpus("case.bin"), &["case.bin"]),
+        (corpus("tree"), &["vectors"]),
+        (corpus("known"), &["known.toml", "line 1"]),
+        (corpus("fields"), &["bad.txt", "line 2"]),
+        (corpus("word"), &["bad.txt", "line 1", "perhaps"]),
+        (corpus("key"), &["bad.txt", "line 1", "color"]),
+        (corpus("hex"), &["bad.txt", "line 3"]),
+        (corpus("digit"), &["bad.txt", "line 1", "'G'"]),
+        (corpus("claim"), &["bad.txt", "line 1", "soon"]),
+    ];
+    assert_none_wrong(rows.iter().filter_map(|(args, says)| run(directory.path(), args).wrong_refusal(says)));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_or_written_is_refused_in_one_line_that_names_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = directory_with(&[
+        ("locked.bin", b"\xC0\xAF"),
+        ("case.bin", b"\xC0\xAF"),
+        ("tree/case.bin", b"\xC0\xAF"),
+        ("closed/case.bin", b"\xC0\xAF"),
+    ]);
+    let path = |name: &str| directory.path().join(name);
+    fs::set_permissions(path("locked.bin"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    std::os::unix::fs::symlink("nowhere", path("tree/dangling")).unwrap();
+    let mut rows: Vec<(Vec<&str>, &str)> = vec![(vec!["replay", "-r", "tree"], "tree/dangling")];
+    if fs::read(path("locked.bin")).is_ok() {
+        println!("skipped: files without permissions, which this user may read all the same");
+    } else {
+        rows.extend([
+            (vec!["explain", "locked.bin"], "locked.bin"),
+            (vec!["replay", "locked.bin"], "locked.bin"),
+            (vec!["replay", "case.bin", "locked.bin"], "locked.bin"),
+            (vec!["replay", "--ledger", "locked.bin", "case.bin"], "locked.bin"),
+            (vec!["replay", "--recursive", "closed"], "closed"),
+            (vec!["check", "--seconds", "0", "--corpus", "closed"], "closed"),
+        ]);
+    }
+    if cfg!(target_os = "linux") {
+        // Nobody may read their own address space from 0 on, not even root.
+        rows.extend([
+            (vec!["explain", "/proc/self/mem"], "/proc/self/mem"),
+            (vec!["replay", "/proc/self/mem"], "/proc/self/mem"),
+        ]);
+    }
+    let mut wrong: Vec<String> =
+        rows.iter().filter_map(|(args, says)| run(directory.path(), args).wrong_refusal(&[says])).collect();
+    fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o700)).unwrap();
+
+    let mut from_directory = command(directory.path(), &["explain", "-"]);
+    let output = from_directory.stdin(fs::File::open(directory.path()).unwrap()).output().unwrap();
+    wrong.extend(Run::of(&from_directory, output).wrong_refusal(&["standard input"]));
+    if cfg!(target_os = "linux") {
+        for args in [&["list"][..], &["list", "--json"], &["explain", "80"], &["replay", "--no-ledger", "case.bin"]] {
+            let mut to_full = command(directory.path(), args);
+            let full = fs::File::options().write(true).open("/dev/full").unwrap();
+            let output = to_full.stdout(full).output().unwrap();
+            wrong.extend(Run::of(&to_full, output).wrong_refusal(&["standard output"]));
+        }
+    }
+    assert_none_wrong(wrong);
+}
+
+#[test]
+fn wrong_usage_ends_with_status_2_and_nothing_on_standard_output() {
+    let directory = directory_with(&[("case.bin", b"\xC0\xAF")]);
+    let rows: [(&[&str], &str); 9] = [
+        (&[], "Usage"),
+        (&["examine"], "examine"),
+        (&["explain"], "HEX"),
+        (&["explain", "80", "81"], "81"),
+        (&["replay"], "PATH"),
+        (&["replay", "--loudly", "case.bin"], "--loudly"),
+        (&["replay", "case.bin", "--ledger", "x", "--no-ledger"], "--no-ledger"),
+        (&["check", "--seconds", "soon"], "soon"),
+        (&["check", "--seconds", "-1"], "-1"),
+    ];
+    assert_none_wrong(rows.iter().filter_map(|(args, says)| {
+        let run = run(directory.path(), args);
+        let unsaid = || (!run.err().contains(says)).then(|| format!("{}: {:?}", run.line, run.err()));
+        let noise = || (!run.out.is_empty()).then(|| format!("{}: stdout {:?}", run.line, run.out()));
+        run.wrong_status(2).or_else(unsaid).or_else(noise)
+    }));
+}
+
+#[test]
+fn no_bytes_at_all_are_a_case_like_any_other() {
+    let directory = directory_with(&[("empty", b""), ("tree/empty", b""), ("tree/more/empty", b"")]);
+    let filter = names(false).join(",");
+    let explained = [
+        run(directory.path(), &["explain", "empty"]),
+        run(directory.path(), &["explain", ""]),
+        run_with_input(directory.path(), &["explain", "-"], b""),
+    ];
+    let wrong: Vec<String> = explained.iter().filter_map(|run| run.wrong_quiet(0)).collect();
+    assert_none_wrong(wrong);
+    assert!(explained[0].out().starts_with("0 bytes: valid\n"), "{}", explained[0].out());
+    assert!(explained.iter().all(|run| run.out == explained[0].out), "{}", explained[2].out());
+    for (args, cases) in [(&["empty"][..], 1), (&["--recursive", "tree"], 2), (&["empty", "empty", "tree", "-r"], 4)] {
+        let run = run(directory.path(), &[&["replay", "--json", "--decoders", &filter], args].concat());
+        assert_none_wrong(run.wrong_quiet(0));
+        let report = run.json();
+        assert_eq!(report["cases"], cases, "{report}");
+        assert!(report["comparisons"].as_u64() > Some(0), "{report}");
+    }
+}
+
+#[test]
+fn a_filter_narrows_replay_and_explain_too() {
+    let directory = directory_with(&[("case.bin", b"\xC0\xAF")]);
+    let without = run(directory.path(), &["replay", "--no-ledger", "--decoders", "own,std", "case.bin"]);
+    let with = run(directory.path(), &["replay", "--no-ledger", "--decoders", "utf8-d*", "case.bin"]);
+    let explained = run(directory.path(), &["explain", "C0 AF", "--decoders", "-utf8-decode"]);
+    assert_none_wrong([without.wrong_quiet(0), with.wrong_quiet(1), explained.wrong_quiet(0)].into_iter().flatten());
+    assert!(!explained.out().contains("utf8-decode") && explained.out().contains("bstr"), "{}", explained.out());
+}
+
+/// The writing end of a pipe nobody reads.
+fn broken_pipe() -> std::io::PipeWriter {
+    std::io::pipe().unwrap().1
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let directory = directory_with(&[("case.bin", b"\xC0\xAF")]);
+    let filter = names(false).join(",");
+    let rows: [&[&str]; 8] = [
+        &["list"],
+        &["list", "--json"],
+        &["explain", "C0 AF"],
+        &["replay", "case.bin", "--decoders", &filter],
+        &["replay", "case.bin", "--json", "--decoders", &filter],
+        &["--help"],
+        &["check", "--help"],
+        &["--version"],
+    ];
+    assert_none_wrong(rows.iter().filter_map(|args| {
+        let mut command = command(directory.path(), args);
+        let output = command.stdout(broken_pipe()).output().unwrap();
+        Run::of(&command, output).wrong_quiet(0)
+    }));
+}
+
+#[test]
+fn the_exit_status_stands_where_nobody_reads_standard_error() {
+    let directory = directory_with(&[]);
+    let rows: [&[&str]; 4] =
+        [&["explain", "zz"], &["replay", "nowhere.bin"], &["list", "--decoders", "owl"], &["list", "--loudly"]];
+    assert_none_wrong(rows.iter().filter_map(|args| {
+        let mut command = command(directory.path(), args);
+        let output = command.stderr(broken_pipe()).output().unwrap();
+        Run::of(&command, output).wrong_status(2)
+    }));
+}

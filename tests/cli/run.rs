@@ -1,0 +1,146 @@
+//! Runs of the command, and what may be wrong with them.
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// An accepted difference that covers C0 AF at utf8-decode; `the-entry` is its id.
+pub(crate) const LEDGER: &str = r#"
+[[known]]
+id = "the-entry"
+decoder = "utf8-decode"
+versions = "*"
+laws = ["verdict"]
+subjects = ["overlong-2"]
+reason = "A test."
+link = "https://example.org"
+date = "2026-11-20"
+"#;
+
+/// What a run of the command came to.
+pub(crate) struct Run {
+    pub(crate) line: String,
+    pub(crate) status: Option<i32>,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: Vec<u8>,
+}
+
+impl Run {
+    pub(crate) fn of(command: &Command, output: Output) -> Self {
+        Self { line: format!("{command:?}"), status: output.status.code(), out: output.stdout, err: output.stderr }
+    }
+
+    pub(crate) fn out(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+
+    pub(crate) fn err(&self) -> String {
+        String::from_utf8_lossy(&self.err).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.out).unwrap_or_else(|error| panic!("{}: {error}: {}", self.line, self.out()))
+    }
+
+    /// What is wrong with it, if it was to end with this status without a panic.
+    pub(crate) fn wrong_status(&self, status: i32) -> Option<String> {
+        let wrong = if self.err().contains("panicked") {
+            "panicked".to_owned()
+        } else if self.status != Some(status) {
+            format!("status {:?} instead of {status}", self.status)
+        } else {
+            return None;
+        };
+        Some(format!("{}: {wrong}\nstdout {:?}\nstderr {:?}", self.line, self.out(), self.err()))
+    }
+
+    /// What is wrong with it, if it was to end with this status and nothing on standard error.
+    pub(crate) fn wrong_quiet(&self, status: i32) -> Option<String> {
+        let noise = || (!self.err.is_empty()).then(|| format!("{}: stderr {:?}", self.line, self.err()));
+        self.wrong_status(status).or_else(noise)
+    }
+
+    /// What is wrong with it, if it was to be refused in one line that says all of `says`.
+    pub(crate) fn wrong_refusal(&self, says: &[&str]) -> Option<String> {
+        if let Some(wrong) = self.wrong_status(2) {
+            return Some(wrong);
+        }
+        let err = self.err();
+        let wrong = if !self.out.is_empty() {
+            format!("stdout {:?}", self.out())
+        } else if err.lines().count() != 1 || !err.ends_with('\n') {
+            "not one line".to_owned()
+        } else if !err.starts_with("utfuzz: ") {
+            "does not say who speaks".to_owned()
+        } else {
+            let missing = says.iter().find(|part| !err.contains(**part))?;
+            format!("does not say {missing:?}")
+        };
+        Some(format!("{}: {wrong}\nstderr {err:?}", self.line))
+    }
+
+    /// The controls that went to a stream, where a terminal would act upon them.
+    pub(crate) fn controls(&self) -> Option<String> {
+        let mut wrong = Vec::new();
+        for (stream, bytes) in [("stdout", &self.out), ("stderr", &self.err)] {
+            match std::str::from_utf8(bytes) {
+                Err(error) => wrong.push(format!("{stream} is no UTF-8: {error}")),
+                Ok(text) => {
+                    let controls: String = text.chars().filter(|&c| c.is_control() && c != '\n').collect();
+                    if !controls.is_empty() {
+                        wrong.push(format!("{stream} holds the controls {controls:?}: {text:?}"));
+                    }
+                }
+            }
+        }
+        (!wrong.is_empty()).then(|| format!("{}: {}", self.line, wrong.join("; ")))
+    }
+}
+
+pub(crate) fn command<A: AsRef<OsStr>>(directory: &Path, args: &[A]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_utfuzz"));
+    command.args(args).current_dir(directory).env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    command
+}
+
+pub(crate) fn run<A: AsRef<OsStr>>(directory: &Path, args: &[A]) -> Run {
+    let mut command = command(directory, args);
+    let output = command.output().unwrap();
+    Run::of(&command, output)
+}
+
+pub(crate) fn run_with_input(directory: &Path, args: &[&str], input: &[u8]) -> Run {
+    let mut command = command(directory, args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    Run::of(&command, output)
+}
+
+/// A directory of its own, so that no `corpus` lies about, with these files.
+pub(crate) fn directory_with(files: &[(&str, &[u8])]) -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        let path = directory.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    directory
+}
+
+pub(crate) fn assert_none_wrong(wrong: impl IntoIterator<Item = String>) {
+    let wrong: Vec<String> = wrong.into_iter().collect();
+    assert!(wrong.is_empty(), "{} wrong:\n\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+/// The decoders of the library this command was built from; those with a planted fault apart.
+pub(crate) fn names(planted: bool) -> Vec<&'static str> {
+    let decoders = utfuzz::peers::all();
+    let infos = decoders.iter().map(|decoder| decoder.info());
+    infos.filter(|info| planted || info.package != "planted").map(|info| info.name).collect()
+}

@@ -1,0 +1,134 @@
+//! Triage from outside: planted decoders' divergences come down to what brute force finds, and a heap of anything is read.
+
+use std::fs;
+use std::path::PathBuf;
+use utfuzz::Decoder;
+use utfuzz::input::exhaustive::Block;
+use utfuzz::input::generate::Structured;
+use utfuzz::input::{Case, Cuts};
+use utfuzz::judge::{Judge, silence_panics};
+use utfuzz::peers;
+use utfuzz::triage::cluster::are_one;
+use utfuzz::triage::ledger::Ledger;
+use utfuzz::triage::minimise::{Input, Witness, minimise_as};
+use utfuzz::triage::{Status, regression, triage};
+
+fn planted(id: &str) -> Box<dyn Decoder> {
+    let name = format!("planted-{id}");
+    peers::all().into_iter().find(|decoder| decoder.info().name == name).unwrap()
+}
+
+/// What the first structured input that shows the fault comes down to.
+fn witness(decoder: &dyn Decoder) -> Witness {
+    let mut judge = Judge::new([decoder]);
+    let mut inputs =
+        (0..10_000).map(|seed| if seed % 2 == 0 { Structured::dense(seed) } else { Structured::seeded(seed) }.0);
+    let divergence = inputs.find_map(|bytes| {
+        let case = Case::new(&bytes);
+        let broken = judge.judge(&case).first().copied()?;
+        Some(judge.explain(&case, &broken))
+    });
+    let divergence = divergence.expect("the fault shows");
+    minimise_as(decoder, &divergence, &|signature| are_one(signature, &divergence.signature))
+}
+
+/// Whether a class string shorter than the witness, cut or not, has its signature.
+fn shorter_one(decoder: &dyn Decoder, witness: &Witness) -> Option<Vec<u8>> {
+    let mut judge = Judge::new([decoder]);
+    let mut bytes = Vec::new();
+    for len in 0..witness.input.bytes.len() as u32 {
+        let block = Block { len, offset: 0 };
+        for index in 0..block.count() {
+            block.write(index, &mut bytes);
+            let cuts = match witness.input.cuts {
+                None => vec![None],
+                Some(_) => (0..=len as usize).map(|cut| Some(Cuts::new([cut], len as usize))).collect(),
+            };
+            for cuts in cuts {
+                let case = cuts.map_or_else(|| Case::new(&bytes), |cuts| Case::with_cuts(&bytes, cuts));
+                let Some(broken) = judge.judge(&case).first().copied() else { continue };
+                if broken.law == witness.signature.law && are_one(&judge.signature(&case, &broken), &witness.signature)
+                {
+                    return Some(bytes);
+                }
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn a_witness_is_as_small_as_brute_force_can_make_it() {
+    silence_panics();
+    let mut small = 0;
+    for id in [
+        "g01", "g06", "g09", "g19", "s08", "s13", "r04", "r06", "r13", "r16", "t06", "t10", "t13", "t15", "t21", "m01",
+        "x01", "x02", "t08", "r01",
+    ] {
+        let decoder = planted(id);
+        let witness = witness(&*decoder);
+        let len = witness.input.bytes.len();
+        println!("{id}: {} in {len} bytes, {} steps", witness.signature, witness.steps);
+        // Longer ones would take too long.
+        if len <= 5 {
+            small += 1;
+            assert_eq!(shorter_one(&*decoder, &witness), None, "{id}: {witness:?}");
+        }
+    }
+    assert!(small >= 19, "{small}");
+}
+
+#[test]
+fn a_witness_is_the_same_whoever_asks_and_shows_what_it_is_said_to() {
+    for id in ["s05", "t13", "g09"] {
+        let decoder = planted(id);
+        let (first, second) = (witness(&*decoder), witness(&*decoder));
+        assert_eq!((first.input.clone(), first.steps), (second.input, second.steps));
+        let mut judge = Judge::new([&*decoder]);
+        let case = first.input.case();
+        let broken = judge.judge(&case).first().copied().unwrap();
+        assert_eq!(judge.signature(&case, &broken), first.signature);
+        let agreeing = first.agreeing.unwrap();
+        let agreeing = Input { bytes: agreeing, cuts: first.input.cuts };
+        assert!(judge.judge(&agreeing.case()).is_empty());
+    }
+    // An error at the edge of a block of 32, and nothing that need not be there.
+    assert!(witness(&*planted("s05")).input.bytes.len() <= 33);
+}
+
+#[test]
+fn a_heap_of_anything_is_read_and_what_is_kept_is_no_longer_new() {
+    let scratch = tempfile::tempdir().unwrap();
+    let heap = scratch.path().join("heap");
+    fs::create_dir_all(heap.join("streaming")).unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = heap.join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let mut files = vec![
+        file("crash-1", b"text \xED\xA0\x80 text"),
+        file("oom-2", b"nothing wrong"),
+        file("slow-unit-3", b"\xED\xA0\x80"),
+        file("empty", b""),
+        file("\u{1B}[2J<b>", b"\xED\xBF\xBF"),
+        file("huge", &vec![b'a'; (1 << 20) + 1]),
+        file("streaming/crash-4", b"a\xED\xA0\x80\x01\x00\x01"),
+    ];
+    files.push(heap.join("gone"));
+    files.push(PathBuf::from(&heap));
+    let decoder = planted("surrogates");
+    let kept = scratch.path().join("kept");
+    let run = || triage(&[&*decoder], &Ledger::default(), &files, Some(&kept), &|_, _| {}).unwrap();
+    let outcome = run();
+    assert_eq!((outcome.inputs, outcome.quiet, outcome.clusters.len()), (6, 2, 1));
+    assert_eq!((outcome.unread.len(), outcome.slow.len()), (3, 1), "{:?}", outcome.unread);
+    assert!(outcome.unread.iter().all(|line| !line.contains('\u{1B}')));
+    let member = outcome.new_members().next().unwrap();
+    assert_eq!((member.finding.inputs, &member.witness.input.bytes[..]), (4, &b"\xED\xA0\x80"[..]));
+    let path = regression::keep(&kept, &member.witness.signature, &member.witness.input).unwrap();
+    assert_eq!(path.file_name().unwrap(), "surrogate__verdict__planted-surrogates.bin");
+    let again = run();
+    assert_eq!(again.new_members().count(), 0);
+    assert_eq!(*again.clusters[0].status(), Status::Regression(path));
+}
