@@ -80,7 +80,7 @@ fn member(text: &str, status: &str) -> Member {
     };
     Member {
         signature: text(),
-        others: vec![text(), format!("a/b/{}/d", text())],
+        others: vec![format!("a/b/c/{}", text())],
         law: text(),
         decoder: text(),
         version: text(),
