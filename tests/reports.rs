@@ -4,10 +4,12 @@
 #![cfg(feature = "check")]
 
 mod faulty;
+mod record;
 
 use faulty::{Faulty, verdict};
 use pulldown_cmark::{Event, Options, Parser};
 use quick_xml::events::Event as Xml;
+use record::{HOSTILE, hostile, record, tame};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,117 +19,6 @@ use utfuzz::judge::Law;
 use utfuzz::report::findings::*;
 use utfuzz::triage::{ledger::Ledger, triage};
 use utfuzz::utf8::Validity;
-
-/// What a page, a terminal, a table or a reader may trip over.
-const HOSTILE: [&str; 13] = [
-    "<script>document.documentElement.dataset.pwned = 1</script>",
-    "\"'><img src=x onerror=document.documentElement.dataset.pwned=1>",
-    "</script></style></title></pre></textarea><script>document.documentElement.dataset.pwned = 1</script>",
-    "a\nb\r\n\n# c\n---\n```\n</pre>\n!x\n    y",
-    "a | b \\| c \\",
-    "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m\0\u{7f}\u{fffe}\u{ffff}",
-    "\u{202e}txt\u{2066}\u{200b}\u{feff}\u{2028}",
-    "`*b*` _i_ ~~s~~ [l](javascript:alert(1)) ![i](//x) https://x.example www.x.example a@x.example $m$ &lt; &#x3c;",
-    "]]> --> */ ?> <![CDATA[ {{ 7 * 7 }} {% raw %} {0}",
-    "````\n<b>````",
-    "javascript:alert(1)//\" onfocus=\"alert(1)\" autofocus=\"",
-    "../../../etc/passwd",
-    "\u{fffd}\u{fffd}: a name that was not UTF-8",
-];
-
-/// A record with each text everywhere.
-fn record(texts: &[String]) -> Findings {
-    let cluster = |text: &String| Cluster {
-        status: text.clone(),
-        inputs: 3,
-        members: vec![member(text, "new"), member(text, "regression"), member(text, text)],
-    };
-    let night = |(index, text): (usize, &String)| Night {
-        started: 1_700_000_000 + 86_400 * index as u64,
-        seconds: 3600.0,
-        version: text.clone(),
-        executions: 1_000_000 * index as u64,
-        corpus: 400,
-        inputs: 12,
-        clusters: 3,
-        new: 1,
-        regression: 1,
-        known: 1,
-    };
-    let count = texts.len();
-    Findings {
-        schema: 1,
-        version: texts[0].clone(),
-        started: 1_800_000_000,
-        seconds: 1.5,
-        machine: Machine { target: texts[1].clone(), features: texts.to_vec(), missing: texts.to_vec(), threads: 2 },
-        decoders: texts
-            .iter()
-            .map(|text| Asked { name: text.clone(), version: text.clone(), contract: text.clone() })
-            .collect(),
-        targets: texts
-            .iter()
-            .map(|text| Target { name: text.clone(), seconds: 1.0, executions: 2, corpus: 3 })
-            .collect(),
-        inputs: 40,
-        quiet: 1,
-        clusters: texts.iter().map(cluster).collect(),
-        agreement: Agreement {
-            inputs: 9,
-            decoders: texts.to_vec(),
-            same: (0..count).map(|row| (0..count).map(|column| (row + column) as u64 % 9).collect()).collect(),
-            asked: (0..count).map(|row| (0..count).map(|column| if row > column { 0 } else { 9 }).collect()).collect(),
-        },
-        history: texts.iter().enumerate().map(night).collect(),
-        unread: texts.to_vec(),
-        slow: texts.to_vec(),
-        faults: texts.to_vec(),
-    }
-}
-
-fn member(text: &str, status: &str) -> Member {
-    let text = || text.to_owned();
-    let answer = Answer {
-        question: text(),
-        answer: text(),
-        arbiter: false,
-        decoders: vec![text(), text()],
-        lineages: vec![text()],
-    };
-    Member {
-        others: Vec::new(),
-        signature: text(),
-        law: text(),
-        decoder: text(),
-        version: text(),
-        subject: text(),
-        shape: text(),
-        status: status.to_owned(),
-        known_as: Some(text()),
-        inputs: 1,
-        files: vec![text(), text()],
-        kept: Some(text()),
-        witness_hex: text(),
-        notation: text(),
-        cuts: Some(vec![1, 2]),
-        agreeing_hex: Some(text()),
-        agreeing: Some(text()),
-        rule: Some(Rule { says: text(), source: text() }),
-        annotated: text(),
-        answers: vec![Answer { arbiter: true, ..answer.clone() }, answer],
-        test: text(),
-    }
-}
-
-fn hostile() -> Findings {
-    let mut texts = HOSTILE.map(str::to_owned).to_vec();
-    texts.push(format!("{}<b>", "very long ".repeat(2000)));
-    record(&texts)
-}
-
-fn tame() -> Findings {
-    record(&(0..=HOSTILE.len()).map(|index| format!("tame {index}")).collect::<Vec<_>>())
-}
 
 fn text(format: &dyn Exporter, findings: &Findings) -> String {
     let mut out = Vec::new();
@@ -279,7 +170,9 @@ fn sarif_has_what_github_asks_for() {
         assert_eq!((driver["name"].as_str(), rules.len()), (Some("utfuzz"), Law::ALL.len()));
         for (rule, law) in rules.iter().zip(Law::ALL) {
             assert_eq!(rule["id"], law.name());
-            assert!(rule["shortDescription"]["text"].as_str().is_some_and(|text| text.len() > 9));
+            for words in ["shortDescription", "fullDescription", "help"] {
+                assert!(rule[words]["text"].as_str().is_some_and(|text| text.len() > 9), "{words}");
+            }
         }
         let results = run["results"].as_array().unwrap();
         assert_eq!(results.len(), findings.members().count());
@@ -381,4 +274,35 @@ fn files_are_written_together_and_replaced_whole() {
     fs::write(&file, "").unwrap();
     let error = write_all(&tame(), &file).unwrap_err().to_string();
     assert!(error.contains("file"), "{error}");
+}
+
+#[test]
+#[cfg(all(unix, feature = "cli"))]
+fn the_command_writes_reports_and_names_what_it_keeps() {
+    use std::os::unix::ffi::OsStrExt;
+    let scratch = tempfile::tempdir().unwrap();
+    let at = |name: &str| scratch.path().join(name);
+    fs::create_dir_all(at("crashes")).unwrap();
+    fs::write(at("crashes").join(std::ffi::OsStr::from_bytes(b"a \xFF\x1B[2J<b>|")), b"a\xC0\xAFb").unwrap();
+    fs::create_dir_all(at("reports")).unwrap();
+    let night = record(&[String::new(), String::new()]).history.remove(0);
+    append(&at("reports/history.jsonl"), &night).unwrap();
+    let triage = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_utfuzz"));
+        command.current_dir(scratch.path()).args(["triage", "crashes", "--no-ledger", "--decoders", "own,utf8-decode"]);
+        command.args(["--output", "kept", "--report", "reports"]).output().unwrap().status.code()
+    };
+    let kept = "kept/overlong-2__verdict__utf8-decode.bin";
+    for (status, level, exit) in [("new", "error", 1), ("regression", "note", 0)] {
+        assert_eq!(triage(), Some(exit));
+        let findings: Findings = serde_json::from_slice(&fs::read(at("reports/report.json")).unwrap()).unwrap();
+        let member = findings.members().next().unwrap();
+        assert_eq!((member.status.as_str(), findings.history.len()), (status, 1));
+        assert!(member.files[0].starts_with("crashes/a \u{fffd}\u{1b}["), "{:?}", member.files);
+        let log: Value = serde_json::from_slice(&fs::read(at("reports/report.sarif")).unwrap()).unwrap();
+        let result = &log["runs"][0]["results"][0];
+        assert_eq!(result["level"], level);
+        assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], kept);
+    }
+    assert_eq!(fs::read_dir(at("reports")).unwrap().count(), 6);
 }

@@ -1,12 +1,13 @@
 //! The trend over nights as lines: numbers for a template to draw. Of the record only numbers get in.
 
 use super::Night;
+use crate::report::score::short;
 use serde::Serialize;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 200.0;
 /// Room for the labels.
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 50.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 30.0;
@@ -92,7 +93,9 @@ fn chart(title: &'static str, lines: &[Line], nights: &[Night]) -> Chart {
         height: HEIGHT,
         left: LEFT,
         right: WIDTH - RIGHT,
-        levels: [0, top / 2, top].map(|value| Label { at: format!("{:.1}", y(value)), text: value.to_string() }).into(),
+        levels: [0, top / 2, top]
+            .map(|value| Label { at: format!("{:.1}", y(value)), text: short(value as f64) })
+            .into(),
         dates,
         series: series.collect(),
     }

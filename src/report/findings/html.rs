@@ -5,6 +5,7 @@
 
 use super::chart::{Chart, charts, date};
 use super::{Agreement, Exporter, Findings, Member};
+use crate::error::printable;
 use crate::judge::Law;
 use crate::report::escape;
 use minijinja::value::Serde;
@@ -18,7 +19,7 @@ pub struct Html;
 
 const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the script, as a policy has it. `.ci/page` is red where it is another's.
-const SCRIPT_HASH: &str = "sha256-5hBUHP3uhn2nLEhddZoZc8xFF5OVvcBQ1RrtHrDCCfU=";
+const SCRIPT_HASH: &str = "sha256-nyrGlNoW98OT69pZZiG/Ok4SDN8fT/8W2yLLBjOLoKc=";
 
 #[derive(Serialize)]
 struct Page {
@@ -27,6 +28,7 @@ struct Page {
     script: &'static str,
     script_hash: &'static str,
     started: String,
+    seconds: String,
     filters: Vec<Filter>,
     signatures: usize,
     grid: Vec<Row>,
@@ -71,6 +73,9 @@ fn render(findings: &Findings) -> Result<String, minijinja::Error> {
     environment.add_filter("is_fault", |line: String| line.starts_with('!'));
     environment
         .add_filter("says", |name: String| Law::ALL.iter().find(|law| law.name() == name).map_or("", |law| law.says()));
+    // A choice is one line, so that several can stand in one attribute.
+    environment.add_filter("choice", |text: String| printable(&text));
+    environment.add_filter("kinds", |subject: String, others: Vec<String>| kinds(&subject, &others).join("\n"));
     environment.add_template("findings.html", include_str!("page.html"))?;
     let mut record = serde_json::to_value(findings).unwrap_or_default();
     clean(&mut record);
@@ -79,6 +84,7 @@ fn render(findings: &Findings) -> Result<String, minijinja::Error> {
         script: SCRIPT,
         script_hash: SCRIPT_HASH,
         started: date(findings.started),
+        seconds: format!("{:.1}", findings.seconds),
         filters: filters(findings),
         signatures: findings.members().count(),
         grid: grid(&findings.agreement),
@@ -98,18 +104,20 @@ fn clean(value: &mut serde_json::Value) {
 }
 
 fn filters(findings: &Findings) -> Vec<Filter> {
-    type Of = fn(&Member) -> &str;
+    type Of = fn(&Member) -> Vec<String>;
     let by: [(&'static str, Of); 4] = [
-        ("decoder", |member| &member.decoder),
-        ("law", |member| &member.law),
-        ("kind", |member| &member.subject),
-        ("status", |member| &member.status),
+        ("decoder", |member| vec![printable(&member.decoder)]),
+        ("law", |member| vec![printable(&member.law)]),
+        ("kind", |member| kinds(&member.subject, &member.others)),
+        ("status", |member| vec![printable(&member.status)]),
     ];
-    let filter = |(name, of): (&'static str, fn(&Member) -> &str)| Filter {
-        name,
-        values: findings.members().map(|member| escape::lines(of(member))).collect(),
-    };
-    by.map(filter).into()
+    by.map(|(name, of)| Filter { name, values: findings.members().flat_map(of).collect() }).into()
+}
+
+/// What a decoder goes wrong on, by this signature or another of its cause.
+fn kinds(subject: &str, others: &[String]) -> Vec<String> {
+    let others = others.iter().filter_map(|signature| signature.split('/').nth(2));
+    std::iter::once(subject).chain(others).map(printable).collect()
 }
 
 fn grid(agreement: &Agreement) -> Vec<Row> {

@@ -37,7 +37,7 @@ fn decoder(findings: &Findings, name: &str) -> TestSuite {
     }
     let cases: Vec<TestCase> = findings.members().filter(|member| member.decoder == name).map(case).collect();
     if cases.is_empty() {
-        suite.add_test_case(TestCase::new("nothing new", TestCaseStatus::success()));
+        suite.add_test_case(TestCase::new("no divergence", TestCaseStatus::success()));
     }
     suite.add_test_cases(cases);
     suite
@@ -51,7 +51,8 @@ fn case(member: &Member) -> TestCase {
     let known_as = member.known_as.as_ref().map_or(String::new(), |known_as| format!(" as {known_as}"));
     status.set_type(printable(&member.law));
     status.set_message(printable(&format!("{}{known_as}: {}", member.status, member.notation)));
-    status.set_description(lines(&format!("{}\n{}", member.annotated, member.test)));
+    let others: String = member.others.iter().map(|other| format!("also: {other}\n")).collect();
+    status.set_description(lines(&format!("{others}{}\n{}", member.annotated, member.test)));
     let mut case = TestCase::new(printable(&member.signature), status);
     case.set_classname(printable(&member.decoder));
     case

@@ -45,8 +45,12 @@ fn cluster(index: usize, cluster: &Cluster, page: &mut String) {
 fn member(member: &Member, page: &mut String) {
     let Member { status, inputs, decoder, version, .. } = member;
     line(page, format_args!("\n### Signature {}\n", escaped(&member.signature)));
+    if !member.others.is_empty() {
+        let others: Vec<String> = member.others.iter().map(|other| escaped(other)).collect();
+        line(page, format_args!("- Also: {}", others.join(", ")));
+    }
     let known_as = member.known_as.as_ref().map_or(String::new(), |known_as| format!(" as {}", escaped(known_as)));
-    line(page, format_args!("- Decoder: {} {}", escaped(decoder), escaped(version)));
+    line(page, format_args!("- Blame: {} {}", escaped(decoder), escaped(version)));
     line(page, format_args!("- Status: {}{known_as}; {inputs} inputs", escaped(status)));
     if let Some(rule) = &member.rule {
         line(page, format_args!("- Rule: {} \\[{}\\]", escaped(&rule.says), escaped(&rule.source)));

@@ -8,7 +8,7 @@ function show() {
   // The first option is no choice.
   const chosen = selects.filter((select) => select.selectedIndex > 0);
   for (const member of members) {
-    member.hidden = chosen.some((select) => member.dataset[select.name] !== select.value);
+    member.hidden = chosen.some((select) => !member.dataset[select.name].split("\n").includes(select.value));
   }
   for (const cluster of clusters) {
     cluster.hidden = !cluster.querySelector(".member:not([hidden])");

@@ -35,6 +35,7 @@ fn rule(law: Law) -> sarif::ReportingDescriptor {
     sarif::ReportingDescriptor::builder()
         .id(law.name())
         .short_description(words(law.says().to_owned()))
+        .full_description(words(law.says().to_owned()))
         .help(words(format!("{} A result names a decoder that breaks this, and on what.", law.says())))
         .default_configuration(sarif::ReportingConfiguration::builder().level("error").build())
         .build()
@@ -54,9 +55,13 @@ fn invocation(findings: &Findings) -> sarif::Invocation {
 fn result(member: &Member) -> sarif::Result {
     let level = if member.status == "new" { sarif::ResultLevel::Error } else { sarif::ResultLevel::Note };
     let known_as = member.known_as.as_ref().map_or(String::new(), |known_as| format!(" as {known_as}"));
+    let others = match member.others.as_slice() {
+        [] => String::new(),
+        others => format!(" Also: {}.", others.join(", ")),
+    };
     let rule = member.rule.as_ref().map_or(String::new(), |rule| format!(" {} [{}]", rule.says, rule.source));
     let text = format!(
-        "{}: {} {} on {}, {}{known_as}.{rule}",
+        "{}: {} {} on {}, {}{known_as}.{others}{rule}",
         member.signature, member.decoder, member.version, member.notation, member.status
     );
     let file = sarif::ArtifactLocation::builder().uri(uri(file(member))).uri_base_id("%SRCROOT%").build();

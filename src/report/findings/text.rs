@@ -31,9 +31,10 @@ impl Exporter for Text {
 
 fn write_cluster(cluster: &Cluster, out: &mut dyn Write) -> io::Result<()> {
     for (index, member) in cluster.members.iter().enumerate() {
+        let signature = printable(&member.signature);
         match index {
-            0 => writeln!(out, "{}: {}, {} inputs", cluster.status, member.signature, cluster.inputs)?,
-            _ => writeln!(out, "  and: {}, {} inputs", member.signature, member.inputs)?,
+            0 => writeln!(out, "{}: {signature}, {} inputs", printable(&cluster.status), cluster.inputs)?,
+            _ => writeln!(out, "  and: {signature}, {} inputs", member.inputs)?,
         }
         write_member(member, out)?;
     }
@@ -42,16 +43,16 @@ fn write_cluster(cluster: &Cluster, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_member(member: &Member, out: &mut dyn Write) -> io::Result<()> {
     if !member.others.is_empty() {
-        writeln!(out, "    also:    {}", member.others.join(" "))?;
+        writeln!(out, "    also:    {}", printable(&member.others.join(" ")))?;
     }
     let cuts = member.cuts.as_ref().filter(|cuts| !cuts.is_empty());
     let cuts = cuts.map_or(String::new(), |cuts| format!(", cut at {cuts:?}"));
-    writeln!(out, "    witness: {}{cuts}", member.notation)?;
+    writeln!(out, "    witness: {}{cuts}", printable(&member.notation))?;
     if let Some(agreeing) = &member.agreeing {
-        writeln!(out, "    agrees:  {agreeing}")?;
+        writeln!(out, "    agrees:  {}", printable(agreeing))?;
     }
     if let Some(rule) = &member.rule {
-        writeln!(out, "    rule:    {} [{}]", rule.says, rule.source)?;
+        writeln!(out, "    rule:    {} [{}]", printable(&rule.says), printable(&rule.source))?;
     }
     if let Some(known_as) = &member.known_as {
         writeln!(out, "    {}: {}", if member.status == "known" { "ledger" } else { "file" }, printable(known_as))?;

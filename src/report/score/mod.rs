@@ -131,7 +131,7 @@ fn ratio(value: Option<f64>) -> String {
 }
 
 /// Three digits that count, with a suffix for each thousandfold.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let (mut value, mut suffixes) = (value, ["", "k", "M", "G", "T", "P", "E"].iter());
     let mut suffix = suffixes.next().copied().unwrap_or_default();
     while value >= 999.5 {
