@@ -49,13 +49,13 @@ impl Nightly {
             root: PathBuf::from("."),
             directory: self.state,
             regressions: self.regressions,
+            reports: self.output,
+            history: self.history,
             decoders: filter,
         };
         let bar = Bar::new();
-        let mut findings = night::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share))?;
+        let findings = night::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share))?;
         bar.finish();
-        night::write(&mut findings, &self.history, &self.output)?;
-        night::finish(&options.directory, findings.started)?;
         Text.export(&findings, out)?;
         Ok(match findings.clusters.iter().any(|cluster| cluster.status == "new") {
             true => Verdict::Diverged,

@@ -47,14 +47,19 @@ pub struct Options {
     pub directory: PathBuf,
     /// Where new signatures are kept.
     pub regressions: PathBuf,
+    /// Where its reports are written.
+    pub reports: PathBuf,
+    /// The file with a line for each night.
+    pub history: PathBuf,
     /// Which decoders: a filter, see [`crate::peers::select`].
     pub decoders: String,
 }
 
-/// Runs a night, or the rest of one that was broken off. `progress` is told what is done and the share of it.
+/// Runs a night, or the rest of one that was broken off, to its reports. `progress` is told what is done and the share of
+/// it.
 ///
 /// # Errors
-/// The directory cannot be read or written, or no target can be built. A target that does not run is a fault in the
+/// A directory cannot be read or written, another night runs in it, or no target can be built. A target that does not run is a fault in the
 /// findings.
 pub fn run(
     decoders: &[&dyn Decoder],
@@ -97,14 +102,13 @@ pub fn run(
     }
     findings.targets = state.targets.iter().map(|(name, done)| done.told(name)).collect();
     findings.faults.extend(faults);
+    write(&mut findings, &options.history, &options.reports)?;
+    finish(&options.directory, findings.started)?;
     Ok(findings)
 }
 
 /// Writes down what a night found: a line in the history, once, and the reports.
-///
-/// # Errors
-/// They cannot be written.
-pub fn write(findings: &mut Findings, file: &Path, reports: &Path) -> Result<(), Error> {
+fn write(findings: &mut Findings, file: &Path, reports: &Path) -> Result<(), Error> {
     let nights = history(file)?;
     // The line of a night that was broken off behind it is there.
     if nights.iter().all(|night| night.started != findings.started) {
@@ -118,10 +122,7 @@ pub fn write(findings: &mut Findings, file: &Path, reports: &Path) -> Result<(),
 }
 
 /// Ends the night, once all that it found is written down: the artifacts are put by, and the next start is a new night.
-///
-/// # Errors
-/// The directory cannot be written.
-pub fn finish(directory: &Path, started: u64) -> Result<(), Error> {
+fn finish(directory: &Path, started: u64) -> Result<(), Error> {
     /// So many nights' artifacts are kept.
     const NIGHTS: usize = 7;
     let before = directory.join("before");

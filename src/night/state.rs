@@ -1,6 +1,6 @@
 //! How far a night has come, in a file that is replaced as a whole.
 
-use crate::error::{Error, replace};
+use crate::error::{Error, replace, shown};
 use crate::report::findings;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// How far a night has come.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct State {
     /// When it began, seconds since 1970; what it is known by.
     pub(super) started: u64,
@@ -18,6 +18,9 @@ pub(super) struct State {
     pub(super) new: BTreeSet<String>,
     #[serde(skip)]
     path: PathBuf,
+    /// Held as long as this is; the system lets go of it when the process ends, however it ends.
+    #[serde(skip)]
+    _lock: Option<fs::File>,
 }
 
 /// One target's part.
@@ -47,12 +50,13 @@ impl State {
     /// It cannot be read or written.
     pub(super) fn open(directory: &Path) -> Result<Self, Error> {
         let path = directory.join("state.json");
+        let lock = Some(locked(&directory.join("lock"))?);
         // Only this program writes it, in one step: what cannot be understood is of another version.
         if let Some(state) = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Self>(&text).ok()) {
-            return Ok(Self { path, ..state });
+            return Ok(Self { path, _lock: lock, ..state });
         }
         let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let state = Self { started, targets: BTreeMap::new(), new: BTreeSet::new(), path };
+        let state = Self { started, targets: BTreeMap::new(), new: BTreeSet::new(), path, _lock: lock };
         state.save()?;
         Ok(state)
     }
@@ -76,5 +80,18 @@ impl State {
 
     pub(super) fn of(&mut self, target: &str) -> &mut Done {
         self.targets.entry(target.into()).or_default()
+    }
+}
+
+/// A file that no other process can lock while this one has it.
+fn locked(path: &Path) -> Result<fs::File, Error> {
+    let file = fs::File::create(path).map_err(|error| Error::io(path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => {
+            let path = shown(path);
+            Err(Error::usage(format!("{path}: another night runs here; wait for it, or name another --state")))
+        }
+        Err(fs::TryLockError::Error(error)) => Err(Error::io(path, &error)),
     }
 }
