@@ -2,8 +2,10 @@
 //!
 //! `cargo run --example write_seeds` writes them to `corpus/`; a test holds the directory to this list.
 
+use super::case::Case;
 use crate::spec::grammar::{RFC2279, Row};
 use crate::spec::model::{push_form, push_generalised};
+use crate::utf8::ByteClass;
 use std::collections::BTreeMap;
 
 /// Name and bytes of every seed, sorted by name; no bytes twice.
@@ -15,6 +17,11 @@ pub fn differential() -> BTreeMap<String, Vec<u8>> {
     edges(&mut seeds);
     examples(&mut seeds);
     texts(&mut seeds);
+    class_pairs(&mut seeds);
+    fault_pairs(&mut seeds);
+    lengths(&mut seeds);
+    sizes(&mut seeds);
+    paths(&mut seeds);
     seeds.by_name
 }
 
@@ -192,6 +199,72 @@ fn texts(seeds: &mut Seeds) {
     seeds.add("text-json", "{\"naïve\":\"\\u00e9 é 😀\",\"n\":[1,2]}".as_bytes());
     seeds.add("text-latin-1", b"Gr\xFC\xDFe aus M\xFCnchen, d\xE9j\xE0 vu");
     seeds.add("text-windows-1252", b"\x93quoted\x94 \x96 \x80 100");
+}
+
+/// Each class of bytes behind each other, at both sides of the edges of a block and of its halves and quarters.
+fn class_pairs(seeds: &mut Seeds) {
+    for first in ByteClass::all() {
+        for second in ByteClass::all() {
+            let mut block = [b'a'; 64];
+            for (places, class) in [([0, 2, 16, 32, 62], first), ([1, 15, 31, 61, 63], second)] {
+                places.into_iter().for_each(|place| block[place] = class.canonical());
+            }
+            seeds.add(format!("pair-{:02x}-{:02x}", first.canonical(), second.canonical()), &block);
+        }
+    }
+}
+
+/// Each kind of fault, in its shortest form, at every place in a block and before every other.
+fn fault_pairs(seeds: &mut Seeds) {
+    const FAULTS: [(&str, &[u8]); 8] = [
+        ("continuation", b"\x80"),
+        ("invalid-byte", b"\xFF"),
+        ("overlong-2", b"\xC0"),
+        ("overlong-3", b"\xE0\x80"),
+        ("overlong-4", b"\xF0\x80"),
+        ("surrogate", b"\xED\xA0"),
+        ("too-large", b"\xF5"),
+        ("too-short", b"\xE2\x82"),
+    ];
+    for (name, fault) in FAULTS {
+        // Three bytes: in 64 of them the fault stands at every place.
+        let mut three = [b'a'; 3];
+        three[..fault.len()].copy_from_slice(fault);
+        seeds.add(format!("every-place-{name}"), &three.repeat(64));
+        let others: Vec<u8> = FAULTS.iter().flat_map(|(_, other)| [fault, other, b"a"].concat()).collect();
+        seeds.add(format!("before-every-fault-{name}"), &[&others, fault, b"\xE2"].concat());
+    }
+}
+
+/// Every length within a block, well-formed and with a character cut off behind it.
+fn lengths(seeds: &mut Seeds) {
+    for len in 1..=64 {
+        let text = ["é".repeat(len / 2), "a".repeat(len % 2)].concat().into_bytes();
+        seeds.add(format!("length-{len:02}"), &text);
+        seeds.add(format!("length-{len:02}-then-cut"), &[&text[..], b"\xE2\x82"].concat());
+    }
+}
+
+/// Short and long inputs, with no error, with few and with many: each to a power of two. What is longer is left to the
+/// fuzzer: long seeds make long mutants, and those are slow.
+fn sizes(seeds: &mut Seeds) {
+    for len in (0..=9).map(|power| 1 << power) {
+        for errors in (0..=10).map(|power| (1 << power) / 2).filter(|&errors| errors <= len) {
+            let bytes = [vec![0xFF; errors], vec![b'a'; len - errors]].concat();
+            seeds.add(format!("size-{len:03}-errors-{errors:03}"), &bytes);
+        }
+    }
+}
+
+/// What reaches lines of the judge that nothing above does.
+fn paths(seeds: &mut Seeds) {
+    // utf8-decode finds the first error where it is, and fewer behind it than there are: law 5 to the end of a list.
+    seeds.add("more-errors-than-utf8-decode-finds", b"\xBF\xF0\x80\x9F\xBF");
+    // Law 9 with a prefix as long as few bytes choose.
+    let long = (0..=9999).map(|number| format!("prefix-{number:04}").into_bytes());
+    if let Some(bytes) = long.into_iter().find(|bytes| Case::new(bytes).prefix > Case::SHORT_PREFIX) {
+        seeds.add("long-prefix", &bytes);
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly tells inputs
 //! apart. What tells them apart is which classes of bytes meet, where in a block, which errors come of it, and which
-//! decoders answer alike. `.ci/ablation` measures what each group of features is worth. Two more were tried and left
+//! decoders answer alike. `.ci/report ablation` measures what each group of features is worth. Two more were tried and left
 //! out, since without them bugs were found sooner: the classes at both sides of a cut, and the position in a block of an
 //! error that is the only one and the last.
 

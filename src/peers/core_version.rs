@@ -1,4 +1,5 @@
-//! The build script: `core` has no version that code can read, so the compiler is asked for its own.
+//! The build script: what only the compiler knows. `core` has no version that code can read, and whether
+//! AddressSanitizer is on is `cfg(sanitize)`, which is not stable.
 
 use std::env;
 use std::process::Command;
@@ -13,4 +14,8 @@ fn main() {
     println!("cargo::rustc-env=UTFUZZ_CORE_VERSION={version}");
     // Where cargo-fuzz puts what it builds.
     println!("cargo::rustc-env=UTFUZZ_TARGET={}", env::var("TARGET").unwrap_or_default());
+    println!("cargo::rustc-check-cfg=cfg(address_sanitizer)");
+    if env::var("CARGO_CFG_SANITIZE").is_ok_and(|sanitizers| sanitizers.split(',').any(|name| name == "address")) {
+        println!("cargo::rustc-cfg=address_sanitizer");
+    }
 }

@@ -193,6 +193,7 @@ mod tests {
     use crate::input::exhaustive::Block;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes Miri too long")]
     fn the_automaton_finds_the_errors_of_the_rows() {
         for grammar in ALL {
             let automaton = Automaton::of(grammar);

@@ -271,6 +271,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes Miri too long")]
     fn the_rows_of_rfc3629_hold_every_scalar_value_once() {
         let sequences: u64 = RFC3629.rows.iter().map(sequences).sum();
         assert_eq!(sequences, 1_112_064);

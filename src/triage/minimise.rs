@@ -67,27 +67,21 @@ pub fn minimise(decoder: &dyn Decoder, divergence: &Divergence) -> Witness {
 /// The smallest input with a signature that is the same for the caller.
 pub fn minimise_as(decoder: &dyn Decoder, divergence: &Divergence, same: &dyn Fn(&Signature) -> bool) -> Witness {
     let law = divergence.signature.law;
-    let mut hunt = Hunt {
-        judge: Judge::new([decoder]),
-        law,
-        same,
-        signature: divergence.signature.clone(),
-        steps: 0,
-        examined: 0,
-        same_law: true,
-    };
-    let mut best = hunt.first(divergence);
+    let signature = divergence.signature.clone();
+    let mut hunt = Hunt { judge: Judge::new([decoder]), law, same, signature, steps: 0, examined: 0, same_law: true };
+    let contract = decoder.info().contract;
+    let mut best = hunt.start(divergence).unwrap_or_else(|| Input { bytes: divergence.bytes.clone(), cuts: None });
     loop {
         let before = best.clone();
-        shorten(&mut hunt, decoder.info().contract, &mut best);
-        simplify(&mut hunt, decoder.info().contract, &mut best);
+        shorten(&mut hunt, contract, &mut best);
+        simplify(&mut hunt, contract, &mut best);
         if best == before {
             break;
         }
     }
     if let Some(shorter) = shortest(&mut hunt, &best) {
         best = shorter;
-        simplify(&mut hunt, decoder.info().contract, &mut best);
+        simplify(&mut hunt, contract, &mut best);
     }
     let agreeing = nearest_agreeing(&mut hunt, &best);
     Witness { signature: hunt.signature, input: best, agreeing, steps: hunt.steps }
@@ -107,24 +101,24 @@ struct Hunt<'a> {
 }
 
 impl Hunt<'_> {
-    /// The input to start from: with cuts of its own only where they matter and can be written down.
-    fn first(&mut self, divergence: &Divergence) -> Input {
-        let bytes = divergence.bytes.clone();
-        let cut = matches!(divergence.signature.law, Law::Stream | Law::Detection | Law::Reset | Law::Panic);
-        let step =
-            |step: usize| (1..).map(|at| at * step).take_while(|&at| at < bytes.len()).take(Cuts::MOST).collect();
-        let cuts = divergence.step.map_or_else(|| divergence.cuts.clone(), step);
-        let own = Input { bytes: bytes.clone(), cuts: Some(cuts) };
-        let derived = Input { bytes, cuts: None };
-        let order = if cut { [own, derived] } else { [derived, own] };
-        for same_law in [true, false] {
+    /// The input to start from: with cuts of its own where they matter, one alone if that will do; if it has the
+    /// signature at all.
+    fn start(&mut self, divergence: &Divergence) -> Option<Input> {
+        let bytes = &divergence.bytes;
+        let with = |cuts: Option<Vec<usize>>| Input { bytes: bytes.clone(), cuts };
+        let cuts: Vec<usize> = match divergence.step {
+            Some(step) => (1..).map(|at| at * step).take_while(|&at| at < bytes.len()).collect(),
+            None => divergence.cuts.clone(),
+        };
+        let is_about_cuts = matches!(self.law, Law::Stream | Law::Detection | Law::Reset | Law::Panic);
+        let few = cuts.len() <= Cuts::MOST;
+        let one = cuts.iter().map(|&cut| with(Some(vec![cut])));
+        let own = is_about_cuts.then(|| one.chain(few.then(|| with(Some(cuts.clone())))));
+        let all: Vec<Input> = own.into_iter().flatten().chain([with(None)]).collect();
+        [true, false].into_iter().find_map(|same_law| {
             self.same_law = same_law;
-            if let Some(input) = order.iter().find(|input| self.shows(input)) {
-                return input.clone();
-            }
-        }
-        let [first, _] = order;
-        first
+            all.iter().find(|input| self.shows(input)).cloned()
+        })
     }
 
     /// Whether the input has the signature.
@@ -224,23 +218,25 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     }
 }
 
-/// The first shorter input that has the signature: of every class string of up to four bytes, and of up to two
-/// behind ASCII; cut everywhere, where it is one with cuts.
+/// The first shorter input that has the signature: of every class string of up to four bytes, and of up to two behind
+/// ASCII; with no cut and with each one too, where it is one with cuts.
 fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
     const ALONE: usize = 4;
     const BEHIND_ASCII: usize = 2;
     /// No block is longer.
     const LONGEST: usize = 256;
+    // What a law about related inputs shows is as good, if it comes to the same.
+    (hunt.steps, hunt.examined, hunt.same_law) = (0, 0, false);
     let mut strings = Strings::default();
-    for shorter in 0..best.bytes.len().min(LONGEST) {
-        for tail in if shorter <= ALONE { shorter..=shorter } else { 1..=BEHIND_ASCII } {
+    for len in 0..best.bytes.len().min(LONGEST) {
+        for tail in if len <= ALONE { len..=len } else { 1..=BEHIND_ASCII } {
             for index in 0..(ByteClass::COUNT as u64).pow(tail as u32) {
-                let bytes = strings.behind_ascii(shorter - tail, tail as u32, index).to_vec();
-                for cuts in ways(best, shorter) {
+                let bytes = strings.behind_ascii(len - tail, tail as u32, index);
+                for cuts in ways(best, len) {
                     if hunt.steps >= STEPS {
                         return None;
                     }
-                    let candidate = Input { bytes: bytes.clone(), cuts };
+                    let candidate = Input { bytes: bytes.to_vec(), cuts };
                     if hunt.shows(&candidate) {
                         return Some(candidate);
                     }
@@ -251,13 +247,10 @@ fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
     None
 }
 
-/// The cuts to try in a string of this length: as they are derived, or as many as there were: none, or each one.
-fn ways(best: &Input, len: usize) -> Vec<Option<Vec<usize>>> {
-    match &best.cuts {
-        None => vec![None],
-        Some(cuts) if cuts.is_empty() => vec![Some(Vec::new())],
-        Some(_) => (0..=len).map(|cut| Some(vec![cut])).collect(),
-    }
+/// The cuts to try in a string of this length: none and each one, where there were some; then as they are derived.
+fn ways(best: &Input, len: usize) -> impl Iterator<Item = Option<Vec<usize>>> {
+    let own = best.cuts.as_ref().map(|_| [Vec::new()].into_iter().chain((0..=len).map(|cut| vec![cut])));
+    own.into_iter().flatten().map(Some).chain([None])
 }
 
 /// Writes class strings.

@@ -5,6 +5,8 @@
 
 #[cfg(feature = "check")]
 pub mod cluster;
+#[cfg(feature = "check")]
+mod heap;
 #[cfg(feature = "ledger")]
 pub mod ledger;
 #[cfg(feature = "check")]
@@ -14,8 +16,6 @@ pub mod notation;
 pub mod regression;
 #[cfg(feature = "check")]
 pub mod sort;
-#[cfg(feature = "check")]
-mod triage;
 
 #[cfg(feature = "check")]
-pub use triage::{Cluster, Member, Outcome, Status, triage};
+pub use heap::{Cluster, Member, Outcome, Status, triage};
