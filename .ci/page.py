@@ -59,13 +59,17 @@ class Chromium:
             self.events.append(message)
         return message
 
-    def wait_for(self, method):
-        while not any(event["method"] == method for event in self.events):
+    def load(self, method, **parameters):
+        """Calls what loads a page, and waits until it is there."""
+        loads = lambda: sum(event["method"] == "Page.loadEventFired" for event in self.events)
+        before = loads()
+        self.call(method, **parameters)
+        while loads() == before:
             self.next()
 
     def run(self, script):
         """The value of an expression in the page."""
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
@@ -88,6 +92,12 @@ CHOOSE = """(() => {{
     return select.value;
 }})()"""
 
+# Follows an address of this page; the page's own listener was there before.
+GO_TO = """new Promise((done) => {{
+    addEventListener("hashchange", done, {{ once: true }});
+    location.hash = {};
+}}).then(() => undefined)"""
+
 
 def check(right, what):
     if not right:
@@ -102,8 +112,7 @@ def page(chromium, record):
     for domain in ("Page", "Runtime", "Log", "Network"):
         chromium.call(f"{domain}.enable")
     address = (DIRECTORY / "report.html").resolve().as_uri()
-    chromium.call("Page.navigate", url=address)
-    chromium.wait_for("Page.loadEventFired")
+    chromium.load("Page.navigate", url=address)
 
     members = [member for cluster in record["clusters"] for member in cluster["members"]]
     everything = chromium.run(SHOWN)
@@ -121,31 +130,38 @@ def page(chromium, record):
 
     for column, name in enumerate(("decoder", "law", "kind", "status")):
         options = chromium.run(f"""Array.from(document.querySelector("select[name={name}]").options, (o) => o.value)""")
-        equal(sorted(options[1:]), sorted({choice for member in everything for choice in member[column].split("\n")}), f"choices of {name}")
+        named = {choice for member in everything for choice in member[column].split("\n")}
+        equal(sorted(options[1:]), sorted(named), f"choices of {name}")
         for index, option in list(enumerate(options))[1:]:
             chromium.run(CHOOSE.format(name=json.dumps(name), index=index))
             wanted = [member for member in everything if option in member[column].split("\n")]
             equal(chromium.run(SHOWN), wanted, f"{name} {option}")
             equal(chromium.run("""document.getElementById("shown").textContent"""), str(len(wanted)), "the count")
             check(0 < chromium.run(CLUSTERS) <= len(wanted), "clusters without a signature")
-        # An address says what is chosen, to whoever opens it.
-        equal(chromium.run("new URLSearchParams(location.hash.slice(1)).get(%s)" % json.dumps(name)), options[-1], "address")
-        chromium.run("location.hash = ''; choose()")
+        # The address says what is chosen.
+        address_says = f"new URLSearchParams(location.hash.slice(1)).get({json.dumps(name)})"
+        equal(chromium.run(address_says), options[-1], "address")
+        chromium.run(GO_TO.format("''"))
         equal(chromium.run(SHOWN), everything, "without a choice")
-    # Two choices at once.
+    # Two choices at once, by an address; they stay when it is opened anew.
     first = everything[0]
-    both = [member for member in everything if member[0] == first[0] and member[3] == first[3]]
-    fragment = f"""new URLSearchParams([["decoder", {json.dumps(first[0])}], ["status", {json.dumps(first[3])}]])"""
-    chromium.run(f"location.hash = {fragment}; choose()")
+    choices = [("decoder", first[0].split("\n")[0]), ("kind", first[2].split("\n")[0])]
+    fits = lambda member: all(choice in member[at].split("\n") for at, (_, choice) in zip((0, 2), choices))
+    both = [member for member in everything if fits(member)]
+    check(both != everything, "two choices hide nothing")
+    chromium.run(GO_TO.format(f"new URLSearchParams({json.dumps(choices)})"))
     equal(chromium.run(SHOWN), both, "two choices")
+    chromium.load("Page.reload")
+    equal(chromium.run(SHOWN), both, "two choices, opened anew")
 
     # What was hidden may have been loaded late, and a script may have waited.
     chromium.run("""document.querySelectorAll("details").forEach((details) => { details.open = true; })""")
-    chromium.run("location.hash = ''; choose()")
+    chromium.run(GO_TO.format("''"))
     chromium.call("Page.captureScreenshot")
     equal(chromium.run("document.scripts.length"), 1, "scripts")
     equal(chromium.run("document.documentElement.dataset.pwned"), None, "a script in the record ran")
-    equal(chromium.run("""document.querySelectorAll("img, iframe, link, a, base, object, [onerror]").length"""), 0, "elements")
+    foreign = "img, iframe, link, a, base, object, [onerror]"
+    equal(chromium.run(f"""document.querySelectorAll("{foreign}").length"""), 0, "elements")
     console = [event for event in chromium.events
                if event["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")]
     equal(console, [], "console")
