@@ -218,18 +218,18 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     }
 }
 
-/// The first shorter input that has the signature: of every class string of up to four bytes, and of up to two behind
-/// ASCII; with no cut and with each one too, where it is one with cuts.
+/// The first shorter input that has the signature: of every class string of up to four bytes, three where each is also
+/// tried with every cut; and of up to two behind ASCII.
 fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
-    const ALONE: usize = 4;
     const BEHIND_ASCII: usize = 2;
     /// No block is longer.
     const LONGEST: usize = 256;
+    let alone = if best.cuts.is_some() { 3 } else { 4 };
     // What a law about related inputs shows is as good, if it comes to the same.
     (hunt.steps, hunt.examined, hunt.same_law) = (0, 0, false);
     let mut strings = Strings::default();
     for len in 0..best.bytes.len().min(LONGEST) {
-        for tail in if len <= ALONE { len..=len } else { 1..=BEHIND_ASCII } {
+        for tail in if len <= alone { len..=len } else { 1..=BEHIND_ASCII } {
             for index in 0..(ByteClass::COUNT as u64).pow(tail as u32) {
                 let bytes = strings.behind_ascii(len - tail, tail as u32, index);
                 for cuts in ways(best, len) {
