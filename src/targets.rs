@@ -49,7 +49,7 @@ impl Targets {
     }
 
     /// Targets that lie in this directory already.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "planted"))]
     pub(crate) fn in_directory(directory: PathBuf) -> Self {
         Self { directory }
     }

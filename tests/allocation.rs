@@ -1,4 +1,5 @@
-//! A judge that has warmed up allocates nothing, whatever the decoders: not per case, not per decoder.
+//! A judge that has warmed up allocates nothing, whatever the decoders: not per case, not per decoder. But for cases whose
+//! outputs are long: the room they take is given back, since a decoder may look over all of it on every short case.
 #![cfg(feature = "peers")]
 
 use utfuzz::input::{Case, seeds};
@@ -10,7 +11,11 @@ fn judging_does_not_allocate() {
     // Decoders that break laws on the seeds are left out: to place a broken law may allocate.
     let sound = decoders.iter().filter(|decoder| !["utf8-decode", "planted"].contains(&decoder.info().package));
     let mut judge = Judge::new(sound.map(|decoder| &**decoder));
-    let seeds: Vec<Vec<u8>> = seeds::differential().into_values().collect();
+    // Three bytes for one, and some behind them, in 4 KiB.
+    let is_short = |bytes: &Vec<u8>| bytes.len().max(Case::new(bytes).prefix) <= 1200;
+    let all = seeds::differential();
+    let seeds: Vec<Vec<u8>> = all.values().filter(|bytes| is_short(bytes)).cloned().collect();
+    assert!(all.len() - seeds.len() < 20, "{} of {} seeds are short", seeds.len(), all.len());
     let mut run = || {
         for bytes in &seeds {
             let case = Case::new(bytes);
