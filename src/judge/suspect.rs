@@ -108,8 +108,9 @@ fn surrounded<'a>(bytes: &'a [u8], all: &[Unit], index: usize) -> Core<'a> {
 }
 
 /// Where a decoder that does not say goes wrong: the last unit of the shortest prefix that breaks this law or a stronger
-/// one, once what need not stand before it is gone; or the only one there that is longer than a byte.
+/// one, once what need not stand before it is gone; or the only one there for which no ASCII can stand.
 pub(super) fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<usize> {
+    const FEW: usize = 64;
     if law >= Law::Stream {
         return None;
     }
@@ -126,9 +127,19 @@ pub(super) fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>
     let start = kept.first()?.start;
     let last = count(kept, |unit| !breaks(&case.bytes[start..unit.range().end]));
     let kept = kept.get(..=last)?;
-    // Where all else is ASCII, it is the one that is not.
-    let mut others = kept.iter().filter(|unit| unit.len > 1);
-    let only = others.next().filter(|_| others.next().is_none());
+    // Where all else may be ASCII, it is the one that may not.
+    let mut bytes = case.bytes[start..kept.last()?.range().end].to_vec();
+    let mut needed = kept.iter().filter(|unit| unit.len > 1).take(FEW).filter(|unit| {
+        let range = unit.start - start..unit.range().end - start;
+        let before = bytes[range.clone()].to_vec();
+        bytes[range.clone()].fill(b'a');
+        let heals = !breaks(&bytes);
+        if heals {
+            bytes[range].copy_from_slice(&before);
+        }
+        heals
+    });
+    let only = needed.next().filter(|_| needed.next().is_none());
     only.or(kept.last()).map(|unit| unit.start)
 }
 
