@@ -1,0 +1,213 @@
+//! AVX-512 with byte permutations (VBMI, VBMI2): 64 bytes.
+//!
+//! Where a continuation byte must stand is read off the bytes before by saturating subtraction, which leaves the sign bit
+//! just for the leads long enough. Which second byte a lead refuses is one table of 64 entries for the lead and one for
+//! the second byte, by their low six bits: what both name is refused. Continuation bytes share those six bits with leads,
+//! so the first table is asked for leads alone; a lead before anything but a continuation byte is wrong anyway.
+
+use super::tables::{BELOW_LEADS, LEAD, SECOND};
+use super::prefix::boundary;
+use super::replace::replace_by_runs;
+use super::vector::Vector;
+use super::window::Window;
+use core::arch::x86_64::*;
+
+/// 64 bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(__m512i);
+
+/// What is wrong: in the sign bits, and in any bits.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    sign: __m512i,
+    any: __m512i,
+}
+
+/// Byte `i` holds `i - BACK`.
+const fn back(places: u8) -> [u8; 64] {
+    let mut table = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        table[at] = (at as u8).wrapping_sub(places);
+        at += 1;
+    }
+    table
+}
+
+static BACK: [[u8; 64]; 3] = [back(1), back(2), back(3)];
+
+#[inline(always)]
+unsafe fn table(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: 64 bytes can be read there; the caller has the instructions.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+// SAFETY (of all blocks below): the instructions are there, as the trait asks of its callers; `load` and `store` touch the
+// 64 bytes their callers vouch for.
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Vector for Avx512 {
+    const LEN: usize = 64;
+    type Found = Found;
+
+    #[inline(always)]
+    unsafe fn nothing() -> Found {
+        unsafe { Found { sign: _mm512_setzero_si512(), any: _mm512_setzero_si512() } }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        unsafe { Self(_mm512_loadu_si512(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        unsafe { Self(_mm512_or_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn is_ascii(self) -> bool {
+        unsafe { _mm512_movepi8_mask(self.0) == 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn later(self) -> [Self; 3] {
+        unsafe {
+            [1, 2, 3].map(|places| {
+                Self(_mm512_maskz_permutexvar_epi8(!0 << places, table(&BACK[places - 1]), self.0))
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn check(self, [one, two, three]: [Self; 3], found: Found) -> Found {
+        unsafe {
+            let lead = _mm512_cmpge_epu8_mask(one.0, _mm512_set1_epi8(0xC0_u8 as i8));
+            let refuses = _mm512_maskz_permutexvar_epi8(lead, one.0, table(&LEAD));
+            let second = _mm512_permutexvar_epi8(self.0, table(&SECOND));
+            // any | (refuses & second)
+            let any = _mm512_ternarylogic_epi64::<0xF8>(found.any, refuses, second);
+            let asked = _mm512_ternarylogic_epi64::<0xFE>(
+                _mm512_subs_epu8(one.0, _mm512_set1_epi8(BELOW_LEADS[0])),
+                _mm512_subs_epu8(two.0, _mm512_set1_epi8(BELOW_LEADS[1])),
+                _mm512_subs_epu8(three.0, _mm512_set1_epi8(BELOW_LEADS[2])),
+            );
+            // asked ^ (byte & !(byte << 1)): a continuation byte has its highest bit, and not the next.
+            let doubled = _mm512_add_epi8(self.0, self.0);
+            let sign = _mm512_ternarylogic_epi64::<{ 0xF0 ^ (0xCC & !0xAA) }>(asked, self.0, doubled);
+            Found { sign: _mm512_or_si512(found.sign, sign), any }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn is_wrong(found: Found) -> bool {
+        unsafe { _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any) != 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn doubled(self) -> Self {
+        unsafe { Self(_mm512_add_epi8(self.0, self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn signs(self) -> u64 {
+        unsafe { _mm512_movepi8_mask(self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn refused(self, next: Self) -> u64 {
+        unsafe {
+            let refuses = _mm512_permutexvar_epi8(self.0, table(&LEAD));
+            _mm512_test_epi8_mask(refuses, _mm512_permutexvar_epi8(next.0, table(&SECOND)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> usize {
+        if window.bad().count_ones() <= FEW {
+            return unsafe { replace_by_runs::<Self>(from, window, to) };
+        }
+        unsafe { replace_by_thirds(from, window, to) }
+    }
+}
+
+/// Length of the prefix of up to 64 bytes that is well-formed and ends between two sequences; 0 where there is an error.
+///
+/// # Safety
+/// The processor has the instructions of this file.
+#[inline(always)]
+pub(super) unsafe fn short_prefix(bytes: &[u8]) -> usize {
+    let len = bytes.len();
+    // SAFETY: the caller has the instructions.
+    let there = unsafe { _bzhi_u64(!0, len as u32) };
+    // SAFETY: masked loads touch the bytes whose bits are set alone: those of the slice, one to three places later in
+    // the register for those before.
+    unsafe {
+        let read = |places: usize| {
+            Avx512(_mm512_maskz_loadu_epi8(there << places, bytes.as_ptr().wrapping_sub(places).cast()))
+        };
+        let all = read(0);
+        if all.is_ascii() {
+            return len;
+        }
+        let found = all.check([read(1), read(2), read(3)], Avx512::nothing());
+        let wrong = _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any);
+        // What is asked for behind the end is missing, and may be.
+        if wrong & there == 0 { boundary(bytes, len) } else { 0 }
+    }
+}
+
+/// So many bytes that are not good are stepped over one by one.
+const FEW: u32 = 3;
+
+/// Byte `i` of each third holds what stands at a third of `i` in it.
+static THIRDS: [[u8; 64]; 3] = {
+    let mut tables = [[0; 64]; 3];
+    let mut at = 0;
+    while at < 3 * 64 {
+        tables[at / 64][at % 64] = (at / 64 * 21 + at % 64 / 3) as u8;
+        at += 1;
+    }
+    tables
+};
+
+/// EF BF BD, again and again.
+static REPLACEMENTS: [u8; 64] = {
+    let mut bytes = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        bytes[at] = [0xEF, 0xBF, 0xBD][at % 3];
+        at += 1;
+    }
+    bytes
+};
+
+/// Writes what a window of at most 63 bytes decodes to, 21 bytes at a time: each is tripled, what is replaced is
+/// overwritten, and the rest compressed away.
+///
+/// # Safety
+/// 64 bytes can be read and 256 written; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn replace_by_thirds(from: *const u8, window: Window, to: *mut u8) -> usize {
+    const EVERY_THIRD: u64 = 0x1249_2492_4924_9249;
+    let mut written = 0;
+    // SAFETY: a third becomes at most 63 bytes, of which 64 are written.
+    unsafe {
+        let bytes = Avx512::load(from).0;
+        let replacements = table(&REPLACEMENTS);
+        for (third, places) in THIRDS.iter().enumerate() {
+            let spread = |mask: u64| _pdep_u64(mask >> (21 * third), EVERY_THIRD);
+            let replaced = spread(window.replaced) * 7;
+            let kept = spread(window.good) | replaced;
+            let tripled = _mm512_mask_permutexvar_epi8(replacements, !replaced, table(places), bytes);
+            let all = _mm512_maskz_compress_epi8(kept, tripled);
+            Avx512(all).store(to.add(written));
+            written += kept.count_ones() as usize;
+        }
+    }
+    written
+}
