@@ -77,9 +77,12 @@ impl Vector for Avx512 {
     #[inline(always)]
     unsafe fn later(self) -> [Self; 3] {
         unsafe {
-            [1, 2, 3].map(|places| {
-                Self(_mm512_maskz_permutexvar_epi8(!0 << places, table(&BACK[places - 1]), self.0))
-            })
+            let [one, two, three] = &BACK;
+            [
+                Self(_mm512_maskz_permutexvar_epi8(!0 << 1, table(one), self.0)),
+                Self(_mm512_maskz_permutexvar_epi8(!0 << 2, table(two), self.0)),
+                Self(_mm512_maskz_permutexvar_epi8(!0 << 3, table(three), self.0)),
+            ]
         }
     }
 
@@ -127,8 +130,8 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> usize {
-        if window.bad().count_ones() <= FEW {
+    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
+        if (!window.good).count_ones() <= FEW {
             return unsafe { replace_by_runs::<Self>(from, window, to) };
         }
         unsafe { replace_by_thirds(from, window, to) }
@@ -144,21 +147,28 @@ pub(super) unsafe fn short_prefix(bytes: &[u8]) -> usize {
     let len = bytes.len();
     // SAFETY: the caller has the instructions.
     let there = unsafe { _bzhi_u64(!0, len as u32) };
-    // SAFETY: masked loads touch the bytes whose bits are set alone: those of the slice, one to three places later in
-    // the register for those before.
+    // SAFETY: the caller has the instructions, and `there` are the bytes there are.
     unsafe {
-        let read = |places: usize| {
-            Avx512(_mm512_maskz_loadu_epi8(there << places, bytes.as_ptr().wrapping_sub(places).cast()))
-        };
-        let all = read(0);
+        let all = read_later(bytes, there, 0);
         if all.is_ascii() {
             return len;
         }
-        let found = all.check([read(1), read(2), read(3)], Avx512::nothing());
+        let before = [read_later(bytes, there, 1), read_later(bytes, there, 2), read_later(bytes, there, 3)];
+        let found = all.check(before, Avx512::nothing());
         let wrong = _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any);
         // What is asked for behind the end is missing, and may be.
         if wrong & there == 0 { boundary(bytes, len) } else { 0 }
     }
+}
+
+/// The bytes that are there, so many places later in the register.
+///
+/// # Safety
+/// `there` has a bit for each byte of `bytes`; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn read_later(bytes: &[u8], there: u64, places: usize) -> Avx512 {
+    // SAFETY: a masked load touches the bytes whose bits are set alone, and these are bytes of the slice.
+    unsafe { Avx512(_mm512_maskz_loadu_epi8(there << places, bytes.as_ptr().wrapping_sub(places).cast())) }
 }
 
 /// So many bytes that are not good are stepped over one by one.
@@ -186,28 +196,28 @@ static REPLACEMENTS: [u8; 64] = {
     bytes
 };
 
-/// Writes what a window of at most 63 bytes decodes to, 21 bytes at a time: each is tripled, what is replaced is
-/// overwritten, and the rest compressed away.
+/// Writes what a window decodes to, 21 bytes at a time: each is tripled, what is replaced is overwritten, and the rest
+/// compressed away. Returns the place behind it.
 ///
 /// # Safety
 /// 64 bytes can be read and 256 written; the processor has the instructions of this file.
 #[inline(always)]
-unsafe fn replace_by_thirds(from: *const u8, window: Window, to: *mut u8) -> usize {
+unsafe fn replace_by_thirds(from: *const u8, window: Window, mut to: *mut u8) -> *mut u8 {
     const EVERY_THIRD: u64 = 0x1249_2492_4924_9249;
-    let mut written = 0;
-    // SAFETY: a third becomes at most 63 bytes, of which 64 are written.
+    // SAFETY: a third becomes at most 63 bytes, of which 64 are written, and the last byte at most three.
     unsafe {
         let bytes = Avx512::load(from).0;
         let replacements = table(&REPLACEMENTS);
         for (third, places) in THIRDS.iter().enumerate() {
-            let spread = |mask: u64| _pdep_u64(mask >> (21 * third), EVERY_THIRD);
-            let replaced = spread(window.replaced) * 7;
-            let kept = spread(window.good) | replaced;
+            let replaced = 7 * _pdep_u64(window.replaced >> (21 * third), EVERY_THIRD);
+            let kept = _pdep_u64(window.good >> (21 * third), EVERY_THIRD) | replaced;
             let tripled = _mm512_mask_permutexvar_epi8(replacements, !replaced, table(places), bytes);
-            let all = _mm512_maskz_compress_epi8(kept, tripled);
-            Avx512(all).store(to.add(written));
-            written += kept.count_ones() as usize;
+            Avx512(_mm512_maskz_compress_epi8(kept, tripled)).store(to);
+            to = to.add(kept.count_ones() as usize);
         }
+        // One is left.
+        let last = if window.good >> 63 == 1 { [*from.add(63), 0, 0] } else { [0xEF, 0xBF, 0xBD] };
+        to.copy_from_nonoverlapping(last.as_ptr(), last.len());
+        to.add((window.good >> 63) as usize + 3 * (window.replaced >> 63) as usize)
     }
-    written
 }

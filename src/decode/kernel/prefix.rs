@@ -49,13 +49,19 @@ pub(super) unsafe fn well_formed_prefix<V: Vector>(bytes: &[u8]) -> usize {
         // SAFETY: `at` is at least 3, and so many bytes follow.
         unsafe {
             let group = start.add(at);
-            let all = (1..GROUP).fold(V::load(group), |all, index| all.or(V::load(group.add(index * V::LEN))));
+            let mut all = V::load(group);
+            for index in 1..GROUP {
+                all = all.or(V::load(group.add(index * V::LEN)));
+            }
             if all.is_ascii() {
                 if pending(bytes, at) > 0 {
                     return boundary(bytes, at);
                 }
             } else {
-                let found = (0..GROUP).fold(V::nothing(), |found, index| check::<V>(group.add(index * V::LEN), found));
+                let mut found = V::nothing();
+                for index in 0..GROUP {
+                    found = check::<V>(group.add(index * V::LEN), found);
+                }
                 if V::is_wrong(found) {
                     return boundary(bytes, at);
                 }
@@ -94,7 +100,7 @@ unsafe fn check<V: Vector>(from: *const u8, found: V::Found) -> V::Found {
 
 /// How many bytes before `at` belong to a sequence that goes on there; the bytes before it are well-formed.
 #[inline(always)]
-fn pending(bytes: &[u8], at: usize) -> usize {
+pub(super) fn pending(bytes: &[u8], at: usize) -> usize {
     let byte = |back: usize| at.checked_sub(back).and_then(|index| bytes.get(index)).copied().unwrap_or(0);
     match () {
         () if byte(1) >= 0xC0 => 1,

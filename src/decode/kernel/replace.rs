@@ -1,24 +1,28 @@
-//! Decoding with replacement, window by window; where there are no errors for long, by validating and copying.
+//! Decoding with replacement, window by window, without starting anew at an error.
 
-use super::prefix::well_formed_prefix;
+use super::prefix::{pending, well_formed_prefix};
 use super::vector::Vector;
-use super::window::{Masks, Window};
+use super::window::{Carry, Masks, Window, opaque};
 use crate::utf8::REPLACEMENT;
 
-/// Bytes in a window, the undecided ones included.
-pub(super) const WINDOW: usize = 64;
+/// Bytes in a window.
+const WINDOW: usize = 64;
 
-/// Bytes that are validated and then copied, while they are near.
-const STRETCH: usize = 16 << 10;
-
-/// So many windows without error in a row, and the next bytes are taken for a stretch.
-const QUIET: u32 = 8;
-
-/// Bytes a window may read behind its first: its own, and as many from any of them on.
+/// Bytes that may be read from the first of a window on: as many as it has from any of them.
 const READ: usize = 2 * WINDOW;
 
 /// Bytes a window may write: three for each of its own, and a window too many.
 const WRITTEN: usize = 4 * WINDOW;
+
+/// Bytes for which room is made at a time.
+const STRETCH: usize = 256 * WINDOW;
+
+/// Windows without error in a row after which the bytes behind are taken to be without for a stretch; so many to begin
+/// with, twice as many where that was wrong.
+const QUIET: [u32; 2] = [8, 256];
+
+/// Bytes of ASCII that are copied at once.
+const ASCII: usize = 4 * WINDOW;
 
 /// Appends `bytes` with U+FFFD for every maximal subpart.
 ///
@@ -28,43 +32,87 @@ const WRITTEN: usize = 4 * WINDOW;
 pub(super) unsafe fn lossy_into<V: Vector>(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() + WRITTEN);
     let mut at = 0;
-    while bytes.len() - at >= READ {
+    let mut patience = QUIET[0];
+    // Where a window stands, as many bytes as may be read stand behind it.
+    while bytes.len() - at > 2 * READ {
         let stretch = &bytes[at..bytes.len().min(at + STRETCH)];
-        // SAFETY: as the caller says.
+        // SAFETY: the caller has the instructions.
         let good = unsafe { well_formed_prefix::<V>(stretch) };
         out.extend_from_slice(&stretch[..good]);
         at += good;
-        let mut quiet = 0;
-        while quiet < QUIET && bytes.len() - at >= READ {
-            out.reserve(WRITTEN);
-            // SAFETY: so many bytes can be read and written.
-            let window = unsafe {
-                let from = bytes.as_ptr().add(at);
-                let window = masks::<V>(from).decide();
-                let written = V::replace(from, window, out.as_mut_ptr().add(out.len()));
-                out.set_len(out.len() + written);
-                window
-            };
-            at += window.len;
-            quiet = if window.is_good() { quiet + 1 } else { 0 };
+        patience = if good == 0 { (2 * patience).min(QUIET[1]) } else { QUIET[0] };
+        // SAFETY: the caller has the instructions.
+        at += unsafe { windows::<V>(&bytes[at..], patience, out) };
+    }
+    let rest = &bytes[at..];
+    let mut carry = Carry::default();
+    let mut padded = [0; 4 * READ];
+    padded[..rest.len()].copy_from_slice(rest);
+    for at in (0..rest.len()).step_by(WINDOW) {
+        out.reserve(WRITTEN);
+        let there = rest.len() - at;
+        // SAFETY: the caller has the instructions; `padded` is longer than `rest` by as much as may be read.
+        unsafe {
+            let from = padded.as_ptr().add(at);
+            let mut window = masks::<V>(from).decide(masks::<V>(from.add(WINDOW)), &mut carry);
+            if there < WINDOW {
+                window.good &= (1 << there) - 1;
+                window.replaced &= (1 << there) - 1;
+            }
+            let to = V::replace(from, window, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
     }
-    // The rest where more than it can be read.
-    let mut rest = [0; 2 * READ];
-    let end = bytes.len() - at;
-    rest[..end].copy_from_slice(&bytes[at..]);
-    let mut at = 0;
-    while at < end {
-        out.reserve(WRITTEN);
-        // SAFETY: so many bytes can be read and written.
-        unsafe {
-            let from = rest.as_ptr().add(at);
-            let masks = masks::<V>(from);
-            let window = if end - at >= WINDOW { masks.decide() } else { masks.decide_last(end - at) };
-            let written = V::replace(from, window, out.as_mut_ptr().add(out.len()));
-            out.set_len(out.len() + written);
-            at += window.len;
+}
+
+/// Decodes windows, for a stretch, or until so many in a row have no error, or the rest is short. Returns how many bytes
+/// are decoded; they end between two units.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn windows<V: Vector>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> usize {
+    let end = bytes.len().saturating_sub(READ).min(STRETCH) / WINDOW * WINDOW;
+    if end == 0 {
+        return 0;
+    }
+    out.reserve(3 * end + WRITTEN);
+    let (mut at, mut quiet) = (0, 0);
+    let mut carry = Carry::default();
+    // SAFETY: the caller has the instructions. Behind each window stand `READ` bytes, and there is room for three bytes for
+    // each that is read, and for as many as are written too many.
+    unsafe {
+        let from = bytes.as_ptr();
+        let mut to = out.as_mut_ptr().add(out.len());
+        let mut here = masks::<V>(from);
+        while at < end && quiet < patience {
+            if here.non_ascii | carry.others == 0 && at + ASCII <= end {
+                let before = at;
+                while at + ASCII <= end && copy_ascii::<V>(from.add(at), to) {
+                    at += ASCII;
+                    to = to.add(ASCII);
+                }
+                if at > before {
+                    here = masks::<V>(from.add(at));
+                    continue;
+                }
+            }
+            let next = masks::<V>(from.add(at + WINDOW));
+            let window = here.decide(next, &mut carry);
+            to = V::replace(from.add(at), window, to);
+            quiet = if window.good == !0 { quiet + 1 } else { 0 };
+            here = next;
+            at += WINDOW;
         }
+        let written = to.offset_from_unsigned(out.as_ptr());
+        // What the last window began: a sequence is decoded anew with the rest of it; of an error the rest is passed over.
+        if carry.good == 0 {
+            out.set_len(written);
+            return at + carry.others.count_ones() as usize;
+        }
+        let begun = pending(bytes, at);
+        out.set_len(written - begun);
+        at - begun
     }
 }
 
@@ -73,54 +121,72 @@ pub(super) unsafe fn lossy_into<V: Vector>(bytes: &[u8], out: &mut Vec<u8>) {
 /// # Safety
 /// They can be read, and the processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
+unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
     let mut all = Masks::default();
     for part in 0..WINDOW / V::LEN {
         // SAFETY: as the caller says.
         unsafe {
-            let from = from.add(part * V::LEN);
-            let bytes = V::load(from);
             let place = part * V::LEN;
-            let (bit_6, bit_5, bit_4) = {
-                let once = bytes.doubled();
-                let twice = once.doubled();
-                (once.signs(), twice.signs(), twice.doubled().signs())
-            };
-            let non_ascii = bytes.signs();
-            let lead = non_ascii & bit_6;
-            let lead_of_3 = lead & bit_5;
+            let bytes = V::load(from.add(place));
+            let (doubled, next) = (bytes.doubled(), V::load(from.add(place + 1)));
+            let non_ascii = opaque(bytes.signs());
+            let lead = non_ascii & opaque(doubled.signs());
+            let lead_of_3 = lead & opaque(doubled.doubled().signs());
+            let lead_of_4 = lead_of_3 & opaque(doubled.doubled().doubled().signs());
             all.non_ascii |= non_ascii << place;
             all.lead |= lead << place;
             all.lead_of_3 |= lead_of_3 << place;
-            all.lead_of_4 |= (lead_of_3 & bit_4) << place;
-            all.refused |= bytes.refused(V::load(from.add(1))) << place;
+            all.lead_of_4 |= lead_of_4 << place;
+            all.refused |= opaque(bytes.refused(next)) << place;
         }
     }
     all
 }
 
-/// Writes what a window decodes to, run by run of good bytes; returns how many bytes that are.
+/// Writes what a window decodes to, run by run of good bytes; returns the place behind it.
 ///
 /// # Safety
 /// [`READ`] bytes can be read and [`WRITTEN`] written; the processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window, to: *mut u8) -> usize {
-    let mut bad = window.bad();
-    let (mut done, mut written) = (0, 0);
-    // SAFETY: `done` is at most 64, and `written` at most three times that.
+pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window, mut to: *mut u8) -> *mut u8 {
+    let mut bad = !window.good;
+    let mut done = 0;
+    // SAFETY: at most three bytes are written for each of the window, and a window too many.
     unsafe {
+        copy::<V>(from, to);
         while bad != 0 {
             let at = bad.trailing_zeros() as usize;
-            copy::<V>(from.add(done), to.add(written));
-            written += at - done;
-            to.add(written).copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
-            written += REPLACEMENT.len() * (window.replaced >> at & 1) as usize;
+            to = to.add(at - done);
+            to.copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
+            to = to.add(REPLACEMENT.len() * (window.replaced >> at & 1) as usize);
             done = at + 1;
+            copy::<V>(from.add(done), to);
             bad &= bad - 1;
         }
-        copy::<V>(from.add(done), to.add(written));
+        to.add(WINDOW - done)
     }
-    written + window.len - done
+}
+
+/// Copies so many bytes, [`ASCII`], where all are ASCII. Whether they are.
+///
+/// # Safety
+/// They can be read and written; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn copy_ascii<V: Vector>(from: *const u8, to: *mut u8) -> bool {
+    // SAFETY: as the caller says.
+    unsafe {
+        let mut all = V::load(from);
+        for part in 1..ASCII / V::LEN {
+            all = all.or(V::load(from.add(part * V::LEN)));
+        }
+        let is_ascii = all.is_ascii();
+        if is_ascii {
+            for part in 0..ASCII / WINDOW {
+                copy::<V>(from.add(part * WINDOW), to.add(part * WINDOW));
+            }
+        }
+        is_ascii
+    }
 }
 
 /// Copies 64 bytes.

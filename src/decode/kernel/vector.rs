@@ -54,10 +54,10 @@ pub(super) trait Vector: Copy {
     /// other bytes mean nothing.
     unsafe fn refused(self, next: Self) -> u64;
 
-    /// Writes what a window at `from` decodes to, and says how many bytes that are; may read 128 bytes there, and write
+    /// Writes what a window at `from` decodes to, and returns the place behind it; may read 128 bytes there, and write
     /// 256.
     #[inline(always)]
-    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> usize {
+    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
         // SAFETY: as the caller says.
         unsafe { replace_by_runs::<Self>(from, window, to) }
     }
