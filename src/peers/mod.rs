@@ -47,11 +47,12 @@ pub fn all() -> Vec<Box<dyn Decoder>> {
 
 /// The decoders this build has and this machine cannot run, for want of a feature of its processor.
 pub fn missing() -> Vec<&'static str> {
-    #[cfg(feature = "peers")]
-    let kernels = simdutf8::KERNELS;
-    #[cfg(not(feature = "peers"))]
-    let kernels: [(&str, &str); 0] = [];
-    without(&kernels, &features())
+    let kernels = [
+        &own::KERNELS[..],
+        #[cfg(feature = "peers")]
+        &simdutf8::KERNELS,
+    ];
+    without(&kernels.concat(), &features())
 }
 
 /// Those of `kernels` whose feature is not among `features`.
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn a_kernel_runs_here_or_is_missing() {
         let all: Vec<_> = all().iter().map(|decoder| decoder.info().name).collect();
-        for (kernel, _) in simdutf8::KERNELS {
+        for (kernel, _) in [own::KERNELS, simdutf8::KERNELS].concat() {
             assert_ne!(all.contains(&kernel), missing().contains(&kernel), "{kernel}");
         }
         assert_eq!(without(&simdutf8::KERNELS, &["sse4.2"]), ["simdutf8-avx2", "simdutf8-avx2-chunked"]);

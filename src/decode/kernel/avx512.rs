@@ -112,6 +112,23 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn short_prefix(bytes: &[u8]) -> usize {
+        let len = bytes.len();
+        let there = unsafe { _bzhi_u64(!0, len as u32) };
+        unsafe {
+            let all = read_later(bytes, there, 0);
+            if all.is_ascii() {
+                return len;
+            }
+            let before = [read_later(bytes, there, 1), read_later(bytes, there, 2), read_later(bytes, there, 3)];
+            let found = all.check(before, Avx512::nothing());
+            let wrong = _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any);
+            // What is asked for behind the end is missing, and may be.
+            if wrong & there == 0 { boundary(bytes, len) } else { 0 }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn doubled(self) -> Self {
         unsafe { Self(_mm512_add_epi8(self.0, self.0)) }
     }
@@ -135,29 +152,6 @@ impl Vector for Avx512 {
             return unsafe { replace_by_runs::<Self>(from, window, to) };
         }
         unsafe { replace_by_thirds(from, window, to) }
-    }
-}
-
-/// Length of the prefix of up to 64 bytes that is well-formed and ends between two sequences; 0 where there is an error.
-///
-/// # Safety
-/// The processor has the instructions of this file.
-#[inline(always)]
-pub(super) unsafe fn short_prefix(bytes: &[u8]) -> usize {
-    let len = bytes.len();
-    // SAFETY: the caller has the instructions.
-    let there = unsafe { _bzhi_u64(!0, len as u32) };
-    // SAFETY: the caller has the instructions, and `there` are the bytes there are.
-    unsafe {
-        let all = read_later(bytes, there, 0);
-        if all.is_ascii() {
-            return len;
-        }
-        let before = [read_later(bytes, there, 1), read_later(bytes, there, 2), read_later(bytes, there, 3)];
-        let found = all.check(before, Avx512::nothing());
-        let wrong = _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any);
-        // What is asked for behind the end is missing, and may be.
-        if wrong & there == 0 { boundary(bytes, len) } else { 0 }
     }
 }
 

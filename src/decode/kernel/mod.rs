@@ -111,7 +111,7 @@ impl Kernel {
         match self.0 {
             Set::Scalar => "scalar",
             #[cfg(target_arch = "x86_64")]
-            Set::Sse41 => "sse4.1",
+            Set::Sse41 => "sse41",
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
@@ -174,7 +174,7 @@ impl fmt::Display for Kernel {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::avx2::Avx2;
-    use super::avx512::{self, Avx512};
+    use super::avx512::Avx512;
     use super::prefix::well_formed_prefix;
     use super::replace::lossy_into;
     use super::sse41::Sse41;
@@ -201,10 +201,7 @@ mod x86 {
         lossy_avx2(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Avx2>(bytes, out);
     }
     compile! { "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt":
-        prefix_avx512(bytes: &[u8]) -> usize = match bytes.len() {
-            ..=64 => avx512::short_prefix(bytes),
-            _ => well_formed_prefix::<Avx512>(bytes),
-        };
+        prefix_avx512(bytes: &[u8]) -> usize = well_formed_prefix::<Avx512>(bytes);
         lossy_avx512(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Avx512>(bytes, out);
     }
 }

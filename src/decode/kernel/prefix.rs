@@ -12,7 +12,7 @@ use super::vector::Vector;
 const GROUP: usize = 8;
 
 /// Length in bytes of a prefix of `bytes` that is well-formed, and ends between two sequences. Behind it there is an
-/// error within the next [`GROUP`] registers, or nothing, or `bytes` are shorter than a register and three bytes.
+/// error within the next [`GROUP`] registers, or nothing, or three bytes, or `bytes` are shorter than a register.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -20,7 +20,8 @@ const GROUP: usize = 8;
 pub(super) unsafe fn well_formed_prefix<V: Vector>(bytes: &[u8]) -> usize {
     let len = bytes.len();
     if len < V::LEN + 3 {
-        return 0;
+        // SAFETY: the caller has the instructions.
+        return unsafe { V::short_prefix(&bytes[..len.min(V::LEN)]) };
     }
     let start = bytes.as_ptr();
     // SAFETY: `len` is at least `V::LEN`.

@@ -44,7 +44,10 @@ pub(super) unsafe fn lossy_into<V: Vector>(bytes: &[u8], out: &mut Vec<u8>) {
         // SAFETY: the caller has the instructions.
         at += unsafe { windows::<V>(&bytes[at..], patience, out) };
     }
-    let rest = &bytes[at..];
+    // SAFETY: the caller has the instructions.
+    let good = unsafe { well_formed_prefix::<V>(&bytes[at..]) };
+    out.extend_from_slice(&bytes[at..at + good]);
+    let rest = &bytes[at + good..];
     let mut carry = Carry::default();
     let mut padded = [0; 4 * READ];
     padded[..rest.len()].copy_from_slice(rest);

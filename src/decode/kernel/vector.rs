@@ -44,6 +44,13 @@ pub(super) trait Vector: Copy {
     /// Whether there is anything wrong.
     unsafe fn is_wrong(found: Self::Found) -> bool;
 
+    /// Length of a prefix of up to `LEN` bytes that is well-formed and ends between two sequences.
+    #[inline(always)]
+    unsafe fn short_prefix(bytes: &[u8]) -> usize {
+        let _ = bytes;
+        0
+    }
+
     /// Every byte times two; what does not fit is lost.
     unsafe fn doubled(self) -> Self;
 
