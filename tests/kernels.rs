@@ -9,11 +9,16 @@ use utfuzz::input::generate::Structured;
 fn agree(bytes: &[u8]) {
     let (verdict, mut expected) = (Kernel::SCALAR.validate(bytes), Vec::new());
     Kernel::SCALAR.lossy_into(bytes, &mut expected);
+    let mut units = Vec::new();
+    Kernel::SCALAR.utf16_lossy_into(bytes, &mut units);
     for kernel in Kernel::available() {
         assert_eq!(kernel.validate(bytes), verdict, "{kernel}: {bytes:02X?}");
         let mut out = b"kept".to_vec();
         kernel.lossy_into(bytes, &mut out);
         assert_eq!(&out[4..], expected, "{kernel}: {bytes:02X?}");
+        let mut out = vec![7];
+        kernel.utf16_lossy_into(bytes, &mut out);
+        assert_eq!(&out[1..], units, "{kernel}: {bytes:02X?}");
     }
 }
 

@@ -33,6 +33,11 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Appends `bytes` in UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
 pub fn utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) {
+    Kernel::best().utf16_lossy_into(bytes, out);
+}
+
+/// The same, character by character.
+pub(super) fn utf16_by_chars(bytes: &[u8], out: &mut Vec<u16>) {
     let mut units = [0; 2];
     for scalar in chars(bytes) {
         let scalar = scalar.unwrap_or(char::REPLACEMENT_CHARACTER);

@@ -9,6 +9,8 @@ mod encoding_rs;
 mod own;
 #[cfg(feature = "planted")]
 pub mod planted;
+#[cfg(feature = "simdutf")]
+pub mod simdutf;
 #[cfg(feature = "peers")]
 mod simdutf8;
 #[cfg(feature = "peers")]
@@ -31,6 +33,8 @@ pub fn all() -> Vec<Box<dyn Decoder>> {
         encoding_rs::family,
         #[cfg(feature = "peers")]
         simdutf8::family,
+        #[cfg(feature = "simdutf")]
+        simdutf::family,
         #[cfg(feature = "peers")]
         bstr::family,
         #[cfg(feature = "peers")]

@@ -5,9 +5,10 @@
 //! the second byte, by their low six bits: what both name is refused. Continuation bytes share those six bits with leads,
 //! so the first table is asked for leads alone; a lead before anything but a continuation byte is wrong anyway.
 
-use super::tables::{BELOW_LEADS, LEAD, SECOND};
 use super::prefix::boundary;
 use super::replace::replace_by_runs;
+use super::tables::{BELOW_LEADS, LEAD, SECOND};
+use super::transcode::Places;
 use super::vector::Vector;
 use super::window::Window;
 use core::arch::x86_64::*;
@@ -153,6 +154,56 @@ impl Vector for Avx512 {
         }
         unsafe { replace_by_thirds(from, window, to) }
     }
+
+    #[inline(always)]
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        unsafe {
+            let here = Self::load(from);
+            let [one, two] = match first {
+                true => [here.later()[0], here.later()[1]],
+                false => [Self::load(from.sub(1)), Self::load(from.sub(2))],
+            };
+            let any = places.any();
+            let low_6 = _mm512_set1_epi8(0x3F);
+            // The bits each byte gives to the unit, and no others but those that are shifted out.
+            let here = _mm512_mask_mov_epi8(here.0, places.continuation, _mm512_and_si512(here.0, low_6));
+            let one = _mm512_and_si512(_mm512_maskz_mov_epi8(places.continuation, one.0), low_6);
+            let two = _mm512_maskz_mov_epi8(places.second_continuation, two.0);
+            let here = _mm512_maskz_compress_epi8(any, here);
+            let one = _mm512_maskz_compress_epi8(any, one);
+            let two = _mm512_maskz_compress_epi8(any, two);
+            let pairs = Pairs {
+                high: _pext_u64(places.third_of_4, any),
+                low: _pext_u64(places.last_of_4, any),
+                replaced: _pext_u64(places.replaced, any),
+            };
+            store_units(
+                [_mm512_castsi512_si256(here), _mm512_castsi512_si256(one), _mm512_castsi512_si256(two)],
+                pairs,
+                to,
+            );
+            let count = any.count_ones() as usize;
+            if count > 32 {
+                let high = [
+                    _mm512_extracti64x4_epi64::<1>(here),
+                    _mm512_extracti64x4_epi64::<1>(one),
+                    _mm512_extracti64x4_epi64::<1>(two),
+                ];
+                store_units(high, pairs.later(), to.add(32));
+            }
+            to.add(count)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen(from: *const u8, to: *mut u16) {
+        unsafe {
+            for half in 0..2 {
+                let bytes = _mm256_loadu_si256(from.add(32 * half).cast());
+                _mm512_storeu_si512(to.add(32 * half).cast(), _mm512_cvtepu8_epi16(bytes));
+            }
+        }
+    }
 }
 
 /// The bytes that are there, so many places later in the register.
@@ -213,5 +264,46 @@ unsafe fn replace_by_thirds(from: *const u8, window: Window, mut to: *mut u8) ->
         let last = if window.good >> 63 == 1 { [*from.add(63), 0, 0] } else { [0xEF, 0xBF, 0xBD] };
         to.copy_from_nonoverlapping(last.as_ptr(), last.len());
         to.add((window.good >> 63) as usize + 3 * (window.replaced >> 63) as usize)
+    }
+}
+
+/// Which units are made otherwise than of three times six bits.
+#[derive(Clone, Copy)]
+struct Pairs {
+    high: u64,
+    low: u64,
+    replaced: u64,
+}
+
+impl Pairs {
+    /// Those of the second half.
+    fn later(self) -> Self {
+        Self { high: self.high >> 32, low: self.low >> 32, replaced: self.replaced >> 32 }
+    }
+}
+
+/// Writes 32 units, each made of the low bits of one byte, of another, and of a third.
+///
+/// # Safety
+/// 32 units can be written; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn store_units([here, one, two]: [__m256i; 3], pairs: Pairs, to: *mut u16) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let here = _mm512_cvtepu8_epi16(here);
+        let one = _mm512_slli_epi16::<6>(_mm512_cvtepu8_epi16(one));
+        let two = _mm512_slli_epi16::<12>(_mm512_cvtepu8_epi16(two));
+        let mut units = _mm512_ternarylogic_epi64::<0xFE>(here, one, two);
+        if pairs.high | pairs.low | pairs.replaced != 0 {
+            let high = _mm512_add_epi16(_mm512_srli_epi16::<4>(units), _mm512_set1_epi16(0xD7C0_u16 as i16));
+            let low = _mm512_or_si512(
+                _mm512_and_si512(units, _mm512_set1_epi16(0x3FF)),
+                _mm512_set1_epi16(0xDC00_u16 as i16),
+            );
+            units = _mm512_mask_mov_epi16(units, pairs.high as u32, high);
+            units = _mm512_mask_mov_epi16(units, pairs.low as u32, low);
+            units = _mm512_mask_mov_epi16(units, pairs.replaced as u32, _mm512_set1_epi16(0xFFFD_u16 as i16));
+        }
+        _mm512_storeu_si512(to.cast(), units);
     }
 }

@@ -17,11 +17,13 @@ mod sse41;
 #[cfg(target_arch = "x86_64")]
 mod tables;
 #[cfg(target_arch = "x86_64")]
+mod transcode;
+#[cfg(target_arch = "x86_64")]
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod window;
 
-use super::lossy::lossy_by_errors;
+use super::lossy::{lossy_by_errors, utf16_by_chars};
 use super::validate::{Utf8Error, first_error};
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -162,6 +164,22 @@ impl Kernel {
             Set::Avx512 => unsafe { x86::lossy_avx512(bytes, out) },
         }
     }
+
+    /// Appends `bytes` in UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
+    pub fn utf16_lossy_into(self, bytes: &[u8], out: &mut Vec<u16>) {
+        match self.0 {
+            Set::Scalar => utf16_by_chars(bytes, out),
+            // SAFETY: a kernel exists where the processor has its instructions.
+            #[cfg(target_arch = "x86_64")]
+            Set::Sse41 => unsafe { x86::utf16_sse41(bytes, out) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { x86::utf16_avx2(bytes, out) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => unsafe { x86::utf16_avx512(bytes, out) },
+        }
+    }
 }
 
 impl fmt::Display for Kernel {
@@ -178,6 +196,7 @@ mod x86 {
     use super::prefix::well_formed_prefix;
     use super::replace::lossy_into;
     use super::sse41::Sse41;
+    use super::transcode::utf16_lossy_into;
 
     /// Compiles a function for a set of instructions. What it calls is inlined, so compiled for them too.
     macro_rules! compile {
@@ -194,14 +213,17 @@ mod x86 {
 
     compile! { "sse4.1":
         prefix_sse41(bytes: &[u8]) -> usize = well_formed_prefix::<Sse41>(bytes);
+        utf16_sse41(bytes: &[u8], out: &mut Vec<u16>) -> () = utf16_lossy_into::<Sse41>(bytes, out);
         lossy_sse41(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Sse41>(bytes, out);
     }
     compile! { "avx2,bmi1,bmi2,lzcnt,popcnt":
         prefix_avx2(bytes: &[u8]) -> usize = well_formed_prefix::<Avx2>(bytes);
+        utf16_avx2(bytes: &[u8], out: &mut Vec<u16>) -> () = utf16_lossy_into::<Avx2>(bytes, out);
         lossy_avx2(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Avx2>(bytes, out);
     }
     compile! { "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt":
         prefix_avx512(bytes: &[u8]) -> usize = well_formed_prefix::<Avx512>(bytes);
+        utf16_avx512(bytes: &[u8], out: &mut Vec<u16>) -> () = utf16_lossy_into::<Avx512>(bytes, out);
         lossy_avx512(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Avx512>(bytes, out);
     }
 }

@@ -6,10 +6,10 @@ use super::window::{Carry, Masks, Window, opaque};
 use crate::utf8::REPLACEMENT;
 
 /// Bytes in a window.
-const WINDOW: usize = 64;
+pub(super) const WINDOW: usize = 64;
 
 /// Bytes that may be read from the first of a window on: as many as it has from any of them.
-const READ: usize = 2 * WINDOW;
+pub(super) const READ: usize = 2 * WINDOW;
 
 /// Bytes a window may write: three for each of its own, and a window too many.
 const WRITTEN: usize = 4 * WINDOW;
@@ -124,7 +124,7 @@ unsafe fn windows<V: Vector>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> 
 /// # Safety
 /// They can be read, and the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
+pub(super) unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
     let mut all = Masks::default();
     for part in 0..WINDOW / V::LEN {
         // SAFETY: as the caller says.

@@ -69,11 +69,7 @@ impl Vector for Sse41 {
     #[inline(always)]
     unsafe fn later(self) -> [Self; 3] {
         unsafe {
-            [
-                Self(_mm_bslli_si128::<1>(self.0)),
-                Self(_mm_bslli_si128::<2>(self.0)),
-                Self(_mm_bslli_si128::<3>(self.0)),
-            ]
+            [Self(_mm_bslli_si128::<1>(self.0)), Self(_mm_bslli_si128::<2>(self.0)), Self(_mm_bslli_si128::<3>(self.0))]
         }
     }
 

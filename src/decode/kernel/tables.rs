@@ -115,8 +115,7 @@ mod tests {
                 assert_eq!(found != 0, refused, "{lead:02X} {second:02X}");
             }
             let [high, low, next] = &NIBBLES;
-            let found =
-                high[usize::from(lead >> 4)] & low[usize::from(lead & 0xF)] & next[usize::from(second >> 4)];
+            let found = high[usize::from(lead >> 4)] & low[usize::from(lead & 0xF)] & next[usize::from(second >> 4)];
             assert_eq!(found & REFUSED != 0, refused, "{lead:02X} {second:02X}");
             assert_eq!(found & 1 != 0, lead >= 0xC0 && !is_continuation(second), "{lead:02X} {second:02X}");
             assert_eq!(found & 2 != 0, lead < 0x80 && is_continuation(second), "{lead:02X} {second:02X}");

@@ -4,6 +4,7 @@
 //! is made after asking, and is the one way in. All are inlined into functions compiled for the instruction set.
 
 use super::replace::replace_by_runs;
+use super::transcode::{Places, utf16_one_by_one};
 use super::window::Window;
 
 /// A register of [`Vector::LEN`] bytes.
@@ -67,5 +68,23 @@ pub(super) trait Vector: Copy {
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
         // SAFETY: as the caller says.
         unsafe { replace_by_runs::<Self>(from, window, to) }
+    }
+
+    /// Writes the units of UTF-16 of a window at `from`, the `first` of a text or not, and returns the place behind them; may
+    /// write 64 units and as many more.
+    #[inline(always)]
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        let _ = first;
+        // SAFETY: as the caller says.
+        unsafe { utf16_one_by_one(from, places, to) }
+    }
+
+    /// Writes 64 ASCII bytes as units of UTF-16.
+    #[inline(always)]
+    unsafe fn widen(from: *const u8, to: *mut u16) {
+        for at in 0..64 {
+            // SAFETY: as the caller says.
+            unsafe { to.add(at).write(u16::from(from.add(at).read())) };
+        }
     }
 }

@@ -1,0 +1,168 @@
+//! How fast decoders are: every one that can do an operation, on the same bytes, in turns.
+//!
+//! Before anything is timed, each answer is held to what the standard says; one that is wrong is a row that says so, and
+//! has no time. In every round each subject runs once, one after the other, so that what slows the machine down for a
+//! while slows all of them; ratios of medians are what counts.
+
+mod plan;
+mod subject;
+
+pub use plan::{Plan, Text};
+pub use subject::Operation;
+
+use subject::{Answer, Room, Subject, subjects};
+
+use serde::Serialize;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    /// One for each operation and text.
+    pub rows: Vec<Row>,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}
+
+/// One operation on one text.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// What was done.
+    pub operation: Operation,
+    /// The name of the text.
+    pub text: String,
+    /// Its length in bytes.
+    pub bytes: usize,
+    /// Who did it.
+    pub cells: Vec<Cell>,
+}
+
+/// One subject in a row.
+#[derive(Debug, Serialize)]
+pub struct Cell {
+    /// Its name.
+    pub name: String,
+    /// Whose it is.
+    pub kind: Kind,
+    /// Its time, where its answer is right.
+    pub time: Option<Time>,
+}
+
+/// Whose a subject is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Our decoder, as it chooses its kernel.
+    Own,
+    /// One of our kernels.
+    Kernel,
+    /// A decoder of others.
+    Peer,
+    /// No decoder: what the machine can do at best.
+    Limit,
+}
+
+/// Nanoseconds for one pass over the text.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Time {
+    /// Half of the rounds took less.
+    pub median: f64,
+    /// A quarter of the rounds took less.
+    pub low: f64,
+    /// A quarter of the rounds took more.
+    pub high: f64,
+}
+
+impl Row {
+    /// Gigabytes of input in a second; `None` for no bytes.
+    pub fn throughput(&self, time: Time) -> Option<f64> {
+        (self.bytes > 0).then(|| self.bytes as f64 / time.median)
+    }
+
+    /// The fastest peer.
+    pub fn best_peer(&self) -> Option<(&str, Time)> {
+        let peers = self.cells.iter().filter(|cell| cell.kind == Kind::Peer);
+        let timed = peers.filter_map(|cell| Some((&*cell.name, cell.time?)));
+        timed.min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
+    }
+
+    /// How many times as fast as the fastest peer the subject of this name is.
+    pub fn ratio(&self, name: &str) -> Option<f64> {
+        let own = self.cells.iter().find(|cell| cell.name == name)?.time?;
+        Some(self.best_peer()?.1.median / own.median)
+    }
+}
+
+/// Measures what the plan says. `progress` is told the share that is done.
+pub fn run(plan: &Plan, progress: &dyn Fn(f64)) -> Measured {
+    let start = Instant::now();
+    let rows = plan.texts.iter().flat_map(|text| text.operations.iter().map(move |operation| (text, *operation)));
+    let rows: Vec<_> = rows.collect();
+    let measured = rows.iter().enumerate().map(|(done, (text, operation))| {
+        progress(done as f64 / rows.len() as f64);
+        row(plan, text, *operation)
+    });
+    Measured { rows: measured.collect(), seconds: start.elapsed().as_secs_f64() }
+}
+
+fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
+    let subjects: Vec<Subject> =
+        subjects(operation).into_iter().filter(|subject| plan.selects(&subject.name)).collect();
+    let mut room = Room::default();
+    let expected = operation.expected(&text.bytes);
+    let right: Vec<bool> = subjects
+        .iter()
+        .map(|subject| {
+            // Twice: what is left over from the first time must not show.
+            let mut answer = || {
+                let said = (subject.run)(&text.bytes, &mut room)?;
+                Some(operation.answer(said, &room))
+            };
+            let is_right = |answer: Option<Answer>| answer.as_ref().is_some_and(|answer| *answer == expected);
+            subject.kind == Kind::Limit || is_right(answer()) && is_right(answer())
+        })
+        .collect();
+    let mut samples: Vec<Vec<f64>> = vec![Vec::new(); subjects.len()];
+    let mut passes = vec![1; subjects.len()];
+    for round in 0..=plan.rounds {
+        for (index, subject) in subjects.iter().enumerate().filter(|(index, _)| right[*index]) {
+            let time = sample(subject, &text.bytes, &mut room, passes[index]);
+            let one = time.as_nanos() as f64 / f64::from(passes[index]);
+            // The first round warms up, and says how many passes make a sample.
+            match round {
+                0 => passes[index] = warmed(subject, &text.bytes, &mut room, plan.sample),
+                _ => samples[index].push(one),
+            }
+        }
+    }
+    let cells = subjects.iter().zip(samples).map(|(subject, mut samples)| {
+        samples.sort_by(f64::total_cmp);
+        let at = |share: usize| samples.get(samples.len() * share / 4).copied();
+        let time = || Some(Time { low: at(1)?, median: at(2)?, high: at(3)? });
+        Cell { name: subject.name.clone(), kind: subject.kind, time: time() }
+    });
+    Row { operation, text: text.name.clone(), bytes: text.bytes.len(), cells: cells.collect() }
+}
+
+fn sample(subject: &Subject, bytes: &[u8], room: &mut Room, passes: u32) -> Duration {
+    let start = Instant::now();
+    for _ in 0..passes {
+        black_box((subject.run)(black_box(bytes), room));
+    }
+    start.elapsed()
+}
+
+/// How many passes take about so long.
+fn warmed(subject: &Subject, bytes: &[u8], room: &mut Room, long: Duration) -> u32 {
+    const MOST: u32 = 1 << 20;
+    let mut passes = 1;
+    while passes < MOST {
+        let time = sample(subject, bytes, room, passes);
+        if time >= long / 2 {
+            break;
+        }
+        passes *= 2;
+    }
+    passes
+}
