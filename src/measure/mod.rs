@@ -45,6 +45,8 @@ pub struct Cell {
     pub name: String,
     /// Whose it is.
     pub kind: Kind,
+    /// Whether it answers, and not as the standard does.
+    pub wrong: bool,
     /// Its time, where its answer is right.
     pub time: Option<Time>,
 }
@@ -94,6 +96,14 @@ impl Row {
     }
 }
 
+/// Who can take part.
+pub fn names() -> Vec<String> {
+    let mut names: Vec<String> = Operation::ALL.into_iter().flat_map(subjects).map(|subject| subject.name).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// Measures what the plan says. `progress` is told the share that is done.
 pub fn run(plan: &Plan, progress: &dyn Fn(f64)) -> Measured {
     let start = Instant::now();
@@ -111,22 +121,12 @@ fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
         subjects(operation).into_iter().filter(|subject| plan.selects(&subject.name)).collect();
     let mut room = Room::default();
     let expected = operation.expected(&text.bytes);
-    let right: Vec<bool> = subjects
-        .iter()
-        .map(|subject| {
-            // Twice: what is left over from the first time must not show.
-            let mut answer = || {
-                let said = (subject.run)(&text.bytes, &mut room)?;
-                Some(operation.answer(said, &room))
-            };
-            let is_right = |answer: Option<Answer>| answer.as_ref().is_some_and(|answer| *answer == expected);
-            subject.kind == Kind::Limit || is_right(answer()) && is_right(answer())
-        })
-        .collect();
+    let verdicts: Vec<Verdict> =
+        subjects.iter().map(|subject| verdict(subject, text, operation, &expected, &mut room)).collect();
     let mut samples: Vec<Vec<f64>> = vec![Vec::new(); subjects.len()];
     let mut passes = vec![1; subjects.len()];
     for round in 0..=plan.rounds {
-        for (index, subject) in subjects.iter().enumerate().filter(|(index, _)| right[*index]) {
+        for (index, subject) in subjects.iter().enumerate().filter(|(index, _)| verdicts[*index] == Verdict::Right) {
             let time = sample(subject, &text.bytes, &mut room, passes[index]);
             let one = time.as_nanos() as f64 / f64::from(passes[index]);
             // The first round warms up, and says how many passes make a sample.
@@ -136,13 +136,36 @@ fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
             }
         }
     }
-    let cells = subjects.iter().zip(samples).map(|(subject, mut samples)| {
+    let cells = subjects.iter().zip(samples).zip(verdicts).map(|((subject, mut samples), verdict)| {
         samples.sort_by(f64::total_cmp);
         let at = |share: usize| samples.get(samples.len() * share / 4).copied();
         let time = || Some(Time { low: at(1)?, median: at(2)?, high: at(3)? });
-        Cell { name: subject.name.clone(), kind: subject.kind, time: time() }
+        Cell { name: subject.name.clone(), kind: subject.kind, wrong: verdict == Verdict::Wrong, time: time() }
     });
     Row { operation, text: text.name.clone(), bytes: text.bytes.len(), cells: cells.collect() }
+}
+
+/// What a subject's answer is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Right,
+    Wrong,
+    /// It has none.
+    Silent,
+}
+
+/// Asks twice: what is left over from the first time must not show.
+fn verdict(subject: &Subject, text: &Text, operation: Operation, expected: &Answer, room: &mut Room) -> Verdict {
+    let mut worst = Verdict::Right;
+    for _ in 0..2 {
+        match (subject.run)(&text.bytes, room) {
+            None => return Verdict::Silent,
+            Some(_) if subject.kind == Kind::Limit => {}
+            Some(said) if operation.answer(said, room) == *expected => {}
+            Some(_) => worst = Verdict::Wrong,
+        }
+    }
+    worst
 }
 
 fn sample(subject: &Subject, bytes: &[u8], room: &mut Room, passes: u32) -> Duration {

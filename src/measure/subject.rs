@@ -87,7 +87,7 @@ pub(super) enum Answer {
 /// Where subjects write. It keeps its size from pass to pass, so nobody's time is that of an allocation, or of zeros for a
 /// buffer that is overwritten.
 #[derive(Debug, Default)]
-pub struct Room {
+pub(super) struct Room {
     /// For those who append.
     bytes: Vec<u8>,
     text: String,

@@ -24,18 +24,12 @@ pub(super) struct Found {
     any: __m512i,
 }
 
-/// Byte `i` holds `i - BACK`.
-const fn back(places: u8) -> [u8; 64] {
-    let mut table = [0; 64];
-    let mut at = 0;
-    while at < 64 {
-        table[at] = (at as u8).wrapping_sub(places);
-        at += 1;
-    }
+/// The highest byte at each place that asks for nothing behind the register.
+static LAST: [u8; 64] = {
+    let mut table = [0xFF; 64];
+    [table[61], table[62], table[63]] = [0xEF, 0xDF, 0xBF];
     table
-}
-
-static BACK: [[u8; 64]; 3] = [back(1), back(2), back(3)];
+};
 
 #[inline(always)]
 unsafe fn table(bytes: &[u8; 64]) -> __m512i {
@@ -78,11 +72,12 @@ impl Vector for Avx512 {
     #[inline(always)]
     unsafe fn later(self) -> [Self; 3] {
         unsafe {
-            let [one, two, three] = &BACK;
+            // Each sixteen bytes behind those before them; zeros behind the first.
+            let before = _mm512_alignr_epi64::<6>(self.0, _mm512_setzero_si512());
             [
-                Self(_mm512_maskz_permutexvar_epi8(!0 << 1, table(one), self.0)),
-                Self(_mm512_maskz_permutexvar_epi8(!0 << 2, table(two), self.0)),
-                Self(_mm512_maskz_permutexvar_epi8(!0 << 3, table(three), self.0)),
+                Self(_mm512_alignr_epi8::<15>(self.0, before)),
+                Self(_mm512_alignr_epi8::<14>(self.0, before)),
+                Self(_mm512_alignr_epi8::<13>(self.0, before)),
             ]
         }
     }
@@ -115,17 +110,25 @@ impl Vector for Avx512 {
     #[inline(always)]
     unsafe fn short_prefix(bytes: &[u8]) -> usize {
         let len = bytes.len();
-        let there = unsafe { _bzhi_u64(!0, len as u32) };
+        // A masked load of nothing from an address that is none takes long.
+        if len == 0 {
+            return 0;
+        }
         unsafe {
-            let all = read_later(bytes, there, 0);
+            // A masked load touches the bytes whose bits are set alone.
+            let there = _bzhi_u64(!0, len as u32);
+            let all = Self(_mm512_maskz_loadu_epi8(there, bytes.as_ptr().cast()));
             if all.is_ascii() {
                 return len;
             }
-            let before = [read_later(bytes, there, 1), read_later(bytes, there, 2), read_later(bytes, there, 3)];
-            let found = all.check(before, Avx512::nothing());
+            let found = all.check(all.later(), Self::nothing());
             let wrong = _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any);
-            // What is asked for behind the end is missing, and may be.
-            if wrong & there == 0 { boundary(bytes, len) } else { 0 }
+            // Zeros behind the bytes: what is asked for there is missing, and may be.
+            match wrong | _mm512_cmpgt_epu8_mask(all.0, table(&LAST)) {
+                0 => len,
+                _ if wrong & there == 0 => boundary(bytes, len),
+                _ => 0,
+            }
         }
     }
 
@@ -168,10 +171,13 @@ impl Vector for Avx512 {
             // The bits each byte gives to the unit, and no others but those that are shifted out.
             let here = _mm512_mask_mov_epi8(here.0, places.continuation, _mm512_and_si512(here.0, low_6));
             let one = _mm512_and_si512(_mm512_maskz_mov_epi8(places.continuation, one.0), low_6);
-            let two = _mm512_maskz_mov_epi8(places.second_continuation, two.0);
             let here = _mm512_maskz_compress_epi8(any, here);
             let one = _mm512_maskz_compress_epi8(any, one);
-            let two = _mm512_maskz_compress_epi8(any, two);
+            // Text of shorter sequences has no third byte, and not once.
+            let two = match places.second_continuation {
+                0 => _mm512_setzero_si512(),
+                third => _mm512_maskz_compress_epi8(any, _mm512_maskz_mov_epi8(third, two.0)),
+            };
             let pairs = Pairs {
                 high: _pext_u64(places.third_of_4, any),
                 low: _pext_u64(places.last_of_4, any),
@@ -204,16 +210,6 @@ impl Vector for Avx512 {
             }
         }
     }
-}
-
-/// The bytes that are there, so many places later in the register.
-///
-/// # Safety
-/// `there` has a bit for each byte of `bytes`; the processor has the instructions of this file.
-#[inline(always)]
-unsafe fn read_later(bytes: &[u8], there: u64, places: usize) -> Avx512 {
-    // SAFETY: a masked load touches the bytes whose bits are set alone, and these are bytes of the slice.
-    unsafe { Avx512(_mm512_maskz_loadu_epi8(there << places, bytes.as_ptr().wrapping_sub(places).cast())) }
 }
 
 /// So many bytes that are not good are stepped over one by one.

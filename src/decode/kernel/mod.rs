@@ -83,6 +83,9 @@ impl Set {
     }
 }
 
+/// One more than the best set there is; 0 where it was not looked for yet.
+static BEST: AtomicU8 = AtomicU8::new(0);
+
 impl Kernel {
     /// The kernel every processor has: portable and without unsafe code.
     pub const SCALAR: Self = Self(Set::Scalar);
@@ -95,17 +98,21 @@ impl Kernel {
     /// The kernel that is used where none is named: the last of those available, found once.
     #[inline]
     pub fn best() -> Self {
-        /// One more than its place in [`Set::ALL`]; 0 where it was not looked for yet.
-        static BEST: AtomicU8 = AtomicU8::new(0);
         let place = BEST.load(Ordering::Relaxed);
-        match Set::ALL.get(usize::from(place).wrapping_sub(1)) {
-            Some(set) => Self(*set),
-            None => {
-                let best = Self::available().last().unwrap_or(Self::SCALAR);
-                BEST.store(best.0 as u8 + 1, Ordering::Relaxed);
-                best
-            }
+        match () {
+            #[cfg(target_arch = "x86_64")]
+            () if place == 1 + Set::Avx512 as u8 => Self(Set::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            () if place == 1 + Set::Avx2 as u8 => Self(Set::Avx2),
+            _ => Self::find_best(),
         }
+    }
+
+    #[cold]
+    fn find_best() -> Self {
+        let best = Self::available().last().unwrap_or(Self::SCALAR);
+        BEST.store(1 + best.0 as u8, Ordering::Relaxed);
+        best
     }
 
     /// The name: `scalar`, or that of the instruction set.

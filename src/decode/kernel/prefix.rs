@@ -24,17 +24,20 @@ pub(super) unsafe fn well_formed_prefix<V: Vector>(bytes: &[u8]) -> usize {
         return unsafe { V::short_prefix(&bytes[..len.min(V::LEN)]) };
     }
     let start = bytes.as_ptr();
-    // SAFETY: `len` is at least `V::LEN`.
+    // SAFETY: `len` is at least `V::LEN + 3`.
     unsafe {
         let first = V::load(start);
+        if len <= 2 * V::LEN {
+            let last = start.add(len - V::LEN);
+            if first.or(V::load(last)).is_ascii() {
+                return len;
+            }
+            let found = check::<V>(last, first.check(first.later(), V::nothing()));
+            return if V::is_wrong(found) { 0 } else { boundary(bytes, len) };
+        }
         if V::is_wrong(first.check(first.later(), V::nothing())) {
             return 0;
         }
-    }
-    if len <= 2 * V::LEN {
-        // SAFETY: `len` is at least `V::LEN + 3`.
-        let is_wrong = unsafe { V::is_wrong(check::<V>(start.add(len - V::LEN), V::nothing())) };
-        return boundary(bytes, if is_wrong { V::LEN } else { len });
     }
     // From the first boundary of a register that has three bytes before it; those behind the first register and before
     // that boundary, if there are any, are judged by one more.

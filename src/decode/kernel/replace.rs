@@ -21,8 +21,8 @@ const STRETCH: usize = 256 * WINDOW;
 /// with, twice as many where that was wrong.
 const QUIET: [u32; 2] = [8, 256];
 
-/// Bytes of ASCII that are copied at once.
-const ASCII: usize = 4 * WINDOW;
+/// Bytes of ASCII that are passed at once.
+pub(super) const ASCII: usize = 4 * WINDOW;
 
 /// Appends `bytes` with U+FFFD for every maximal subpart.
 ///
@@ -91,7 +91,10 @@ unsafe fn windows<V: Vector>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> 
         while at < end && quiet < patience {
             if here.non_ascii | carry.others == 0 && at + ASCII <= end {
                 let before = at;
-                while at + ASCII <= end && copy_ascii::<V>(from.add(at), to) {
+                while at + ASCII <= end && is_ascii::<V>(from.add(at)) {
+                    for part in 0..ASCII / WINDOW {
+                        copy::<V>(from.add(at + part * WINDOW), to.add(part * WINDOW));
+                    }
                     at += ASCII;
                     to = to.add(ASCII);
                 }
@@ -170,25 +173,19 @@ pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window,
     }
 }
 
-/// Copies so many bytes, [`ASCII`], where all are ASCII. Whether they are.
+/// Whether so many bytes, [`ASCII`], are that.
 ///
 /// # Safety
-/// They can be read and written; the processor has the instructions of `V`.
+/// They can be read; the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn copy_ascii<V: Vector>(from: *const u8, to: *mut u8) -> bool {
+pub(super) unsafe fn is_ascii<V: Vector>(from: *const u8) -> bool {
     // SAFETY: as the caller says.
     unsafe {
         let mut all = V::load(from);
         for part in 1..ASCII / V::LEN {
             all = all.or(V::load(from.add(part * V::LEN)));
         }
-        let is_ascii = all.is_ascii();
-        if is_ascii {
-            for part in 0..ASCII / WINDOW {
-                copy::<V>(from.add(part * WINDOW), to.add(part * WINDOW));
-            }
-        }
-        is_ascii
+        all.is_ascii()
     }
 }
 

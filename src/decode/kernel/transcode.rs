@@ -3,7 +3,7 @@
 //! two bytes before.
 
 use super::prefix::pending;
-use super::replace::{READ, WINDOW, masks};
+use super::replace::{ASCII, READ, WINDOW, is_ascii, masks};
 use super::vector::Vector;
 use super::window::{Carry, Masks, Window};
 
@@ -106,8 +106,24 @@ unsafe fn windows<V: Vector>(bytes: &[u8], out: &mut Vec<u16>) -> usize {
         let from = bytes.as_ptr();
         let mut to = out.as_mut_ptr().add(out.len());
         let mut here = masks::<V>(from);
-        for index in 0..count {
+        let mut index = 0;
+        while index < count {
             let window_at = from.add(index * WINDOW);
+            if here.non_ascii | carry.others == 0 {
+                let before = index;
+                while index + ASCII / WINDOW <= count && is_ascii::<V>(from.add(index * WINDOW)) {
+                    for part in 0..ASCII / WINDOW {
+                        V::widen(from.add((index + part) * WINDOW), to.add(part * WINDOW));
+                    }
+                    to = to.add(ASCII);
+                    index += ASCII / WINDOW;
+                }
+                if index > before {
+                    left = Left::default();
+                    here = masks::<V>(from.add(index * WINDOW));
+                    continue;
+                }
+            }
             let next = masks::<V>(window_at.add(WINDOW));
             if here.non_ascii | carry.others == 0 {
                 V::widen(window_at, to);
@@ -119,6 +135,7 @@ unsafe fn windows<V: Vector>(bytes: &[u8], out: &mut Vec<u16>) -> usize {
                 to = V::utf16(window_at, index == 0, places, to);
             }
             here = next;
+            index += 1;
         }
         let written = to.offset_from_unsigned(out.as_ptr());
         let at = count * WINDOW;
