@@ -44,16 +44,16 @@ impl Measure {
         if plan.texts.is_empty() {
             return Err(Error::usage(format!("no text is named {:?}; leave --texts out", self.texts)).into());
         }
+        let known = measure::names();
+        if !known.iter().any(|name| plan.selects(name)) {
+            return Err(Error::usage(format!("--subjects leaves nobody; there are: {}", known.join(", "))).into());
+        }
         if cfg!(debug_assertions) {
             super::note("this build is not optimised; measure with cargo run --release");
         }
         let bar = Bar::new();
         let measured = measure::run(&plan, &|share| bar.show("measure", share));
         bar.finish();
-        if measured.rows.iter().all(|row| row.cells.is_empty()) {
-            let names: Vec<String> = measure::names();
-            return Err(Error::usage(format!("nobody takes part; there are: {}", names.join(", "))).into());
-        }
         let command = if self.quick { "utfuzz measure --quick" } else { "utfuzz measure" };
         if let Some(directory) = &self.output {
             throughput::write(&measured, command, directory)?;

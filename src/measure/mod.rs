@@ -189,3 +189,68 @@ fn warmed(subject: &Subject, bytes: &[u8], room: &mut Room, long: Duration) -> u
     }
     passes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::subject::Said;
+    use super::*;
+
+    fn text(bytes: &[u8]) -> Text {
+        Text { name: String::from("text"), bytes: bytes.to_vec(), operations: Operation::ALL.to_vec() }
+    }
+
+    #[test]
+    fn everyone_is_right_on_short_texts_or_silent() {
+        let mut room = Room::default();
+        let mut silent = 0;
+        for bytes in [&b""[..], b"a", b"\xC3\xA9", b"\xFF", b"ab\xE2\x82", b"\xF0\x9F\x98\x80\xED\xA0\x80"] {
+            for operation in Operation::ALL {
+                let expected = operation.expected(bytes);
+                for subject in subjects(operation) {
+                    let verdict = verdict(&subject, &text(bytes), operation, &expected, &mut room);
+                    silent += usize::from(verdict == Verdict::Silent);
+                    assert_ne!(verdict, Verdict::Wrong, "{} {operation:?} {bytes:02X?}", subject.name);
+                }
+            }
+        }
+        // simdutf says nothing of ill-formed bytes in UTF-16; all others say something always.
+        assert_eq!(silent, if cfg!(feature = "simdutf") { 3 } else { 0 });
+    }
+
+    #[test]
+    fn a_wrong_answer_is_a_row_without_a_time() {
+        let mut room = Room::default();
+        let expected = Operation::Validate.expected(b"\xFF");
+        let says = |number| Subject {
+            name: String::from("x"),
+            kind: Kind::Peer,
+            run: Box::new(move |_, _| Some(Said::Number(number))),
+        };
+        let verdict =
+            |number, room: &mut Room| verdict(&says(number), &text(b"\xFF"), Operation::Validate, &expected, room);
+        assert_eq!(verdict(1, &mut room), Verdict::Wrong);
+        assert_eq!(verdict(0, &mut room), Verdict::Right);
+    }
+
+    #[test]
+    fn ratios_are_to_the_fastest_peer() {
+        let cell = |name: &str, kind, median: Option<f64>| Cell {
+            name: name.to_owned(),
+            kind,
+            wrong: median.is_none(),
+            time: median.map(|median| Time { median, low: median, high: median }),
+        };
+        let cells = vec![
+            cell("own", Kind::Own, Some(10.0)),
+            cell("slow", Kind::Peer, Some(40.0)),
+            cell("fast", Kind::Peer, Some(20.0)),
+            cell("wrong", Kind::Peer, None),
+            cell("read", Kind::Limit, Some(1.0)),
+        ];
+        let row = Row { operation: Operation::Validate, text: String::new(), bytes: 100, cells };
+        assert_eq!(row.best_peer().map(|(name, _)| name), Some("fast"));
+        assert_eq!(row.ratio("own"), Some(2.0));
+        assert_eq!(row.ratio("wrong"), None);
+        assert_eq!(row.throughput(Time { median: 50.0, low: 0.0, high: 0.0 }), Some(2.0));
+    }
+}

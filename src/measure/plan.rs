@@ -99,7 +99,7 @@ impl Plan {
     }
 
     /// Whether a subject of this name takes part.
-    pub(super) fn selects(&self, name: &str) -> bool {
+    pub fn selects(&self, name: &str) -> bool {
         self.subjects.is_empty() || self.subjects.iter().any(|glob| matches_glob(glob, name))
     }
 }
