@@ -2,8 +2,11 @@
 
 use super::kernel::Kernel;
 use super::sequence::Sequence;
-use super::validate::Utf8Error;
+use super::validate::{Utf8Error, errors};
 use crate::utf8::{Kind, REPLACEMENT};
+
+/// Chunks of fewer bytes are not worth a kernel.
+const SHORT: usize = 16;
 
 /// A decoder that is fed chunks, cut anywhere, and writes what the whole would have given.
 #[derive(Clone, Debug)]
@@ -33,21 +36,49 @@ impl Streaming {
         let body = self.complete_pending(chunk, out);
         let start = self.pushed + chunk.len() - body.len();
         self.pushed += chunk.len();
+        let certain = match body.len() {
+            ..SHORT => self.push_by_errors(body, start, out),
+            _ => self.push_at_once(body, start, out),
+        };
+        let incomplete = &body[certain..];
+        if !incomplete.is_empty() {
+            self.pending_len = incomplete.len();
+            self.pending[..incomplete.len()].copy_from_slice(incomplete);
+        }
+    }
+
+    /// Decodes all but what is incomplete at the end; returns how many bytes that are.
+    fn push_at_once(&mut self, body: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
         if self.first_error.is_none()
             && let Err(error) = self.kernel.validate(body)
             && error.kind != Kind::Incomplete
         {
             self.note(Utf8Error { valid_up_to: start + error.valid_up_to, ..error });
         }
-        let (certain, incomplete) = body.split_at(body.len() - incomplete_suffix(body));
+        let certain = body.len() - incomplete_suffix(body);
         match self.first_error {
-            None => out.extend_from_slice(certain),
-            Some(_) => self.kernel.lossy_into(certain, out),
+            None => out.extend_from_slice(&body[..certain]),
+            Some(_) => self.kernel.lossy_into(&body[..certain], out),
         }
-        if !incomplete.is_empty() {
-            self.pending_len = incomplete.len();
-            self.pending[..incomplete.len()].copy_from_slice(incomplete);
+        certain
+    }
+
+    /// The same, in one pass over a few bytes.
+    fn push_by_errors(&mut self, body: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
+        let (mut copied, mut certain) = (0, body.len());
+        for error in errors(body) {
+            let range = error.range();
+            out.extend_from_slice(&body[copied..range.start]);
+            copied = range.end;
+            if error.kind == Kind::Incomplete {
+                certain = range.start;
+                break;
+            }
+            out.extend_from_slice(REPLACEMENT);
+            self.note(Utf8Error { valid_up_to: start + error.valid_up_to, ..error });
         }
+        out.extend_from_slice(&body[copied..]);
+        certain
     }
 
     /// Ends the stream and starts anew: an incomplete sequence is replaced.

@@ -9,12 +9,14 @@ use crate::utf8::{ErrorLen, Malformed, Validity};
 pub(super) const KERNELS: [(&str, &str); 3] =
     [("own-avx2", "avx2"), ("own-avx512", "avx512vbmi2"), ("own-sse41", "sse4.1")];
 
-/// Our decoder, by the kernel it chooses, and by each that this machine can run.
+/// Our decoder, by the kernel it chooses, and by each other that this machine can run. The one chosen has no second name:
+/// its lineage says which it is.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    let named = |kernel: Kernel| Own { kernel, info: info(kernel) };
-    let best = named(Kernel::best());
-    let chosen = Own { info: Info { name: "own", ..best.info.clone() }, ..best };
-    [chosen].into_iter().chain(Kernel::available().map(named)).map(|own| Box::new(own) as Box<dyn Decoder>).collect()
+    let best = Kernel::best();
+    let chosen = Own { kernel: best, info: Info { name: "own", ..info(best) } };
+    let others = Kernel::available().filter(|kernel| *kernel != best);
+    let others = others.map(|kernel| Own { kernel, info: info(kernel) });
+    [chosen].into_iter().chain(others).map(|own| Box::new(own) as Box<dyn Decoder>).collect()
 }
 
 struct Own {

@@ -158,7 +158,10 @@ impl Kernel {
 
     /// Appends `bytes` with U+FFFD for every maximal subpart. At most three bytes are written for each byte read.
     pub fn lossy_into(self, bytes: &[u8], out: &mut Vec<u8>) {
+        /// Fewer bytes are not worth a window.
+        const SHORT: usize = 32;
         match self.0 {
+            _ if bytes.len() < SHORT => lossy_by_errors(bytes, out),
             Set::Scalar => lossy_by_errors(bytes, out),
             // SAFETY: a kernel exists where the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
