@@ -1,12 +1,40 @@
 //! Every kernel this machine can run, against the scalar one.
 #![cfg(feature = "arbitrary")]
 
-use utfuzz::decode::Kernel;
+use utfuzz::decode::{Kernel, Streaming};
 use utfuzz::input::exhaustive::Block;
 use utfuzz::input::generate::Structured;
 
-/// Asserts that every kernel answers as the scalar one does.
+/// Asserts that no kernel reads beside these bytes: they stand at either end of memory.
+#[cfg(all(target_os = "linux", feature = "fence"))]
+fn keeps_within(bytes: &[u8]) {
+    use std::cell::RefCell;
+    use utfuzz::input::fence::Fence;
+    thread_local! {
+        static FENCE: RefCell<Fence> = RefCell::new(Fence::new().expect("the system gives pages"));
+    }
+    FENCE.with_borrow_mut(|fence| {
+        let (mut out, mut units) = (Vec::new(), Vec::new());
+        for kernel in Kernel::available() {
+            for place in [Fence::at_start, Fence::at_end] {
+                let Some(bytes) = place(fence, bytes) else { continue };
+                let _ = kernel.validate(bytes);
+                out.clear();
+                kernel.lossy_into(bytes, &mut out);
+                units.clear();
+                kernel.utf16_lossy_into(bytes, &mut units);
+                assert!(!fence.was_touched(), "{kernel}: reads beside its input");
+            }
+        }
+    });
+}
+
+#[cfg(not(all(target_os = "linux", feature = "fence")))]
+fn keeps_within(_: &[u8]) {}
+
+/// Asserts that every kernel answers as the scalar one does, in one piece and in three.
 fn agree(bytes: &[u8]) {
+    keeps_within(bytes);
     let (verdict, mut expected) = (Kernel::SCALAR.validate(bytes), Vec::new());
     Kernel::SCALAR.lossy_into(bytes, &mut expected);
     let mut units = Vec::new();
@@ -19,6 +47,14 @@ fn agree(bytes: &[u8]) {
         let mut out = vec![7];
         kernel.utf16_lossy_into(bytes, &mut out);
         assert_eq!(&out[1..], units, "{kernel}: {bytes:02X?}");
+        let (mut stream, mut out) = (Streaming::with(kernel), Vec::new());
+        let (first, rest) = bytes.split_at(bytes.len() / 3);
+        let (second, third) = rest.split_at(rest.len() / 2);
+        for chunk in [first, second, third] {
+            stream.push(chunk, &mut out);
+        }
+        assert_eq!(stream.finish(&mut out), verdict, "{kernel}, in three: {bytes:02X?}");
+        assert_eq!(out, expected, "{kernel}, in three: {bytes:02X?}");
     }
 }
 

@@ -104,6 +104,9 @@ impl Kernel {
             () if place == 1 + Set::Avx512 as u8 => Self(Set::Avx512),
             #[cfg(target_arch = "x86_64")]
             () if place == 1 + Set::Avx2 as u8 => Self(Set::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            () if place == 1 + Set::Sse41 as u8 => Self(Set::Sse41),
+            () if place == 1 + Set::Scalar as u8 => Self::SCALAR,
             _ => Self::find_best(),
         }
     }

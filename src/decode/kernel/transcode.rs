@@ -160,22 +160,27 @@ pub(super) unsafe fn utf16_one_by_one(from: *const u8, places: Places, mut to: *
     while any != 0 {
         let at = any.trailing_zeros() as usize;
         let has = |mask: u64| mask >> at & 1 == 1;
-        // SAFETY: a byte before is read where the sequence has one.
+        let unit = match has(places.replaced) {
+            true => 0xFFFD,
+            // SAFETY: the sequence of a good byte has those before it that its length asks for.
+            false => unsafe {
+                let byte = |back: usize| u32::from(*from.wrapping_add(at).wrapping_sub(back));
+                let bits = match () {
+                    () if has(places.second_continuation) => {
+                        byte(2) << 12 & 0xF000 | (byte(1) & 0x3F) << 6 | byte(0) & 0x3F
+                    }
+                    () if has(places.continuation) => (byte(1) & 0x3F) << 6 | byte(0) & 0x3F,
+                    () => byte(0),
+                };
+                match () {
+                    () if has(places.third_of_4) => 0xD7C0 + (bits >> 4),
+                    () if has(places.last_of_4) => 0xDC00 | bits & 0x3FF,
+                    () => bits,
+                }
+            },
+        };
+        // SAFETY: at most one unit for each byte of the window.
         unsafe {
-            let byte = |back: usize| u32::from(*from.wrapping_add(at).wrapping_sub(back));
-            let mut bits = byte(0) & if has(places.continuation) { 0x3F } else { 0x7F };
-            if has(places.continuation) {
-                bits |= (byte(1) & 0x3F) << 6;
-            }
-            if has(places.second_continuation) {
-                bits |= (byte(2) & 0xF) << 12;
-            }
-            let unit = match () {
-                () if has(places.replaced) => 0xFFFD,
-                () if has(places.third_of_4) => 0xD7C0 + (bits >> 4),
-                () if has(places.last_of_4) => 0xDC00 | bits & 0x3FF,
-                () => bits,
-            };
             to.write(unit as u16);
             to = to.add(1);
         }
