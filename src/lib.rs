@@ -36,6 +36,9 @@ pub mod targets;
 #[cfg(feature = "check")]
 pub mod score;
 
+#[cfg(feature = "cli")]
+pub mod measure;
+
 #[cfg(feature = "check")]
 pub mod report;
 

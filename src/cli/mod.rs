@@ -5,6 +5,7 @@
 mod check;
 mod explain;
 mod list;
+mod measure;
 mod minimize;
 mod nightly;
 mod replay;
@@ -37,6 +38,7 @@ enum Verb {
     Explain(explain::Explain),
     List(list::List),
     Score(score::Score),
+    Measure(measure::Measure),
     Minimize(minimize::Minimize),
     Triage(triage::Triage),
     Nightly(nightly::Nightly),
@@ -106,6 +108,7 @@ impl Cli {
             Verb::Explain(explain) => explain.run(&mut out),
             Verb::List(list) => list.run(&mut out),
             Verb::Score(score) => score.run(&mut out),
+            Verb::Measure(measure) => measure.run(&mut out),
             Verb::Minimize(minimize) => minimize.run(&mut out),
             Verb::Triage(triage) => triage.run(&mut out),
             Verb::Nightly(nightly) => nightly.run(&mut out),

@@ -1,12 +1,17 @@
 //! Decoding in chunks. At most three bytes wait for the next chunk.
 
+use super::kernel::Kernel;
 use super::sequence::Sequence;
 use super::validate::{Utf8Error, errors};
 use crate::utf8::{Kind, REPLACEMENT};
 
+/// Chunks of fewer bytes are not worth a kernel.
+const SHORT: usize = 16;
+
 /// A decoder that is fed chunks, cut anywhere, and writes what the whole would have given.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Streaming {
+    kernel: Kernel,
     /// An incomplete sequence at the end of the chunks so far.
     pending: [u8; 3],
     pending_len: usize,
@@ -18,7 +23,12 @@ pub struct Streaming {
 impl Streaming {
     /// A decoder at the start of a stream.
     pub fn new() -> Self {
-        Self::default()
+        Self::with(Kernel::best())
+    }
+
+    /// The same, run by this kernel.
+    pub fn with(kernel: Kernel) -> Self {
+        Self { kernel, pending: [0; 3], pending_len: 0, pushed: 0, first_error: None }
     }
 
     /// Decodes a chunk and appends to `out` all that is certain.
@@ -26,20 +36,49 @@ impl Streaming {
         let body = self.complete_pending(chunk, out);
         let start = self.pushed + chunk.len() - body.len();
         self.pushed += chunk.len();
-        let mut copied = 0;
+        let certain = match body.len() {
+            ..SHORT => self.push_by_errors(body, start, out),
+            _ => self.push_at_once(body, start, out),
+        };
+        let incomplete = &body[certain..];
+        if !incomplete.is_empty() {
+            self.pending_len = incomplete.len();
+            self.pending[..incomplete.len()].copy_from_slice(incomplete);
+        }
+    }
+
+    /// Decodes all but what is incomplete at the end; returns how many bytes that are.
+    fn push_at_once(&mut self, body: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
+        if self.first_error.is_none()
+            && let Err(error) = self.kernel.validate(body)
+            && error.kind != Kind::Incomplete
+        {
+            self.note(Utf8Error { valid_up_to: start + error.valid_up_to, ..error });
+        }
+        let certain = body.len() - incomplete_suffix(body);
+        match self.first_error {
+            None => out.extend_from_slice(&body[..certain]),
+            Some(_) => self.kernel.lossy_into(&body[..certain], out),
+        }
+        certain
+    }
+
+    /// The same, in one pass over a few bytes.
+    fn push_by_errors(&mut self, body: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
+        let (mut copied, mut certain) = (0, body.len());
         for error in errors(body) {
             let range = error.range();
             out.extend_from_slice(&body[copied..range.start]);
             copied = range.end;
             if error.kind == Kind::Incomplete {
-                self.pending_len = range.len();
-                self.pending[..self.pending_len].copy_from_slice(&body[range]);
+                certain = range.start;
                 break;
             }
             out.extend_from_slice(REPLACEMENT);
             self.note(Utf8Error { valid_up_to: start + error.valid_up_to, ..error });
         }
         out.extend_from_slice(&body[copied..]);
+        certain
     }
 
     /// Ends the stream and starts anew: an incomplete sequence is replaced.
@@ -52,7 +91,8 @@ impl Streaming {
             let len = self.pending_len;
             self.note(Utf8Error { valid_up_to: self.pushed - len, len, kind: Kind::Incomplete });
         }
-        core::mem::take(self).first_error.map_or(Ok(()), Err)
+        let fresh = Self::with(self.kernel);
+        core::mem::replace(self, fresh).first_error.map_or(Ok(()), Err)
     }
 
     /// Goes on with the pending sequence until it is decided; returns what is left of the chunk.
@@ -90,4 +130,19 @@ impl Streaming {
     fn note(&mut self, error: Utf8Error) {
         self.first_error.get_or_insert(error);
     }
+}
+
+impl Default for Streaming {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// How many bytes at the end begin a sequence that more could complete.
+fn incomplete_suffix(bytes: &[u8]) -> usize {
+    let is_incomplete = |len: &usize| {
+        let sequence = bytes.len().checked_sub(*len).and_then(|start| Sequence::read(&bytes[start..]));
+        matches!(sequence, Some(Sequence::IllFormed { len: read, kind: Kind::Incomplete }) if read == *len)
+    };
+    (1..=3).find(is_incomplete).unwrap_or(0)
 }

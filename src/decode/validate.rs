@@ -1,5 +1,6 @@
 //! Validation, and the errors one by one.
 
+use super::kernel::Kernel;
 use super::sequence::Sequence;
 use crate::utf8::Kind;
 use core::fmt;
@@ -46,8 +47,14 @@ impl core::error::Error for Utf8Error {}
 ///
 /// # Errors
 /// The first error: its offset, its length, its kind.
+#[inline]
 pub fn validate(bytes: &[u8]) -> Result<(), Utf8Error> {
-    next_error(bytes, 0).map_or(Ok(()), Err)
+    Kernel::best().validate(bytes)
+}
+
+/// The first error of `bytes`, of which so many are well-formed and end between two sequences.
+pub(super) fn first_error(bytes: &[u8], good: usize) -> Result<(), Utf8Error> {
+    next_error(bytes, good).map_or(Ok(()), Err)
 }
 
 /// Every error of `bytes`, in order: the maximal subparts between the well-formed runs.

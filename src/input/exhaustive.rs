@@ -36,7 +36,7 @@ impl Block {
 /// What `check` covers: nothing, and up to length 4 at offsets 0 to 64; length 5 at 0 and where it crosses 16, 32 and 64.
 pub fn plan() -> Vec<Block> {
     let short = (0..=4).flat_map(|len| (0..=64).map(move |offset| Block { len, offset }));
-    let crossing = [0].into_iter().chain(12..=16).chain(28..=32).chain(60..=64);
+    let crossing = [0].into_iter().chain(12..16).chain(28..32).chain(60..64);
     short.chain(crossing.map(|offset| Block { len: 5, offset })).collect()
 }
 
@@ -62,7 +62,7 @@ mod tests {
     fn the_plan_is_what_it_says() {
         let plan = plan();
         assert_eq!(plan.iter().filter(|block| block.len == 4).count(), 65);
-        for offset in [0, 12, 16, 28, 32, 60, 64] {
+        for offset in [0, 12, 15, 28, 31, 60, 63] {
             assert!(plan.contains(&Block { len: 5, offset }));
         }
     }

@@ -15,6 +15,7 @@ pub mod filler;
 pub mod generate;
 #[cfg(feature = "arbitrary")]
 pub mod mutate;
+pub mod scripts;
 pub mod seeds;
 #[cfg(feature = "arbitrary")]
 pub mod trailer;

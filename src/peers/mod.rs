@@ -9,6 +9,8 @@ mod encoding_rs;
 mod own;
 #[cfg(feature = "planted")]
 pub mod planted;
+#[cfg(feature = "simdutf")]
+pub mod simdutf;
 #[cfg(feature = "peers")]
 mod simdutf8;
 #[cfg(feature = "peers")]
@@ -31,6 +33,8 @@ pub fn all() -> Vec<Box<dyn Decoder>> {
         encoding_rs::family,
         #[cfg(feature = "peers")]
         simdutf8::family,
+        #[cfg(feature = "simdutf")]
+        simdutf::family,
         #[cfg(feature = "peers")]
         bstr::family,
         #[cfg(feature = "peers")]
@@ -47,11 +51,12 @@ pub fn all() -> Vec<Box<dyn Decoder>> {
 
 /// The decoders this build has and this machine cannot run, for want of a feature of its processor.
 pub fn missing() -> Vec<&'static str> {
-    #[cfg(feature = "peers")]
-    let kernels = simdutf8::KERNELS;
-    #[cfg(not(feature = "peers"))]
-    let kernels: [(&str, &str); 0] = [];
-    without(&kernels, &features())
+    let kernels = [
+        &own::KERNELS[..],
+        #[cfg(feature = "peers")]
+        &simdutf8::KERNELS,
+    ];
+    without(&kernels.concat(), &features())
 }
 
 /// Those of `kernels` whose feature is not among `features`.
@@ -180,9 +185,11 @@ mod tests {
     #[cfg(feature = "peers")]
     #[test]
     fn a_kernel_runs_here_or_is_missing() {
-        let all: Vec<_> = all().iter().map(|decoder| decoder.info().name).collect();
-        for (kernel, _) in simdutf8::KERNELS {
-            assert_ne!(all.contains(&kernel), missing().contains(&kernel), "{kernel}");
+        let decoders = all();
+        let all: Vec<_> = decoders.iter().map(|decoder| decoder.info().name).collect();
+        for (kernel, _) in [own::KERNELS, simdutf8::KERNELS].concat() {
+            let is_chosen = (decoders[0].info().lineage)(1000) == kernel;
+            assert_ne!(all.contains(&kernel) || is_chosen, missing().contains(&kernel), "{kernel}");
         }
         assert_eq!(without(&simdutf8::KERNELS, &["sse4.2"]), ["simdutf8-avx2", "simdutf8-avx2-chunked"]);
         assert!(without(&simdutf8::KERNELS, &["sse4.2", "avx2"]).is_empty());

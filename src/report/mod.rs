@@ -6,6 +6,8 @@ pub mod findings;
 mod json;
 pub mod score;
 mod text;
+#[cfg(feature = "cli")]
+pub mod throughput;
 
 use crate::check::Outcome;
 use crate::decoder::Decoder;

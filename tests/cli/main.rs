@@ -7,6 +7,7 @@ mod check;
 mod explain;
 mod hostile;
 mod list;
+mod measure;
 mod replay;
 mod run;
 

@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 /// A machine and a compiler.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Machine {
+pub(in crate::report) struct Machine {
     /// The architecture.
-    pub(super) arch: String,
+    pub(in crate::report) arch: String,
     /// How many threads worked.
-    pub(super) threads: usize,
+    pub(in crate::report) threads: usize,
     /// The compiler's version.
-    pub(super) rustc: String,
+    pub(in crate::report) rustc: String,
     /// CPU features that kernels are chosen by, and the machine has.
-    pub(super) has: Vec<String>,
+    pub(in crate::report) has: Vec<String>,
     /// Those it has not: kernels that need one did not run.
-    pub(super) lacks: Vec<String>,
+    pub(in crate::report) lacks: Vec<String>,
 }
 
 impl Machine {
     /// This one.
-    pub(super) fn here() -> Self {
+    pub(in crate::report) fn here() -> Self {
         let features = features();
         let which = |wanted: bool| {
             features.iter().filter(|(_, there)| *there == wanted).map(|(name, _)| (*name).to_owned()).collect()

@@ -11,7 +11,7 @@ use super::Report;
 use crate::error::{Error, replace, shown};
 use crate::input::deep;
 use coverage::{Part, Row};
-use machine::Machine;
+pub(super) use machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};

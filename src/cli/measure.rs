@@ -1,0 +1,69 @@
+//! `utfuzz measure`: how fast decoders are.
+
+use super::{Bar, Failure, Verdict};
+use crate::error::Error;
+use crate::measure::{self, Kind, Plan};
+use crate::report::throughput;
+use clap::Args;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Measure every decoder and kernel: validation, replacement, UTF-16; with ratios to the fastest peer of the same run
+///
+/// Each answer is held to the standard before it is timed. Exit status 1: one of ours was wrong.
+#[derive(Debug, Args)]
+pub(super) struct Measure {
+    /// Text to measure on; of a directory every file below it [default: text made up here, in twelve scripts]
+    #[arg(value_name = "FILE|DIR")]
+    paths: Vec<PathBuf>,
+    /// Fewer rounds, and nothing large
+    #[arg(long)]
+    quick: bool,
+    /// Who takes part: names separated by commas, `*` stands for any characters [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    subjects: Vec<String>,
+    /// Only texts whose name contains this
+    #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true)]
+    texts: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Write throughput.json, throughput.md and throughput.svg into this directory
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+impl Measure {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let mut plan = match self.paths.is_empty() {
+            true => Plan::built_in(self.quick),
+            false => Plan::of_files(&self.paths, self.quick)?,
+        };
+        plan.subjects = self.subjects;
+        plan.texts.retain(|text| text.name.contains(&self.texts));
+        if plan.texts.is_empty() {
+            return Err(Error::usage(format!("no text is named {:?}; leave --texts out", self.texts)).into());
+        }
+        let known = measure::names();
+        if !known.iter().any(|name| plan.selects(name)) {
+            return Err(Error::usage(format!("--subjects leaves nobody; there are: {}", known.join(", "))).into());
+        }
+        if cfg!(debug_assertions) {
+            super::note("this build is not optimised; measure with cargo run --release");
+        }
+        let bar = Bar::new();
+        let measured = measure::run(&plan, &|share| bar.show("measure", share));
+        bar.finish();
+        let command = if self.quick { "utfuzz measure --quick" } else { "utfuzz measure" };
+        if let Some(directory) = &self.output {
+            throughput::write(&measured, command, directory)?;
+        }
+        match self.json {
+            true => write!(out, "{}", throughput::to_json(&measured, command)?)?,
+            false => throughput::text(&measured, out)?,
+        }
+        let ours = |kind: Kind| matches!(kind, Kind::Own | Kind::Kernel);
+        let wrong = measured.rows.iter().flat_map(|row| &row.cells).any(|cell| ours(cell.kind) && cell.wrong);
+        Ok(if wrong { Verdict::Diverged } else { Verdict::Clean })
+    }
+}

@@ -1,0 +1,305 @@
+//! AVX-512 with byte permutations (VBMI, VBMI2): 64 bytes.
+//!
+//! Where a continuation byte must stand is read off the bytes before by saturating subtraction, which leaves the sign bit
+//! just for the leads long enough. Which second byte a lead refuses is one table of 64 entries for the lead and one for
+//! the second byte, by their low six bits: what both name is refused. Continuation bytes share those six bits with leads,
+//! so the first table is asked for leads alone; a lead before anything but a continuation byte is wrong anyway.
+
+use super::prefix::boundary;
+use super::replace::replace_by_runs;
+use super::tables::{BELOW_LEADS, LEAD, SECOND};
+use super::transcode::Places;
+use super::vector::Vector;
+use super::window::Window;
+use core::arch::x86_64::*;
+
+/// 64 bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(__m512i);
+
+/// What is wrong: in the sign bits, and in any bits.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    sign: __m512i,
+    any: __m512i,
+}
+
+/// The highest byte at each place that asks for nothing behind the register.
+static LAST: [u8; 64] = {
+    let mut table = [0xFF; 64];
+    [table[61], table[62], table[63]] = [0xEF, 0xDF, 0xBF];
+    table
+};
+
+#[inline(always)]
+unsafe fn table(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: 64 bytes can be read there; the caller has the instructions.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+// SAFETY (of all blocks below): the instructions are there, as the trait asks of its callers; `load` and `store` touch the
+// 64 bytes their callers vouch for.
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Vector for Avx512 {
+    const LEN: usize = 64;
+    type Found = Found;
+
+    #[inline(always)]
+    unsafe fn nothing() -> Found {
+        unsafe { Found { sign: _mm512_setzero_si512(), any: _mm512_setzero_si512() } }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        unsafe { Self(_mm512_loadu_si512(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        unsafe { Self(_mm512_or_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn is_ascii(self) -> bool {
+        unsafe { _mm512_movepi8_mask(self.0) == 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn later(self) -> [Self; 3] {
+        unsafe {
+            // Each sixteen bytes behind those before them; zeros behind the first.
+            let before = _mm512_alignr_epi64::<6>(self.0, _mm512_setzero_si512());
+            [
+                Self(_mm512_alignr_epi8::<15>(self.0, before)),
+                Self(_mm512_alignr_epi8::<14>(self.0, before)),
+                Self(_mm512_alignr_epi8::<13>(self.0, before)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn check(self, [one, two, three]: [Self; 3], found: Found) -> Found {
+        unsafe {
+            let lead = _mm512_cmpge_epu8_mask(one.0, _mm512_set1_epi8(0xC0_u8 as i8));
+            let refuses = _mm512_maskz_permutexvar_epi8(lead, one.0, table(&LEAD));
+            let second = _mm512_permutexvar_epi8(self.0, table(&SECOND));
+            // any | (refuses & second)
+            let any = _mm512_ternarylogic_epi64::<0xF8>(found.any, refuses, second);
+            let asked = _mm512_ternarylogic_epi64::<0xFE>(
+                _mm512_subs_epu8(one.0, _mm512_set1_epi8(BELOW_LEADS[0])),
+                _mm512_subs_epu8(two.0, _mm512_set1_epi8(BELOW_LEADS[1])),
+                _mm512_subs_epu8(three.0, _mm512_set1_epi8(BELOW_LEADS[2])),
+            );
+            // asked ^ (byte & !(byte << 1)): a continuation byte has its highest bit, and not the next.
+            let doubled = _mm512_add_epi8(self.0, self.0);
+            let sign = _mm512_ternarylogic_epi64::<{ 0xF0 ^ (0xCC & !0xAA) }>(asked, self.0, doubled);
+            Found { sign: _mm512_or_si512(found.sign, sign), any }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn is_wrong(found: Found) -> bool {
+        unsafe { _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any) != 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn short_prefix(bytes: &[u8]) -> usize {
+        let len = bytes.len();
+        // A masked load of nothing from an address that is none takes long.
+        if len == 0 {
+            return 0;
+        }
+        unsafe {
+            // A masked load touches the bytes whose bits are set alone.
+            let there = _bzhi_u64(!0, len as u32);
+            let all = Self(_mm512_maskz_loadu_epi8(there, bytes.as_ptr().cast()));
+            if all.is_ascii() {
+                return len;
+            }
+            let found = all.check(all.later(), Self::nothing());
+            let wrong = _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any);
+            // Zeros behind the bytes: what is asked for there is missing, and may be.
+            match wrong | _mm512_cmpgt_epu8_mask(all.0, table(&LAST)) {
+                0 => len,
+                _ if wrong & there == 0 => boundary(bytes, len),
+                _ => 0,
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn doubled(self) -> Self {
+        unsafe { Self(_mm512_add_epi8(self.0, self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn signs(self) -> u64 {
+        unsafe { _mm512_movepi8_mask(self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn refused(self, next: Self) -> u64 {
+        unsafe {
+            let refuses = _mm512_permutexvar_epi8(self.0, table(&LEAD));
+            _mm512_test_epi8_mask(refuses, _mm512_permutexvar_epi8(next.0, table(&SECOND)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
+        if (!window.good).count_ones() <= FEW {
+            return unsafe { replace_by_runs::<Self>(from, window, to) };
+        }
+        unsafe { replace_by_thirds(from, window, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        unsafe {
+            let here = Self::load(from);
+            let [one, two] = match first {
+                true => [here.later()[0], here.later()[1]],
+                false => [Self::load(from.sub(1)), Self::load(from.sub(2))],
+            };
+            let any = places.any();
+            let low_6 = _mm512_set1_epi8(0x3F);
+            // The bits each byte gives to the unit, and no others but those that are shifted out.
+            let here = _mm512_mask_mov_epi8(here.0, places.continuation, _mm512_and_si512(here.0, low_6));
+            let one = _mm512_and_si512(_mm512_maskz_mov_epi8(places.continuation, one.0), low_6);
+            let here = _mm512_maskz_compress_epi8(any, here);
+            let one = _mm512_maskz_compress_epi8(any, one);
+            // Text of shorter sequences has no third byte, and not once.
+            let two = match places.second_continuation {
+                0 => _mm512_setzero_si512(),
+                third => _mm512_maskz_compress_epi8(any, _mm512_maskz_mov_epi8(third, two.0)),
+            };
+            let pairs = Pairs {
+                high: _pext_u64(places.third_of_4, any),
+                low: _pext_u64(places.last_of_4, any),
+                replaced: _pext_u64(places.replaced, any),
+            };
+            store_units(
+                [_mm512_castsi512_si256(here), _mm512_castsi512_si256(one), _mm512_castsi512_si256(two)],
+                pairs,
+                to,
+            );
+            let count = any.count_ones() as usize;
+            if count > 32 {
+                let high = [
+                    _mm512_extracti64x4_epi64::<1>(here),
+                    _mm512_extracti64x4_epi64::<1>(one),
+                    _mm512_extracti64x4_epi64::<1>(two),
+                ];
+                store_units(high, pairs.later(), to.add(32));
+            }
+            to.add(count)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen(from: *const u8, to: *mut u16) {
+        unsafe {
+            for half in 0..2 {
+                let bytes = _mm256_loadu_si256(from.add(32 * half).cast());
+                _mm512_storeu_si512(to.add(32 * half).cast(), _mm512_cvtepu8_epi16(bytes));
+            }
+        }
+    }
+}
+
+/// So many bytes that are not good are stepped over one by one.
+const FEW: u32 = 3;
+
+/// Byte `i` of each third holds what stands at a third of `i` in it.
+static THIRDS: [[u8; 64]; 3] = {
+    let mut tables = [[0; 64]; 3];
+    let mut at = 0;
+    while at < 3 * 64 {
+        tables[at / 64][at % 64] = (at / 64 * 21 + at % 64 / 3) as u8;
+        at += 1;
+    }
+    tables
+};
+
+/// EF BF BD, again and again.
+static REPLACEMENTS: [u8; 64] = {
+    let mut bytes = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        bytes[at] = [0xEF, 0xBF, 0xBD][at % 3];
+        at += 1;
+    }
+    bytes
+};
+
+/// Writes what a window decodes to, 21 bytes at a time: each is tripled, what is replaced is overwritten, and the rest
+/// compressed away. Returns the place behind it.
+///
+/// # Safety
+/// 64 bytes can be read and 256 written; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn replace_by_thirds(from: *const u8, window: Window, mut to: *mut u8) -> *mut u8 {
+    const EVERY_THIRD: u64 = 0x1249_2492_4924_9249;
+    // SAFETY: a third becomes at most 63 bytes, of which 64 are written, and the last byte at most three.
+    unsafe {
+        let bytes = Avx512::load(from).0;
+        let replacements = table(&REPLACEMENTS);
+        for (third, places) in THIRDS.iter().enumerate() {
+            let replaced = 7 * _pdep_u64(window.replaced >> (21 * third), EVERY_THIRD);
+            let kept = _pdep_u64(window.good >> (21 * third), EVERY_THIRD) | replaced;
+            let tripled = _mm512_mask_permutexvar_epi8(replacements, !replaced, table(places), bytes);
+            Avx512(_mm512_maskz_compress_epi8(kept, tripled)).store(to);
+            to = to.add(kept.count_ones() as usize);
+        }
+        // One is left.
+        let last = if window.good >> 63 == 1 { [*from.add(63), 0, 0] } else { [0xEF, 0xBF, 0xBD] };
+        to.copy_from_nonoverlapping(last.as_ptr(), last.len());
+        to.add((window.good >> 63) as usize + 3 * (window.replaced >> 63) as usize)
+    }
+}
+
+/// Which units are made otherwise than of three times six bits.
+#[derive(Clone, Copy)]
+struct Pairs {
+    high: u64,
+    low: u64,
+    replaced: u64,
+}
+
+impl Pairs {
+    /// Those of the second half.
+    fn later(self) -> Self {
+        Self { high: self.high >> 32, low: self.low >> 32, replaced: self.replaced >> 32 }
+    }
+}
+
+/// Writes 32 units, each made of the low bits of one byte, of another, and of a third.
+///
+/// # Safety
+/// 32 units can be written; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn store_units([here, one, two]: [__m256i; 3], pairs: Pairs, to: *mut u16) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let here = _mm512_cvtepu8_epi16(here);
+        let one = _mm512_slli_epi16::<6>(_mm512_cvtepu8_epi16(one));
+        let two = _mm512_slli_epi16::<12>(_mm512_cvtepu8_epi16(two));
+        let mut units = _mm512_ternarylogic_epi64::<0xFE>(here, one, two);
+        if pairs.high | pairs.low | pairs.replaced != 0 {
+            let high = _mm512_add_epi16(_mm512_srli_epi16::<4>(units), _mm512_set1_epi16(0xD7C0_u16 as i16));
+            let low = _mm512_or_si512(
+                _mm512_and_si512(units, _mm512_set1_epi16(0x3FF)),
+                _mm512_set1_epi16(0xDC00_u16 as i16),
+            );
+            units = _mm512_mask_mov_epi16(units, pairs.high as u32, high);
+            units = _mm512_mask_mov_epi16(units, pairs.low as u32, low);
+            units = _mm512_mask_mov_epi16(units, pairs.replaced as u32, _mm512_set1_epi16(0xFFFD_u16 as i16));
+        }
+        _mm512_storeu_si512(to.cast(), units);
+    }
+}

@@ -1,0 +1,111 @@
+//! SSE4.1: 16 bytes.
+
+use super::tables::{BELOW_LEADS, NIBBLES, REFUSED, TWO_CONTINUATIONS};
+use super::vector::Vector;
+use core::arch::x86_64::*;
+
+/// 16 bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Sse41(__m128i);
+
+/// Sixteen entries.
+#[inline(always)]
+unsafe fn table(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: 16 bytes can be read there; the caller has the instructions.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[inline(always)]
+unsafe fn high_nibbles(bytes: __m128i) -> __m128i {
+    // SAFETY: the caller has the instructions.
+    unsafe { _mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(0x0F)) }
+}
+
+/// What the tables say of bytes and those before them.
+#[inline(always)]
+unsafe fn agreed(before: __m128i, bytes: __m128i) -> __m128i {
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        let [high, low, next] = &NIBBLES;
+        let high = _mm_shuffle_epi8(table(high), high_nibbles(before));
+        let low = _mm_shuffle_epi8(table(low), _mm_and_si128(before, _mm_set1_epi8(0x0F)));
+        let next = _mm_shuffle_epi8(table(next), high_nibbles(bytes));
+        _mm_and_si128(_mm_and_si128(high, low), next)
+    }
+}
+
+// SAFETY (of all blocks below): the instructions are there, as the trait asks of its callers; `load` and `store` touch the
+// 16 bytes their callers vouch for.
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Vector for Sse41 {
+    const LEN: usize = 16;
+    type Found = Self;
+
+    #[inline(always)]
+    unsafe fn nothing() -> Self {
+        unsafe { Self(_mm_setzero_si128()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        unsafe { Self(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm_storeu_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        unsafe { Self(_mm_or_si128(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn is_ascii(self) -> bool {
+        unsafe { _mm_movemask_epi8(self.0) == 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn later(self) -> [Self; 3] {
+        unsafe {
+            [Self(_mm_bslli_si128::<1>(self.0)), Self(_mm_bslli_si128::<2>(self.0)), Self(_mm_bslli_si128::<3>(self.0))]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn check(self, [one, two, three]: [Self; 3], found: Self) -> Self {
+        unsafe {
+            let wrong = agreed(one.0, self.0);
+            let asked = _mm_or_si128(
+                _mm_subs_epu8(two.0, _mm_set1_epi8(BELOW_LEADS[1])),
+                _mm_subs_epu8(three.0, _mm_set1_epi8(BELOW_LEADS[2])),
+            );
+            let asked = _mm_and_si128(asked, _mm_set1_epi8(TWO_CONTINUATIONS as i8));
+            Self(_mm_or_si128(found.0, _mm_xor_si128(wrong, asked)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn is_wrong(found: Self) -> bool {
+        unsafe { _mm_testz_si128(found.0, found.0) == 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn doubled(self) -> Self {
+        unsafe { Self(_mm_add_epi8(self.0, self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn signs(self) -> u64 {
+        unsafe { u64::from(_mm_movemask_epi8(self.0) as u16) }
+    }
+
+    #[inline(always)]
+    unsafe fn refused(self, next: Self) -> u64 {
+        unsafe {
+            let refused = _mm_and_si128(agreed(self.0, next.0), _mm_set1_epi8(REFUSED as i8));
+            u64::from(u16::MAX) ^ Self(_mm_cmpeq_epi8(refused, _mm_setzero_si128())).signs()
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! UTF-8 to UTF-16, window by window. A unit of UTF-16 is written where the last byte of a sequence stands, and of a
+//! sequence of four bytes the high surrogate where the third stands: all that either is made of stands there, and in the
+//! two bytes before.
+
+use super::prefix::pending;
+use super::replace::{ASCII, READ, WINDOW, is_ascii, masks};
+use super::vector::Vector;
+use super::window::{Carry, Masks, Window};
+
+/// Windows for which room is made at a time.
+const STRETCH: usize = 256;
+
+/// Where units are written from a window: bit `i` is byte `i`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    /// Last bytes of well-formed sequences.
+    pub(super) last: u64,
+    /// Third bytes of sequences of four, and last ones.
+    pub(super) third_of_4: u64,
+    pub(super) last_of_4: u64,
+    /// Maximal subparts of ill-formed ones.
+    pub(super) replaced: u64,
+    /// Continuation bytes, and those behind another.
+    pub(super) continuation: u64,
+    pub(super) second_continuation: u64,
+}
+
+/// What is left from a window for the places of the next.
+#[derive(Clone, Copy, Debug, Default)]
+struct Left {
+    fours: u64,
+    continuation: u64,
+}
+
+impl Places {
+    #[inline(always)]
+    fn of(masks: Masks, window: Window, carry: &Carry, left: &mut Left) -> Self {
+        let continuation = masks.non_ascii & !masks.lead;
+        let goes_on = (window.good & continuation) >> 1 | (carry.good & 1) << 63;
+        let fours = window.good & masks.lead_of_4;
+        let places = Self {
+            last: window.good & !goes_on,
+            third_of_4: fours << 2 | left.fours >> 1 & 3,
+            last_of_4: fours << 3 | left.fours & 7,
+            replaced: window.replaced,
+            continuation,
+            second_continuation: continuation & (continuation << 1 | left.continuation),
+        };
+        *left = Left { fours: fours >> 61, continuation: continuation >> 63 };
+        places
+    }
+
+    /// Where any unit is written.
+    #[inline(always)]
+    pub(super) fn any(&self) -> u64 {
+        self.last | self.third_of_4 | self.replaced
+    }
+}
+
+/// Appends `bytes` in UTF-16, with U+FFFD for every maximal subpart.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn utf16_lossy_into<V: Vector>(bytes: &[u8], out: &mut Vec<u16>) {
+    let mut at = 0;
+    while bytes.len() - at > 2 * READ {
+        // SAFETY: the caller has the instructions.
+        at += unsafe { windows::<V>(&bytes[at..], out) };
+    }
+    let rest = &bytes[at..];
+    let mut padded = [0; 4 * READ];
+    padded[..rest.len()].copy_from_slice(rest);
+    let (mut carry, mut left) = (Carry::default(), Left::default());
+    for at in (0..rest.len()).step_by(WINDOW) {
+        out.reserve(2 * WINDOW);
+        let there = rest.len() - at;
+        // SAFETY: the caller has the instructions; `padded` is longer than `rest` by as much as may be read.
+        unsafe {
+            let from = padded.as_ptr().add(at);
+            let here = masks::<V>(from);
+            let mut window = here.decide(masks::<V>(from.add(WINDOW)), &mut carry);
+            if there < WINDOW {
+                window.good &= (1 << there) - 1;
+                window.replaced &= (1 << there) - 1;
+            }
+            let places = Places::of(here, window, &carry, &mut left);
+            let to = V::utf16(from, at == 0, places, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+    }
+}
+
+/// Decodes a stretch of windows. Returns how many bytes are decoded; they end between two units.
+///
+/// # Safety
+/// The processor has the instructions of `V`, and there are more than two windows.
+#[inline(always)]
+unsafe fn windows<V: Vector>(bytes: &[u8], out: &mut Vec<u16>) -> usize {
+    let count = ((bytes.len() - READ) / WINDOW).min(STRETCH);
+    out.reserve((count + 1) * WINDOW);
+    let (mut carry, mut left) = (Carry::default(), Left::default());
+    // SAFETY: the caller has the instructions. Behind each window stand `READ` bytes, and there is room for a unit for each
+    // byte that is read, and for as many as are written too many.
+    unsafe {
+        let from = bytes.as_ptr();
+        let mut to = out.as_mut_ptr().add(out.len());
+        let mut here = masks::<V>(from);
+        let mut index = 0;
+        while index < count {
+            let window_at = from.add(index * WINDOW);
+            if here.non_ascii | carry.others == 0 {
+                let before = index;
+                while index + ASCII / WINDOW <= count && is_ascii::<V>(from.add(index * WINDOW)) {
+                    for part in 0..ASCII / WINDOW {
+                        V::widen(from.add((index + part) * WINDOW), to.add(part * WINDOW));
+                    }
+                    to = to.add(ASCII);
+                    index += ASCII / WINDOW;
+                }
+                if index > before {
+                    left = Left::default();
+                    here = masks::<V>(from.add(index * WINDOW));
+                    continue;
+                }
+            }
+            let next = masks::<V>(window_at.add(WINDOW));
+            if here.non_ascii | carry.others == 0 {
+                V::widen(window_at, to);
+                to = to.add(WINDOW);
+                left = Left::default();
+            } else {
+                let window = here.decide(next, &mut carry);
+                let places = Places::of(here, window, &carry, &mut left);
+                to = V::utf16(window_at, index == 0, places, to);
+            }
+            here = next;
+            index += 1;
+        }
+        let written = to.offset_from_unsigned(out.as_ptr());
+        let at = count * WINDOW;
+        if carry.good == 0 {
+            out.set_len(written);
+            return at + carry.others.count_ones() as usize;
+        }
+        // What is begun is decoded anew with the rest of it; of three bytes the high surrogate is written already.
+        let begun = pending(bytes, at);
+        out.set_len(written - usize::from(begun == 3));
+        at - begun
+    }
+}
+
+/// Writes the units of a window one by one; returns the place behind them.
+///
+/// # Safety
+/// The bytes of the window can be read, and those before it that its sequences have; 64 units can be written.
+#[inline(always)]
+pub(super) unsafe fn utf16_one_by_one(from: *const u8, places: Places, mut to: *mut u16) -> *mut u16 {
+    let mut any = places.any();
+    while any != 0 {
+        let at = any.trailing_zeros() as usize;
+        let has = |mask: u64| mask >> at & 1 == 1;
+        let unit = match has(places.replaced) {
+            true => 0xFFFD,
+            // SAFETY: the sequence of a good byte has those before it that its length asks for.
+            false => unsafe {
+                let byte = |back: usize| u32::from(*from.wrapping_add(at).wrapping_sub(back));
+                let bits = match () {
+                    () if has(places.second_continuation) => {
+                        byte(2) << 12 & 0xF000 | (byte(1) & 0x3F) << 6 | byte(0) & 0x3F
+                    }
+                    () if has(places.continuation) => (byte(1) & 0x3F) << 6 | byte(0) & 0x3F,
+                    () => byte(0),
+                };
+                match () {
+                    () if has(places.third_of_4) => 0xD7C0 + (bits >> 4),
+                    () if has(places.last_of_4) => 0xDC00 | bits & 0x3FF,
+                    () => bits,
+                }
+            },
+        };
+        // SAFETY: at most one unit for each byte of the window.
+        unsafe {
+            to.write(unit as u16);
+            to = to.add(1);
+        }
+        any &= any - 1;
+    }
+    to
+}

@@ -1,0 +1,90 @@
+//! What the algorithms need of an instruction set: a register of bytes, a handful of operations, no more.
+//!
+//! Every function is unsafe for one reason: the instructions exist only on processors that were asked. A [`super::Kernel`]
+//! is made after asking, and is the one way in. All are inlined into functions compiled for the instruction set.
+
+use super::replace::replace_by_runs;
+use super::transcode::{Places, utf16_one_by_one};
+use super::window::Window;
+
+/// A register of [`Vector::LEN`] bytes.
+///
+/// # Safety
+/// Each function may be called only where the processor has the instructions of the implementing file. `load` reads
+/// `LEN` bytes at `from`, `store` writes as many at `to`; nothing else touches memory.
+pub(super) trait Vector: Copy {
+    /// Bytes in a register: 16, 32 or 64.
+    const LEN: usize;
+
+    /// What the checks of several registers have found, added up.
+    type Found: Copy;
+
+    /// Nothing found.
+    unsafe fn nothing() -> Self::Found;
+
+    /// Reads a register from anywhere.
+    unsafe fn load(from: *const u8) -> Self;
+
+    /// Writes a register to anywhere.
+    unsafe fn store(self, to: *mut u8);
+
+    /// Bitwise or.
+    unsafe fn or(self, other: Self) -> Self;
+
+    /// Whether every byte is below 80.
+    unsafe fn is_ascii(self) -> bool;
+
+    /// The register with its bytes one, two and three places later, zeros before them.
+    unsafe fn later(self) -> [Self; 3];
+
+    /// Checks every byte of `self`, of which `before` are the bytes one, two and three places earlier: a continuation byte
+    /// stands there just where one of them asks for it, and it is none that the byte before refuses. Adds what is wrong to
+    /// `found`.
+    unsafe fn check(self, before: [Self; 3], found: Self::Found) -> Self::Found;
+
+    /// Whether there is anything wrong.
+    unsafe fn is_wrong(found: Self::Found) -> bool;
+
+    /// Length of a prefix of up to `LEN` bytes that is well-formed and ends between two sequences.
+    #[inline(always)]
+    unsafe fn short_prefix(bytes: &[u8]) -> usize {
+        let _ = bytes;
+        0
+    }
+
+    /// Every byte times two; what does not fit is lost.
+    unsafe fn doubled(self) -> Self;
+
+    /// The highest bit of each byte: that of byte `i` is bit `i`.
+    unsafe fn signs(self) -> u64;
+
+    /// Of `self` and `next`, the bytes one place later, the leads that refuse the continuation byte behind them. Bits of
+    /// other bytes mean nothing.
+    unsafe fn refused(self, next: Self) -> u64;
+
+    /// Writes what a window at `from` decodes to, and returns the place behind it; may read 128 bytes there, and write
+    /// 256.
+    #[inline(always)]
+    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
+        // SAFETY: as the caller says.
+        unsafe { replace_by_runs::<Self>(from, window, to) }
+    }
+
+    /// Writes the units of UTF-16 of a window at `from`, the `first` of a text or not, and returns the place behind them; may
+    /// write 64 units and as many more.
+    #[inline(always)]
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        let _ = first;
+        // SAFETY: as the caller says.
+        unsafe { utf16_one_by_one(from, places, to) }
+    }
+
+    /// Writes 64 ASCII bytes as units of UTF-16.
+    #[inline(always)]
+    unsafe fn widen(from: *const u8, to: *mut u16) {
+        for at in 0..64 {
+            // SAFETY: as the caller says.
+            unsafe { to.add(at).write(u16::from(from.add(at).read())) };
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What is measured: operations, and who can do them.
+
+use super::Kind;
+use crate::decode::{self, Kernel};
+use crate::spec::{self, Contract};
+use crate::utf8::Validity;
+use encoding_rs::Encoding;
+use serde::Serialize;
+
+/// What is done with bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Are they well-formed?
+    Validate,
+    /// How many of them are well-formed, up to the first error?
+    Locate,
+    /// To UTF-8, with U+FFFD for each maximal subpart.
+    Lossy,
+    /// To UTF-16, with U+FFFD for each maximal subpart.
+    Utf16,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Validate, Self::Locate, Self::Lossy, Self::Utf16];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Validate => "validate",
+            Self::Locate => "locate",
+            Self::Lossy => "lossy",
+            Self::Utf16 => "utf16",
+        }
+    }
+
+    /// What the standard says; of many bytes, what `core::str` says, which is held to it elsewhere.
+    pub(super) fn expected(self, bytes: &[u8]) -> Answer {
+        const MANY: usize = 4 << 20;
+        let contract = &Contract::STANDARD;
+        let good = || match bytes.len() {
+            ..=MANY => match spec::validity(contract, bytes) {
+                Validity::Valid => Some(bytes.len()),
+                Validity::Invalid(malformed) => malformed.valid_up_to,
+            },
+            _ => Some(core::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len)),
+        };
+        match self {
+            Self::Validate => Answer::Number(u64::from(good() == Some(bytes.len()))),
+            Self::Locate => Answer::Number(good().unwrap_or(0) as u64),
+            Self::Lossy => {
+                let mut out = Vec::new();
+                spec::lossy(contract, bytes, &mut out);
+                Answer::Bytes(out)
+            }
+            Self::Utf16 => {
+                let mut out = Vec::new();
+                spec::utf16(contract, bytes, &mut out);
+                Answer::Units(out)
+            }
+        }
+    }
+
+    /// A subject's answer, with what it wrote.
+    pub(super) fn answer(self, said: Said, room: &Room) -> Answer {
+        let in_units = self == Self::Utf16;
+        match said {
+            Said::Number(number) => Answer::Number(number),
+            Said::Appended if in_units => Answer::Units(room.units.clone()),
+            Said::Appended => Answer::Bytes(room.bytes.clone()),
+            Said::Text => Answer::Bytes(room.text.clone().into_bytes()),
+            Said::Filled(len) if in_units => Answer::Units(room.unit_slice[..len].to_vec()),
+            Said::Filled(len) => Answer::Bytes(room.byte_slice[..len].to_vec()),
+        }
+    }
+}
+
+/// An answer.
+#[derive(PartialEq, Eq)]
+pub(super) enum Answer {
+    Number(u64),
+    Bytes(Vec<u8>),
+    Units(Vec<u16>),
+}
+
+/// Where subjects write. It keeps its size from pass to pass, so nobody's time is that of an allocation, or of zeros for a
+/// buffer that is overwritten.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// For those who append.
+    bytes: Vec<u8>,
+    text: String,
+    units: Vec<u16>,
+    /// For those who write into a slice.
+    byte_slice: Vec<u8>,
+    unit_slice: Vec<u16>,
+}
+
+/// What a subject says, and where it wrote.
+#[derive(Clone, Copy)]
+pub(super) enum Said {
+    Number(u64),
+    Appended,
+    Text,
+    Filled(usize),
+}
+
+/// Does an operation; `None` where it cannot say.
+type Run = Box<dyn Fn(&[u8], &mut Room) -> Option<Said>>;
+
+/// One who can do an operation.
+pub(super) struct Subject {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) run: Run,
+}
+
+fn subject(kind: Kind, name: &str, run: impl Fn(&[u8], &mut Room) -> Option<Said> + 'static) -> Subject {
+    Subject { name: name.to_owned(), kind, run: Box::new(run) }
+}
+
+/// Everyone who can do this operation here.
+pub(super) fn subjects(operation: Operation) -> Vec<Subject> {
+    let kernels =
+        Kernel::available().map(|kernel| by_kernel(Kind::Kernel, &format!("own-{kernel}"), operation, kernel));
+    let others = match operation {
+        Operation::Validate => validators(),
+        Operation::Locate => locators(),
+        Operation::Lossy => replacers(),
+        Operation::Utf16 => transcoders(),
+    };
+    [chosen(operation)].into_iter().chain(kernels).chain(others).collect()
+}
+
+/// Ours, as users call it: the choice of the kernel is part of it.
+fn chosen(operation: Operation) -> Subject {
+    match operation {
+        Operation::Validate => {
+            subject(Kind::Own, "own", |bytes, _| Some(Said::Number(u64::from(decode::validate(bytes).is_ok()))))
+        }
+        Operation::Locate => subject(Kind::Own, "own", |bytes, _| {
+            Some(Said::Number(decode::validate(bytes).map_or_else(|e| e.valid_up_to(), |()| bytes.len()) as u64))
+        }),
+        Operation::Lossy | Operation::Utf16 => by_kernel(Kind::Own, "own", operation, Kernel::best()),
+    }
+}
+
+fn by_kernel(kind: Kind, name: &str, operation: Operation, kernel: Kernel) -> Subject {
+    match operation {
+        Operation::Validate => {
+            subject(kind, name, move |bytes, _| Some(Said::Number(u64::from(kernel.validate(bytes).is_ok()))))
+        }
+        Operation::Locate => subject(kind, name, move |bytes, _| {
+            Some(Said::Number(kernel.validate(bytes).map_or_else(|e| e.valid_up_to(), |()| bytes.len()) as u64))
+        }),
+        Operation::Lossy => subject(kind, name, move |bytes, room| {
+            room.bytes.clear();
+            kernel.lossy_into(bytes, &mut room.bytes);
+            Some(Said::Appended)
+        }),
+        Operation::Utf16 => subject(kind, name, move |bytes, room| {
+            room.units.clear();
+            kernel.utf16_lossy_into(bytes, &mut room.units);
+            Some(Said::Appended)
+        }),
+    }
+}
+
+fn peer(name: &str, run: fn(&[u8], &mut Room) -> Option<Said>) -> Subject {
+    subject(Kind::Peer, name, run)
+}
+
+fn validators() -> Vec<Subject> {
+    let is = |valid: bool| Some(Said::Number(u64::from(valid)));
+    let limit = subject(Kind::Limit, "read", move |bytes, _| {
+        std::hint::black_box(read(bytes));
+        is(true)
+    });
+    vec![
+        subject(Kind::Peer, "std", move |bytes, _| is(core::str::from_utf8(bytes).is_ok())),
+        subject(Kind::Peer, "simdutf8", move |bytes, _| is(simdutf8::basic::from_utf8(bytes).is_ok())),
+        subject(Kind::Peer, "encoding_rs", move |bytes, _| is(Encoding::utf8_valid_up_to(bytes) == bytes.len())),
+        #[cfg(feature = "simdutf")]
+        subject(Kind::Peer, "simdutf", move |bytes, _| is(simdutf::validate_utf8(bytes))),
+        limit,
+    ]
+}
+
+fn locators() -> Vec<Subject> {
+    let at = |offset: usize| Some(Said::Number(offset as u64));
+    vec![
+        subject(Kind::Peer, "std", move |bytes, _| {
+            at(core::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len))
+        }),
+        subject(Kind::Peer, "simdutf8-compat", move |bytes, _| {
+            at(simdutf8::compat::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len))
+        }),
+        subject(Kind::Peer, "encoding_rs", move |bytes, _| at(Encoding::utf8_valid_up_to(bytes))),
+        #[cfg(feature = "simdutf")]
+        subject(Kind::Peer, "simdutf", move |bytes, _| at(simdutf::validate_utf8_with_errors(bytes).count)),
+    ]
+}
+
+fn replacers() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, room| {
+            room.bytes.clear();
+            room.bytes.extend_from_slice(String::from_utf8_lossy(bytes).as_bytes());
+            Some(Said::Appended)
+        }),
+        peer("encoding_rs", |bytes, room| {
+            let mut decoder = encoding_rs::UTF_8.new_decoder_without_bom_handling();
+            fit(&mut room.byte_slice, decoder.max_utf8_buffer_length(bytes.len())?);
+            let (_, _, written, _) = decoder.decode_to_utf8(bytes, &mut room.byte_slice, true);
+            Some(Said::Filled(written))
+        }),
+        peer("bstr", |bytes, room| {
+            room.text.clear();
+            bstr::ByteSlice::to_str_lossy_into(bytes, &mut room.text);
+            Some(Said::Text)
+        }),
+    ]
+}
+
+fn transcoders() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, room| {
+            room.units.clear();
+            room.units.extend(String::from_utf8_lossy(bytes).encode_utf16());
+            Some(Said::Appended)
+        }),
+        peer("encoding_rs", |bytes, room| {
+            let mut decoder = encoding_rs::UTF_8.new_decoder_without_bom_handling();
+            fit(&mut room.unit_slice, decoder.max_utf16_buffer_length(bytes.len())?);
+            let (_, _, written, _) = decoder.decode_to_utf16(bytes, &mut room.unit_slice, true);
+            Some(Said::Filled(written))
+        }),
+        // Of ill-formed bytes it says no more than that they are.
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |bytes, room| {
+            fit(&mut room.unit_slice, bytes.len());
+            crate::peers::simdutf::utf16(bytes, &mut room.unit_slice).map(Said::Filled)
+        }),
+    ]
+}
+
+/// Makes a slice long enough, and never shorter.
+fn fit<T: Copy + Default>(slice: &mut Vec<T>, len: usize) {
+    if slice.len() < len {
+        slice.resize(len, T::default());
+    }
+}
+
+/// Looks at every byte, and does no more.
+fn read(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<64>();
+    let word = |part: &[u8]| part.iter().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
+    let mut all = [0u64; 8];
+    for chunk in words {
+        for (all, word) in all.iter_mut().zip(chunk.as_chunks::<8>().0) {
+            *all |= u64::from_ne_bytes(*word);
+        }
+    }
+    all.iter().fold(0, |all, word| all | word) | word(rest)
+}

@@ -1,0 +1,46 @@
+//! simdutf, the C++ library, through its crate: feature `simdutf`, which needs a C++ compiler.
+#![allow(unsafe_code)]
+
+use crate::decoder::{Decoder, Info};
+use crate::spec::Contract;
+use crate::utf8::{Malformed, Validity};
+use simdutf::ErrorCode;
+
+static INFO: Info = Info {
+    name: "simdutf",
+    version: "0.7.0",
+    package: "simdutf",
+    contract: Contract::VALIDATOR,
+    lineage: |_| "simdutf",
+};
+
+pub(super) fn family() -> Vec<Box<dyn Decoder>> {
+    vec![Box::new(Simdutf)]
+}
+
+struct Simdutf;
+
+impl Decoder for Simdutf {
+    fn info(&self) -> &Info {
+        &INFO
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        let result = simdutf::validate_utf8_with_errors(bytes);
+        Some(match result.error {
+            ErrorCode::Success => Validity::Valid,
+            _ => Malformed { valid_up_to: Some(result.count), len: None, kind: None }.into(),
+        })
+    }
+}
+
+/// Well-formed bytes in UTF-16, from the start of `out`, which has a unit for each byte: how many units. `None` where
+/// they are ill-formed, or `out` is too short.
+pub fn utf16(bytes: &[u8], out: &mut [u16]) -> Option<usize> {
+    if out.len() < bytes.len() {
+        return None;
+    }
+    // SAFETY: both are slices, and no byte becomes more than one unit.
+    let written = unsafe { simdutf::convert_utf8_to_utf16(bytes.as_ptr(), bytes.len(), out.as_mut_ptr()) };
+    (written > 0 || bytes.is_empty()).then_some(written)
+}

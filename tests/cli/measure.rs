@@ -1,0 +1,43 @@
+//! `utfuzz measure`.
+
+use super::run;
+use std::fs;
+
+#[test]
+fn a_file_is_measured_by_all_who_can() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("text"), "naïve 世界".repeat(20)).unwrap();
+    let words = ["measure", "text", "--quick", "--json", "--output", "out"];
+    let run = run(directory.path(), &words);
+    assert_eq!(run.wrong_status(0), None);
+    let json = run.json();
+    let rows = json["rows"].as_array().unwrap();
+    let operations: Vec<_> = rows.iter().map(|row| row["operation"].as_str().unwrap()).collect();
+    assert_eq!(operations, ["validate", "locate", "lossy", "utf16"]);
+    for row in rows {
+        for name in ["own", "own-scalar", "std", "encoding_rs"] {
+            let cell = row["cells"].as_array().unwrap().iter().find(|cell| cell["name"] == name).unwrap();
+            assert!(cell["time"]["median"].as_f64().unwrap() > 0.0, "{cell}");
+            assert_eq!(cell["wrong"], false);
+        }
+    }
+    let out = directory.path().join("out");
+    let page = fs::read_to_string(out.join("throughput.md")).unwrap();
+    assert!(page.contains("## utf16") && page.contains("| text | 260 |"), "{page}");
+    assert!(fs::read_to_string(out.join("throughput.svg")).unwrap().starts_with("<svg"));
+    assert_eq!(fs::read_to_string(out.join("throughput.json")).unwrap().lines().count(), run.out().lines().count());
+}
+
+#[test]
+fn what_cannot_be_measured_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("empty")).unwrap();
+    let rows = [
+        (&["measure", "none"][..], "none"),
+        (&["measure", "empty"], "no file"),
+        (&["measure", "--texts", "klingon"], "klingon"),
+        (&["measure", "--quick", "--texts", "ascii, 0", "--subjects", "owl"], "own-scalar"),
+    ];
+    let wrong = rows.map(|(words, says)| run(directory.path(), words).wrong_refusal(&[says]));
+    assert_eq!(wrong, [None, None, None, None]);
+}
