@@ -1,7 +1,7 @@
 //! Every kernel this machine can run, against the scalar one.
 #![cfg(feature = "arbitrary")]
 
-use utfuzz::decode::{Kernel, Streaming};
+use utfuzz::decode::{self, Kernel, Streaming};
 use utfuzz::input::exhaustive::Block;
 use utfuzz::input::generate::Structured;
 
@@ -14,7 +14,7 @@ fn keeps_within(bytes: &[u8]) {
         static FENCE: RefCell<Fence> = RefCell::new(Fence::new().expect("the system gives pages"));
     }
     FENCE.with_borrow_mut(|fence| {
-        let (mut out, mut units) = (Vec::new(), Vec::new());
+        let (mut out, mut units, mut scalars) = (Vec::new(), Vec::new(), Vec::new());
         for kernel in Kernel::available() {
             for place in [Fence::at_start, Fence::at_end] {
                 let Some(bytes) = place(fence, bytes) else { continue };
@@ -23,6 +23,10 @@ fn keeps_within(bytes: &[u8]) {
                 kernel.lossy_into(bytes, &mut out);
                 units.clear();
                 kernel.utf16_lossy_into(bytes, &mut units);
+                scalars.clear();
+                kernel.utf32_lossy_into(bytes, &mut scalars);
+                out.clear();
+                kernel.from_latin_1_into(bytes, &mut out);
                 assert!(!fence.was_touched(), "{kernel}: reads beside its input");
             }
         }
@@ -92,6 +96,60 @@ fn errors_anywhere_in_long_text() {
             agree(&[&long.as_bytes()[..at], error, &long.as_bytes()[at..]].concat());
             agree(&[&long.as_bytes()[..at], error].concat());
         }
+    }
+}
+
+/// UTF-16 with pairs, lone surrogates and units of every length.
+fn units(bytes: &[u8]) -> Vec<u16> {
+    let unit = |pair: &[u8; 2]| match pair {
+        [0..=0x3F, low] => u16::from(*low),
+        [0x40..=0x7F, low] => 0xD800 | u16::from(*low) | u16::from(pair[0] & 7) << 8,
+        pair => u16::from_be_bytes(*pair),
+    };
+    bytes.as_chunks::<2>().0.iter().map(unit).collect()
+}
+
+#[test]
+fn other_forms_there_and_back() {
+    for seed in 0..if cfg!(miri) { 3 } else { 3000 } {
+        let bytes = Structured::dense(seed).0;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let units: Vec<u16> = match seed % 2 {
+            0 => text.encode_utf16().collect(),
+            _ => units(&bytes),
+        };
+        for kernel in Kernel::available() {
+            let mut utf32 = vec![7];
+            kernel.utf32_lossy_into(&bytes, &mut utf32);
+            assert!(utf32[1..].iter().copied().eq(text.chars().map(u32::from)), "{kernel}, seed {seed}");
+            let mut utf8 = b"kept".to_vec();
+            kernel.from_utf16_lossy_into(&units, &mut utf8);
+            assert_eq!(&utf8[4..], String::from_utf16_lossy(&units).as_bytes(), "{kernel}, seed {seed}");
+            utf8.truncate(4);
+            kernel.from_latin_1_into(&bytes, &mut utf8);
+            let latin_1: String = bytes.iter().copied().map(char::from).collect();
+            assert_eq!(&utf8[4..], latin_1.as_bytes(), "{kernel}, seed {seed}");
+            let lengths = kernel.lengths(&text);
+            let len = (lengths.chars, lengths.chars + lengths.of_four);
+            assert_eq!(len, (text.chars().count(), text.encode_utf16().count()), "{kernel}, seed {seed}");
+        }
+        let mut there = Vec::new();
+        let mut back = Vec::new();
+        assert_eq!(decode::utf32_into(text.as_bytes(), &mut there), Ok(()));
+        assert_eq!(decode::from_utf32_into(&there, &mut back), Ok(()));
+        assert_eq!(back, text.as_bytes());
+        assert_eq!(decode::utf32_into(&bytes, &mut there).is_ok(), std::str::from_utf8(&bytes).is_ok());
+        let strict = decode::from_utf16_into(&units, &mut back);
+        assert_eq!(strict.is_ok(), String::from_utf16(&units).is_ok());
+        if let Err(error) = strict {
+            let good = error.valid_up_to();
+            assert!(String::from_utf16(&units[..good]).is_ok() && String::from_utf16(&units[..=good]).is_err());
+        }
+        let mut reader = decode::Utf8Reader::new(&bytes[..]);
+        let mut read = String::new();
+        std::io::Read::read_to_string(&mut reader, &mut read).unwrap();
+        assert_eq!(read, text);
+        assert_eq!(reader.verdict(), Some(decode::validate(&bytes)));
     }
 }
 

@@ -4,14 +4,23 @@
 //! which judges it.
 
 mod chars;
+mod count;
 mod kernel;
-mod lossy;
+mod reader;
+mod replace;
 mod sequence;
 mod stream;
+mod transcode;
 mod validate;
 
 pub use chars::{Chars, chars};
+pub use count::{Lengths, char_count, utf16_len};
 pub use kernel::Kernel;
-pub use lossy::{lossy, lossy_into, utf16_lossy_into};
+pub use reader::Utf8Reader;
+pub use replace::{from_utf8_lossy, lossy_into};
 pub use stream::Streaming;
-pub use validate::{Errors, Utf8Error, errors, validate};
+pub use transcode::{
+    UnitError, from_latin_1_into, from_utf16_into, from_utf16_lossy_into, from_utf32_into, from_utf32_lossy_into,
+    utf16_into, utf16_lossy_into, utf32_into, utf32_lossy_into,
+};
+pub use validate::{Errors, Utf8Error, errors, from_utf8, validate};

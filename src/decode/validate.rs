@@ -57,6 +57,15 @@ pub(super) fn first_error(bytes: &[u8], good: usize) -> Result<(), Utf8Error> {
     next_error(bytes, good).map_or(Ok(()), Err)
 }
 
+/// `bytes` as text.
+///
+/// # Errors
+/// The first error: its offset, its length, its kind.
+#[inline]
+pub fn from_utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
+    Kernel::best().from_utf8(bytes)
+}
+
 /// Every error of `bytes`, in order: the maximal subparts between the well-formed runs.
 pub fn errors(bytes: &[u8]) -> Errors<'_> {
     Errors { bytes, at: 0 }

@@ -45,7 +45,7 @@ pub(crate) fn verdict(bytes: &[u8]) -> Validity {
 }
 
 pub(crate) fn lossy(bytes: &[u8]) -> Vec<u8> {
-    decode::lossy(bytes).into_owned()
+    decode::from_utf8_lossy(bytes).into_owned().into_bytes()
 }
 
 /// A stream with a fault in `push` or in `finish`.

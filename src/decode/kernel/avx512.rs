@@ -202,6 +202,41 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        unsafe {
+            let here = Self::load(from);
+            let [one, two, three] = match first {
+                true => here.later(),
+                false => [Self::load(from.sub(1)), Self::load(from.sub(2)), Self::load(from.sub(3))],
+            };
+            let any = places.last | places.replaced;
+            let low_6 = _mm512_set1_epi8(0x3F);
+            // The bits each byte gives to the unit, and no others.
+            let here = _mm512_mask_mov_epi8(here.0, places.continuation, _mm512_and_si512(here.0, low_6));
+            let one = _mm512_and_si512(_mm512_maskz_mov_epi8(places.continuation, one.0), low_6);
+            let two = _mm512_maskz_mov_epi8(places.second_continuation, two.0);
+            let low_4 = _mm512_and_si512(two, _mm512_set1_epi8(0xF));
+            let two = _mm512_mask_mov_epi8(low_4, places.last_of_4, _mm512_and_si512(two, low_6));
+            let three = _mm512_and_si512(_mm512_maskz_mov_epi8(places.last_of_4, three.0), _mm512_set1_epi8(7));
+            let here = _mm512_maskz_compress_epi8(any, here);
+            let one = _mm512_maskz_compress_epi8(any, one);
+            let two = _mm512_maskz_compress_epi8(any, two);
+            let three = _mm512_maskz_compress_epi8(any, three);
+            let replaced = _pext_u64(places.replaced, any);
+            let count = any.count_ones() as usize;
+            store_quarter::<0>([here, one, two, three], replaced, to);
+            if count > 16 {
+                store_quarter::<1>([here, one, two, three], replaced, to);
+            }
+            if count > 32 {
+                store_quarter::<2>([here, one, two, three], replaced, to);
+                store_quarter::<3>([here, one, two, three], replaced, to);
+            }
+            to.add(count)
+        }
+    }
+
+    #[inline(always)]
     unsafe fn widen(from: *const u8, to: *mut u16) {
         unsafe {
             for half in 0..2 {
@@ -301,5 +336,26 @@ unsafe fn store_units([here, one, two]: [__m256i; 3], pairs: Pairs, to: *mut u16
             units = _mm512_mask_mov_epi16(units, pairs.replaced as u32, _mm512_set1_epi16(0xFFFD_u16 as i16));
         }
         _mm512_storeu_si512(to.cast(), units);
+    }
+}
+
+/// Writes the sixteen units of UTF-32 of one quarter, each made of the bits of four bytes.
+///
+/// # Safety
+/// 64 units can be written; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn store_quarter<const QUARTER: i32>([here, one, two, three]: [__m512i; 4], replaced: u64, to: *mut u32) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let here = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(here));
+        let one = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(one));
+        let two = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(two));
+        let three = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(three));
+        let low = _mm512_or_si512(here, _mm512_slli_epi32::<6>(one));
+        let units =
+            _mm512_ternarylogic_epi64::<0xFE>(low, _mm512_slli_epi32::<12>(two), _mm512_slli_epi32::<18>(three));
+        let replaced = (replaced >> (16 * QUARTER)) as u16;
+        let units = _mm512_mask_mov_epi32(units, replaced, _mm512_set1_epi32(0xFFFD));
+        _mm512_storeu_si512(to.add(16 * QUARTER as usize).cast(), units);
     }
 }

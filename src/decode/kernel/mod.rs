@@ -9,6 +9,10 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
+mod count;
+#[cfg(target_arch = "x86_64")]
+mod encode;
+#[cfg(target_arch = "x86_64")]
 mod prefix;
 #[cfg(target_arch = "x86_64")]
 mod replace;
@@ -23,10 +27,13 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod window;
 
-use super::lossy::{lossy_by_errors, utf16_by_chars};
+use super::count::{Lengths, lengths_by_bytes};
+use super::replace::lossy_by_errors;
+use super::transcode::{from_latin_1_by_bytes, from_utf16_by_chars, utf16_by_chars, utf32_by_chars};
 use super::validate::{Utf8Error, first_error};
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
+use std::borrow::Cow;
 
 /// A way to run our decoder on this processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -193,6 +200,82 @@ impl Kernel {
             Set::Avx512 => unsafe { x86::utf16_avx512(bytes, out) },
         }
     }
+
+    /// `bytes` as text.
+    ///
+    /// # Errors
+    /// The first error: its offset, its length, its kind.
+    #[inline]
+    pub fn from_utf8(self, bytes: &[u8]) -> Result<&str, Utf8Error> {
+        self.validate(bytes)?;
+        // SAFETY: they are well-formed.
+        Ok(unsafe { core::str::from_utf8_unchecked(bytes) })
+    }
+
+    /// `bytes` as text, with U+FFFD for every maximal subpart; borrowed where they are well-formed.
+    pub fn from_utf8_lossy(self, bytes: &[u8]) -> Cow<'_, str> {
+        let error = match self.from_utf8(bytes) {
+            Ok(text) => return Cow::Borrowed(text),
+            Err(error) => error,
+        };
+        let (good, rest) = bytes.split_at(error.valid_up_to());
+        let mut out = good.to_vec();
+        self.lossy_into(rest, &mut out);
+        // SAFETY: what is replaced is well-formed.
+        Cow::Owned(unsafe { String::from_utf8_unchecked(out) })
+    }
+
+    /// Appends `bytes` in UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
+    pub fn utf32_lossy_into(self, bytes: &[u8], out: &mut Vec<u32>) {
+        match self.0 {
+            // SAFETY: a kernel exists where the processor has its instructions.
+            #[cfg(target_arch = "x86_64")]
+            Set::Sse41 => unsafe { x86::utf32_sse41(bytes, out) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { x86::utf32_avx2(bytes, out) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => unsafe { x86::utf32_avx512(bytes, out) },
+            Set::Scalar => utf32_by_chars(bytes, out),
+        }
+    }
+
+    /// Appends UTF-16 in UTF-8, with U+FFFD for every lone surrogate. At most three bytes for each code unit.
+    pub fn from_utf16_lossy_into(self, units: &[u16], out: &mut Vec<u8>) {
+        match self.0 {
+            // SAFETY: a kernel exists where the processor has its instructions.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => unsafe { x86::from_utf16_avx512(units, out) },
+            _ => from_utf16_by_chars(units, out),
+        }
+    }
+
+    /// Appends Latin-1 in UTF-8. At most two bytes for each byte.
+    pub fn from_latin_1_into(self, bytes: &[u8], out: &mut Vec<u8>) {
+        match self.0 {
+            // SAFETY: a kernel exists where the processor has its instructions.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => unsafe { x86::from_latin_1_avx512(bytes, out) },
+            _ => from_latin_1_by_bytes(bytes, out),
+        }
+    }
+
+    /// How many characters `text` has, and how many of four bytes.
+    pub fn lengths(self, text: &str) -> Lengths {
+        match self.0 {
+            // SAFETY: a kernel exists where the processor has its instructions.
+            #[cfg(target_arch = "x86_64")]
+            Set::Sse41 => unsafe { x86::lengths_sse41(text.as_bytes()) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { x86::lengths_avx2(text.as_bytes()) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => unsafe { x86::lengths_avx512(text.as_bytes()) },
+            Set::Scalar => lengths_by_bytes(text.as_bytes()),
+        }
+    }
 }
 
 impl fmt::Display for Kernel {
@@ -206,10 +289,13 @@ impl fmt::Display for Kernel {
 mod x86 {
     use super::avx2::Avx2;
     use super::avx512::Avx512;
+    use super::count::lengths;
+    use super::encode::{from_latin_1_into, from_utf16_lossy_into};
     use super::prefix::well_formed_prefix;
     use super::replace::lossy_into;
     use super::sse41::Sse41;
-    use super::transcode::utf16_lossy_into;
+    use super::transcode::{Utf16, Utf32, transcode_into};
+    use crate::decode::count::Lengths;
 
     /// Compiles a function for a set of instructions. What it calls is inlined, so compiled for them too.
     macro_rules! compile {
@@ -226,17 +312,25 @@ mod x86 {
 
     compile! { "sse4.1":
         prefix_sse41(bytes: &[u8]) -> usize = well_formed_prefix::<Sse41>(bytes);
-        utf16_sse41(bytes: &[u8], out: &mut Vec<u16>) -> () = utf16_lossy_into::<Sse41>(bytes, out);
+        utf16_sse41(bytes: &[u8], out: &mut Vec<u16>) -> () = transcode_into::<Utf16, Sse41>(bytes, out);
+        utf32_sse41(bytes: &[u8], out: &mut Vec<u32>) -> () = transcode_into::<Utf32, Sse41>(bytes, out);
+        lengths_sse41(bytes: &[u8]) -> Lengths = lengths::<Sse41>(bytes);
         lossy_sse41(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Sse41>(bytes, out);
     }
     compile! { "avx2,bmi1,bmi2,lzcnt,popcnt":
         prefix_avx2(bytes: &[u8]) -> usize = well_formed_prefix::<Avx2>(bytes);
-        utf16_avx2(bytes: &[u8], out: &mut Vec<u16>) -> () = utf16_lossy_into::<Avx2>(bytes, out);
+        utf16_avx2(bytes: &[u8], out: &mut Vec<u16>) -> () = transcode_into::<Utf16, Avx2>(bytes, out);
+        utf32_avx2(bytes: &[u8], out: &mut Vec<u32>) -> () = transcode_into::<Utf32, Avx2>(bytes, out);
+        lengths_avx2(bytes: &[u8]) -> Lengths = lengths::<Avx2>(bytes);
         lossy_avx2(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Avx2>(bytes, out);
     }
     compile! { "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt":
         prefix_avx512(bytes: &[u8]) -> usize = well_formed_prefix::<Avx512>(bytes);
-        utf16_avx512(bytes: &[u8], out: &mut Vec<u16>) -> () = utf16_lossy_into::<Avx512>(bytes, out);
+        utf16_avx512(bytes: &[u8], out: &mut Vec<u16>) -> () = transcode_into::<Utf16, Avx512>(bytes, out);
+        utf32_avx512(bytes: &[u8], out: &mut Vec<u32>) -> () = transcode_into::<Utf32, Avx512>(bytes, out);
+        lengths_avx512(bytes: &[u8]) -> Lengths = lengths::<Avx512>(bytes);
+        from_utf16_avx512(units: &[u16], out: &mut Vec<u8>) -> () = from_utf16_lossy_into(units, out);
+        from_latin_1_avx512(bytes: &[u8], out: &mut Vec<u8>) -> () = from_latin_1_into(bytes, out);
         lossy_avx512(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Avx512>(bytes, out);
     }
 }

@@ -1,6 +1,6 @@
-//! UTF-8 to UTF-16, window by window. A unit of UTF-16 is written where the last byte of a sequence stands, and of a
-//! sequence of four bytes the high surrogate where the third stands: all that either is made of stands there, and in the
-//! two bytes before.
+//! UTF-8 to UTF-16 and UTF-32, window by window. A unit is written where the last byte of a sequence stands, and of a
+//! sequence of four bytes the high surrogate where the third stands: all that it is made of stands there, and in the
+//! bytes before.
 
 use super::prefix::pending;
 use super::replace::{ASCII, READ, WINDOW, is_ascii, masks};
@@ -57,16 +57,77 @@ impl Places {
     }
 }
 
-/// Appends `bytes` in UTF-16, with U+FFFD for every maximal subpart.
+/// What is written.
+pub(super) trait Form {
+    /// A code unit.
+    type Unit: Copy;
+
+    /// Whether sequences of four bytes become two units.
+    const PAIRS: bool;
+
+    /// Writes the units of a window at `from`, the `first` of a text or not, and returns the place behind them.
+    ///
+    /// # Safety
+    /// 64 units can be written and as many more; the window, and the bytes before it where it is not the first, can be read;
+    /// the processor has the instructions of `V`.
+    unsafe fn write<V: Vector>(from: *const u8, first: bool, places: Places, to: *mut Self::Unit) -> *mut Self::Unit;
+
+    /// Writes 64 ASCII bytes.
+    ///
+    /// # Safety
+    /// They can be read and written; the processor has the instructions of `V`.
+    unsafe fn widen<V: Vector>(from: *const u8, to: *mut Self::Unit);
+}
+
+pub(super) struct Utf16;
+pub(super) struct Utf32;
+
+impl Form for Utf16 {
+    type Unit = u16;
+    const PAIRS: bool = true;
+
+    #[inline(always)]
+    unsafe fn write<V: Vector>(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        // SAFETY: as the caller says.
+        unsafe { V::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen<V: Vector>(from: *const u8, to: *mut u16) {
+        // SAFETY: as the caller says.
+        unsafe { V::widen(from, to) }
+    }
+}
+
+impl Form for Utf32 {
+    type Unit = u32;
+    const PAIRS: bool = false;
+
+    #[inline(always)]
+    unsafe fn write<V: Vector>(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: as the caller says.
+        unsafe { V::utf32(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen<V: Vector>(from: *const u8, to: *mut u32) {
+        for at in 0..WINDOW {
+            // SAFETY: as the caller says.
+            unsafe { to.add(at).write(u32::from(from.add(at).read())) };
+        }
+    }
+}
+
+/// Appends `bytes` in another form, with U+FFFD for every maximal subpart.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn utf16_lossy_into<V: Vector>(bytes: &[u8], out: &mut Vec<u16>) {
+pub(super) unsafe fn transcode_into<F: Form, V: Vector>(bytes: &[u8], out: &mut Vec<F::Unit>) {
     let mut at = 0;
     while bytes.len() - at > 2 * READ {
         // SAFETY: the caller has the instructions.
-        at += unsafe { windows::<V>(&bytes[at..], out) };
+        at += unsafe { windows::<F, V>(&bytes[at..], out) };
     }
     let rest = &bytes[at..];
     let mut padded = [0; 4 * READ];
@@ -85,7 +146,7 @@ pub(super) unsafe fn utf16_lossy_into<V: Vector>(bytes: &[u8], out: &mut Vec<u16
                 window.replaced &= (1 << there) - 1;
             }
             let places = Places::of(here, window, &carry, &mut left);
-            let to = V::utf16(from, at == 0, places, out.as_mut_ptr().add(out.len()));
+            let to = F::write::<V>(from, at == 0, places, out.as_mut_ptr().add(out.len()));
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
     }
@@ -96,7 +157,7 @@ pub(super) unsafe fn utf16_lossy_into<V: Vector>(bytes: &[u8], out: &mut Vec<u16
 /// # Safety
 /// The processor has the instructions of `V`, and there are more than two windows.
 #[inline(always)]
-unsafe fn windows<V: Vector>(bytes: &[u8], out: &mut Vec<u16>) -> usize {
+unsafe fn windows<F: Form, V: Vector>(bytes: &[u8], out: &mut Vec<F::Unit>) -> usize {
     let count = ((bytes.len() - READ) / WINDOW).min(STRETCH);
     out.reserve((count + 1) * WINDOW);
     let (mut carry, mut left) = (Carry::default(), Left::default());
@@ -113,7 +174,7 @@ unsafe fn windows<V: Vector>(bytes: &[u8], out: &mut Vec<u16>) -> usize {
                 let before = index;
                 while index + ASCII / WINDOW <= count && is_ascii::<V>(from.add(index * WINDOW)) {
                     for part in 0..ASCII / WINDOW {
-                        V::widen(from.add((index + part) * WINDOW), to.add(part * WINDOW));
+                        F::widen::<V>(from.add((index + part) * WINDOW), to.add(part * WINDOW));
                     }
                     to = to.add(ASCII);
                     index += ASCII / WINDOW;
@@ -126,13 +187,13 @@ unsafe fn windows<V: Vector>(bytes: &[u8], out: &mut Vec<u16>) -> usize {
             }
             let next = masks::<V>(window_at.add(WINDOW));
             if here.non_ascii | carry.others == 0 {
-                V::widen(window_at, to);
+                F::widen::<V>(window_at, to);
                 to = to.add(WINDOW);
                 left = Left::default();
             } else {
                 let window = here.decide(next, &mut carry);
                 let places = Places::of(here, window, &carry, &mut left);
-                to = V::utf16(window_at, index == 0, places, to);
+                to = F::write::<V>(window_at, index == 0, places, to);
             }
             here = next;
             index += 1;
@@ -145,7 +206,7 @@ unsafe fn windows<V: Vector>(bytes: &[u8], out: &mut Vec<u16>) -> usize {
         }
         // What is begun is decoded anew with the rest of it; of three bytes the high surrogate is written already.
         let begun = pending(bytes, at);
-        out.set_len(written - usize::from(begun == 3));
+        out.set_len(written - usize::from(F::PAIRS && begun == 3));
         at - begun
     }
 }
@@ -182,6 +243,40 @@ pub(super) unsafe fn utf16_one_by_one(from: *const u8, places: Places, mut to: *
         // SAFETY: at most one unit for each byte of the window.
         unsafe {
             to.write(unit as u16);
+            to = to.add(1);
+        }
+        any &= any - 1;
+    }
+    to
+}
+
+/// The same in UTF-32.
+///
+/// # Safety
+/// As of [`utf16_one_by_one`].
+#[inline(always)]
+pub(super) unsafe fn utf32_one_by_one(from: *const u8, places: Places, mut to: *mut u32) -> *mut u32 {
+    let mut any = places.last | places.replaced;
+    while any != 0 {
+        let at = any.trailing_zeros() as usize;
+        let has = |mask: u64| mask >> at & 1 == 1;
+        let unit = match has(places.replaced) {
+            true => 0xFFFD,
+            // SAFETY: the sequence of a good byte has those before it that its length asks for.
+            false => unsafe {
+                let byte = |back: usize| u32::from(*from.wrapping_add(at).wrapping_sub(back));
+                let low = |back: usize| (byte(back) & 0x3F) << (6 * back);
+                match () {
+                    () if has(places.last_of_4) => (byte(3) & 7) << 18 | low(2) | low(1) | low(0),
+                    () if has(places.second_continuation) => (byte(2) & 0xF) << 12 | low(1) | low(0),
+                    () if has(places.continuation) => low(1) | low(0),
+                    () => byte(0),
+                }
+            },
+        };
+        // SAFETY: at most one unit for each byte of the window.
+        unsafe {
+            to.write(unit);
             to = to.add(1);
         }
         any &= any - 1;

@@ -4,7 +4,7 @@
 //! is made after asking, and is the one way in. All are inlined into functions compiled for the instruction set.
 
 use super::replace::replace_by_runs;
-use super::transcode::{Places, utf16_one_by_one};
+use super::transcode::{Places, utf16_one_by_one, utf32_one_by_one};
 use super::window::Window;
 
 /// A register of [`Vector::LEN`] bytes.
@@ -77,6 +77,14 @@ pub(super) trait Vector: Copy {
         let _ = first;
         // SAFETY: as the caller says.
         unsafe { utf16_one_by_one(from, places, to) }
+    }
+
+    /// The same in UTF-32.
+    #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        let _ = first;
+        // SAFETY: as the caller says.
+        unsafe { utf32_one_by_one(from, places, to) }
     }
 
     /// Writes 64 ASCII bytes as units of UTF-16.
