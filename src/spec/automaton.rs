@@ -215,6 +215,8 @@ mod tests {
             for first in 0..=255 {
                 (0..=255).for_each(|second| same(&[first, second]));
             }
+            // Whole blocks of one byte: only ASCII may be passed over.
+            (0..=255).for_each(|byte| same(&[byte; 40]));
             let mut bytes = Vec::new();
             for block in [Block { len: 3, offset: 0 }, Block { len: 4, offset: 0 }, Block { len: 2, offset: 7 }] {
                 for index in 0..block.count() {

@@ -260,6 +260,15 @@ mod tests {
     }
 
     #[test]
+    fn every_grammar_is_itself_and_no_other() {
+        for (index, one) in ALL.iter().enumerate() {
+            for (other, two) in ALL.iter().enumerate() {
+                assert_eq!(one == two, index == other, "{} and {}", one.name, two.name);
+            }
+        }
+    }
+
+    #[test]
     fn the_rows_a_byte_leads_stand_together() {
         for grammar in ALL {
             for lead in 0..=255 {
