@@ -19,11 +19,30 @@ pub enum Operation {
     Lossy,
     /// To UTF-16, with U+FFFD for each maximal subpart.
     Utf16,
+    /// To UTF-32, with U+FFFD for each maximal subpart.
+    Utf32,
+    /// From UTF-16 to UTF-8.
+    #[serde(rename = "from-utf16")]
+    FromUtf16,
+    /// From Latin-1 to UTF-8.
+    #[serde(rename = "from-latin-1")]
+    FromLatin1,
+    /// How many characters?
+    Count,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Validate, Self::Locate, Self::Lossy, Self::Utf16];
+    pub const ALL: [Self; 8] = [
+        Self::Validate,
+        Self::Locate,
+        Self::Lossy,
+        Self::Utf16,
+        Self::Utf32,
+        Self::FromUtf16,
+        Self::FromLatin1,
+        Self::Count,
+    ];
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
@@ -32,6 +51,10 @@ impl Operation {
             Self::Locate => "locate",
             Self::Lossy => "lossy",
             Self::Utf16 => "utf16",
+            Self::Utf32 => "utf32",
+            Self::FromUtf16 => "from-utf16",
+            Self::FromLatin1 => "from-latin-1",
+            Self::Count => "count",
         }
     }
 
@@ -59,12 +82,29 @@ impl Operation {
                 spec::utf16(contract, bytes, &mut out);
                 Answer::Units(out)
             }
+            Self::Utf32 => Answer::Scalars(spec::code_points(contract, bytes).collect()),
+            Self::FromUtf16 => Self::Lossy.expected(bytes),
+            Self::FromLatin1 => {
+                let mut out = Vec::new();
+                bytes.iter().for_each(|&byte| spec::model::push_generalised(byte.into(), &mut out));
+                Answer::Bytes(out)
+            }
+            Self::Count => Answer::Number(spec::code_points(contract, bytes).count() as u64),
         }
+    }
+
+    /// How many bytes are read.
+    pub(super) fn input_len(self, bytes: &[u8], room: &Room) -> usize {
+        if self == Self::FromUtf16 { 2 * room.source_units.len() } else { bytes.len() }
     }
 
     /// A subject's answer, with what it wrote.
     pub(super) fn answer(self, said: Said, room: &Room) -> Answer {
         let in_units = self == Self::Utf16;
+        if self == Self::Utf32 {
+            let len = if let Said::Filled(len) = said { len } else { room.scalars.len() };
+            return Answer::Scalars(room.scalars[..len].to_vec());
+        }
         match said {
             Said::Number(number) => Answer::Number(number),
             Said::Appended if in_units => Answer::Units(room.units.clone()),
@@ -82,6 +122,7 @@ pub(super) enum Answer {
     Number(u64),
     Bytes(Vec<u8>),
     Units(Vec<u16>),
+    Scalars(Vec<u32>),
 }
 
 /// Where subjects write. It keeps its size from pass to pass, so nobody's time is that of an allocation, or of zeros for a
@@ -92,9 +133,27 @@ pub(super) struct Room {
     bytes: Vec<u8>,
     text: String,
     units: Vec<u16>,
+    scalars: Vec<u32>,
+    /// What is read instead of the bytes: the same in UTF-16; the same as text, empty where it is none.
+    source_units: Vec<u16>,
+    source_text: String,
     /// For those who write into a slice.
     byte_slice: Vec<u8>,
     unit_slice: Vec<u16>,
+}
+
+impl Room {
+    /// Room for these bytes.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        let mut room = Self { source_text: String::from_utf8(bytes.to_vec()).unwrap_or_default(), ..Self::default() };
+        spec::utf16(&Contract::STANDARD, bytes, &mut room.source_units);
+        room
+    }
+
+    /// The bytes as text, where they are.
+    fn text_of(&self, bytes: &[u8]) -> Option<&str> {
+        (self.source_text.len() == bytes.len()).then_some(&self.source_text)
+    }
 }
 
 /// What a subject says, and where it wrote.
@@ -129,6 +188,10 @@ pub(super) fn subjects(operation: Operation) -> Vec<Subject> {
         Operation::Locate => locators(),
         Operation::Lossy => replacers(),
         Operation::Utf16 => transcoders(),
+        Operation::Utf32 => transcoders_to_32(),
+        Operation::FromUtf16 => encoders(),
+        Operation::FromLatin1 => encoders_of_latin_1(),
+        Operation::Count => counters(),
     };
     [chosen(operation)].into_iter().chain(kernels).chain(others).collect()
 }
@@ -142,7 +205,7 @@ fn chosen(operation: Operation) -> Subject {
         Operation::Locate => subject(Kind::Own, "own", |bytes, _| {
             Some(Said::Number(decode::validate(bytes).map_or_else(|e| e.valid_up_to(), |()| bytes.len()) as u64))
         }),
-        Operation::Lossy | Operation::Utf16 => by_kernel(Kind::Own, "own", operation, Kernel::best()),
+        _ => by_kernel(Kind::Own, "own", operation, Kernel::best()),
     }
 }
 
@@ -163,6 +226,24 @@ fn by_kernel(kind: Kind, name: &str, operation: Operation, kernel: Kernel) -> Su
             room.units.clear();
             kernel.utf16_lossy_into(bytes, &mut room.units);
             Some(Said::Appended)
+        }),
+        Operation::Utf32 => subject(kind, name, move |bytes, room| {
+            room.scalars.clear();
+            kernel.utf32_lossy_into(bytes, &mut room.scalars);
+            Some(Said::Appended)
+        }),
+        Operation::FromUtf16 => subject(kind, name, move |_, room| {
+            room.bytes.clear();
+            kernel.from_utf16_lossy_into(&room.source_units, &mut room.bytes);
+            Some(Said::Appended)
+        }),
+        Operation::FromLatin1 => subject(kind, name, move |bytes, room| {
+            room.bytes.clear();
+            kernel.from_latin_1_into(bytes, &mut room.bytes);
+            Some(Said::Appended)
+        }),
+        Operation::Count => subject(kind, name, move |bytes, room| {
+            Some(Said::Number(kernel.lengths(room.text_of(bytes)?).chars as u64))
         }),
     }
 }
@@ -241,6 +322,71 @@ fn transcoders() -> Vec<Subject> {
         peer("simdutf", |bytes, room| {
             fit(&mut room.unit_slice, bytes.len());
             crate::peers::simdutf::utf16(bytes, &mut room.unit_slice).map(Said::Filled)
+        }),
+    ]
+}
+
+fn transcoders_to_32() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, room| {
+            room.scalars.clear();
+            room.scalars.extend(String::from_utf8_lossy(bytes).chars().map(u32::from));
+            Some(Said::Appended)
+        }),
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |bytes, room| {
+            fit(&mut room.scalars, bytes.len());
+            crate::peers::simdutf::utf32(bytes, &mut room.scalars).map(Said::Filled)
+        }),
+    ]
+}
+
+fn encoders() -> Vec<Subject> {
+    vec![
+        peer("std", |_, room| {
+            room.text.clear();
+            let scalars = char::decode_utf16(room.source_units.iter().copied());
+            room.text.extend(scalars.map(|scalar| scalar.unwrap_or(char::REPLACEMENT_CHARACTER)));
+            Some(Said::Text)
+        }),
+        peer("encoding_rs", |_, room| {
+            fit(&mut room.byte_slice, 3 * room.source_units.len());
+            Some(Said::Filled(encoding_rs::mem::convert_utf16_to_utf8(&room.source_units, &mut room.byte_slice)))
+        }),
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |_, room| {
+            fit(&mut room.byte_slice, 3 * room.source_units.len());
+            crate::peers::simdutf::from_utf16(&room.source_units, &mut room.byte_slice).map(Said::Filled)
+        }),
+    ]
+}
+
+fn encoders_of_latin_1() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, room| {
+            room.text.clear();
+            room.text.extend(bytes.iter().copied().map(char::from));
+            Some(Said::Text)
+        }),
+        peer("encoding_rs", |bytes, room| {
+            fit(&mut room.byte_slice, 2 * bytes.len());
+            Some(Said::Filled(encoding_rs::mem::convert_latin1_to_utf8(bytes, &mut room.byte_slice)))
+        }),
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |bytes, room| {
+            fit(&mut room.byte_slice, 2 * bytes.len());
+            crate::peers::simdutf::from_latin_1(bytes, &mut room.byte_slice).map(Said::Filled)
+        }),
+    ]
+}
+
+fn counters() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, room| Some(Said::Number(room.text_of(bytes)?.chars().count() as u64))),
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |bytes, room| {
+            room.text_of(bytes)?;
+            Some(Said::Number(simdutf::count_utf8(bytes) as u64))
         }),
     ]
 }

@@ -5,7 +5,10 @@ use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::prelude::*;
 use std::error::Error;
 
-const SIZE: (u32, u32) = (1000, 420);
+const SIZE: (u32, u32) = (1000, 640);
+
+/// Where the last row of marks ends.
+const LAST: f64 = Operation::ALL.len() as f64 - 0.5;
 
 pub(super) fn svg(measured: &Measured) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
@@ -33,19 +36,19 @@ fn draw(measured: &Measured, text: &mut String) -> Result<(), Box<dyn Error>> {
         .margin(16)
         .caption("Times as fast as the fastest peer, each mark a text", font(22))
         .x_label_area_size(50)
-        .y_label_area_size(90)
-        .build_cartesian_2d((least * 0.9..most * 1.1).log_scale().with_key_points(keys), -0.5..3.5)?;
+        .y_label_area_size(120)
+        .build_cartesian_2d((least * 0.9..most * 1.1).log_scale().with_key_points(keys), -0.5..LAST)?;
     chart
         .configure_mesh()
         .disable_y_mesh()
         .light_line_style(TRANSPARENT)
         .label_style(font(18))
-        .y_labels(4)
+        .y_labels(Operation::ALL.len())
         .y_label_formatter(&|place: &f64| {
             Operation::ALL.get(place.round() as usize).map_or("", |operation| operation.name()).into()
         })
         .draw()?;
-    chart.draw_series(LineSeries::new([(1.0, -0.5), (1.0, 3.5)], BLACK.stroke_width(2)))?;
+    chart.draw_series(LineSeries::new([(1.0, -0.5), (1.0, LAST)], BLACK.stroke_width(2)))?;
     // Marks of one operation stand beside each other, so that none hides another.
     let spread = |index: usize| (index % 13) as f64 / 13.0 * 0.6 - 0.3;
     let color = RGBColor(0x00, 0x72, 0xB2).mix(0.7);

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 pub fn text(measured: &Measured, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "{:9} {:34} {:>10} {:>10}  {:16} {:>6}",
+        "{:12} {:34} {:>10} {:>10}  {:16} {:>6}",
         "operation", "text", "bytes", "own GB/s", "best peer", "ratio"
     )?;
     for row in &measured.rows {
@@ -22,9 +22,9 @@ pub fn text(measured: &Measured, out: &mut dyn Write) -> io::Result<()> {
         let best = row.best_peer().map_or_else(|| "–".into(), |(name, time)| format!("{name} {}", speed(time)));
         let ratio = own.and_then(|own| row.ratio(&own.name)).map_or_else(|| "–".into(), three);
         let text = printable(&row.text);
-        writeln!(out, "{:9} {text:34} {:>10} {ours:>10}  {best:16} {ratio:>6}", row.operation.name(), row.bytes)?;
+        writeln!(out, "{:12} {text:34} {:>10} {ours:>10}  {best:16} {ratio:>6}", row.operation.name(), row.bytes)?;
         for cell in row.cells.iter().filter(|cell| cell.wrong) {
-            writeln!(out, "{:9} {text:34} {} gives a wrong answer", row.operation.name(), cell.name)?;
+            writeln!(out, "{:12} {text:34} {} gives a wrong answer", row.operation.name(), cell.name)?;
         }
     }
     writeln!(out, "{} rows in {:.0} s; median of the rounds", measured.rows.len(), measured.seconds)
