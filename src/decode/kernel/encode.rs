@@ -24,7 +24,8 @@ pub(super) unsafe fn from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) {
         out.reserve((3 * steps + 4) * UNITS);
         // Whether the first unit belongs to the pair before.
         let mut low_is_done = 0;
-        // SAFETY: `UNITS + 1` units can be read at each step; a step writes 64 bytes and goes on by at most 48.
+        // SAFETY: `UNITS + 1` units can be read at each step; so many steps go on by at most
+        // 48 bytes each and one more (a pair may end behind the last), and each writes 64.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             for step in 0..steps {

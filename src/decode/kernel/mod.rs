@@ -153,7 +153,10 @@ impl Kernel {
     #[inline]
     fn well_formed_prefix(self, bytes: &[u8]) -> usize {
         match self.0 {
-            Set::Scalar => 0,
+            Set::Scalar => {
+                let _ = bytes;
+                0
+            }
             // SAFETY: a kernel exists where the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
             Set::Sse41 => unsafe { x86::prefix_sse41(bytes) },

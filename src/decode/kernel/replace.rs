@@ -30,7 +30,7 @@ pub(super) const ASCII: usize = 4 * WINDOW;
 /// The processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn lossy_into<V: Vector>(bytes: &[u8], out: &mut Vec<u8>) {
-    out.reserve(bytes.len() + WRITTEN);
+    out.reserve(bytes.len() + 2 * WRITTEN);
     let mut at = 0;
     let mut patience = QUIET[0];
     // Where a window stands, as many bytes as may be read stand behind it.
@@ -75,7 +75,9 @@ pub(super) unsafe fn lossy_into<V: Vector>(bytes: &[u8], out: &mut Vec<u8>) {
 /// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn windows<V: Vector>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> usize {
-    let end = bytes.len().saturating_sub(READ).min(STRETCH) / WINDOW * WINDOW;
+    // As far as there is room already, and a window at least.
+    let room = ((out.capacity() - out.len()).saturating_sub(WRITTEN) / 3).max(WINDOW);
+    let end = bytes.len().saturating_sub(READ).min(STRETCH).min(room) / WINDOW * WINDOW;
     if end == 0 {
         return 0;
     }
