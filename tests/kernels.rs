@@ -129,8 +129,7 @@ fn other_forms_there_and_back() {
             kernel.from_latin_1_into(&bytes, &mut utf8);
             let latin_1: String = bytes.iter().copied().map(char::from).collect();
             assert_eq!(&utf8[4..], latin_1.as_bytes(), "{kernel}, seed {seed}");
-            let lengths = kernel.lengths(&text);
-            let len = (lengths.chars, lengths.chars + lengths.of_four);
+            let len = (kernel.char_count(&text), kernel.utf16_len(&text));
             assert_eq!(len, (text.chars().count(), text.encode_utf16().count()), "{kernel}, seed {seed}");
         }
         let mut there = Vec::new();

@@ -14,7 +14,7 @@ mod transcode;
 mod validate;
 
 pub use chars::{Chars, chars};
-pub use count::{Lengths, char_count, utf16_len};
+pub use count::{char_count, utf16_len};
 pub use kernel::Kernel;
 pub use reader::Utf8Reader;
 pub use replace::{from_utf8_lossy, lossy_into};

@@ -242,9 +242,9 @@ fn by_kernel(kind: Kind, name: &str, operation: Operation, kernel: Kernel) -> Su
             kernel.from_latin_1_into(bytes, &mut room.bytes);
             Some(Said::Appended)
         }),
-        Operation::Count => subject(kind, name, move |bytes, room| {
-            Some(Said::Number(kernel.lengths(room.text_of(bytes)?).chars as u64))
-        }),
+        Operation::Count => {
+            subject(kind, name, move |bytes, room| Some(Said::Number(kernel.char_count(room.text_of(bytes)?) as u64)))
+        }
     }
 }
 

@@ -143,6 +143,16 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn continuations(self) -> u64 {
+        unsafe { _mm512_cmplt_epi8_mask(self.0, _mm512_set1_epi8(0xC0_u8 as i8)) }
+    }
+
+    #[inline(always)]
+    unsafe fn leads_of_4(self) -> u64 {
+        unsafe { _mm512_cmpge_epu8_mask(self.0, _mm512_set1_epi8(0xF0_u8 as i8)) }
+    }
+
+    #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
         unsafe {
             let refuses = _mm512_permutexvar_epi8(self.0, table(&LEAD));

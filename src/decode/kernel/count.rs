@@ -1,30 +1,29 @@
-//! How many characters well-formed text has: one for each byte that is no continuation byte.
+//! How many units well-formed text has: one for each byte that is no continuation byte, in UTF-16 another for each lead of
+//! four.
 
 use super::replace::WINDOW;
 use super::vector::Vector;
-use super::window::opaque;
-use crate::decode::count::{Lengths, lengths_by_bytes};
+use crate::decode::count::{chars_by_bytes, pairs_by_bytes};
 
-/// The lengths of well-formed `bytes`.
+/// The characters of well-formed `bytes`; with `PAIRS`, the units of UTF-16.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn lengths<V: Vector>(bytes: &[u8]) -> Lengths {
+pub(super) unsafe fn count<V: Vector, const PAIRS: bool>(bytes: &[u8]) -> usize {
     let (windows, rest) = bytes.as_chunks::<WINDOW>();
-    let mut all = lengths_by_bytes(rest);
+    let mut units = chars_by_bytes(rest) + if PAIRS { pairs_by_bytes(rest) } else { 0 };
     for window in windows {
-        for part in window.as_chunks::<16>().0.chunks_exact(V::LEN / 16) {
+        for part in 0..WINDOW / V::LEN {
             // SAFETY: the caller has the instructions, and a part has `V::LEN` bytes.
             unsafe {
-                let bytes = V::load(part.as_ptr().cast());
-                let once = bytes.doubled();
-                let (bit_7, bit_6) = (opaque(bytes.signs()), opaque(once.signs()));
-                let bits_5_4 = opaque(once.doubled().signs()) & opaque(once.doubled().doubled().signs());
-                all.chars += V::LEN - (bit_7 & !bit_6).count_ones() as usize;
-                all.of_four += (bit_7 & bit_6 & bits_5_4).count_ones() as usize;
+                let bytes = V::load(window.as_ptr().add(part * V::LEN));
+                units += V::LEN - bytes.continuations().count_ones() as usize;
+                if PAIRS {
+                    units += bytes.leads_of_4().count_ones() as usize;
+                }
             }
         }
     }
-    all
+    units
 }

@@ -27,7 +27,7 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod window;
 
-use super::count::{Lengths, lengths_by_bytes};
+use super::count::{chars_by_bytes, pairs_by_bytes};
 use super::replace::lossy_by_errors;
 use super::transcode::{from_latin_1_by_bytes, from_utf16_by_chars, utf16_by_chars, utf32_by_chars};
 use super::validate::{Utf8Error, first_error};
@@ -264,19 +264,37 @@ impl Kernel {
         }
     }
 
-    /// How many characters `text` has, and how many of four bytes.
-    pub fn lengths(self, text: &str) -> Lengths {
+    /// How many characters `text` has.
+    pub fn char_count(self, text: &str) -> usize {
+        let bytes = text.as_bytes();
         match self.0 {
+            Set::Scalar => chars_by_bytes(bytes),
             // SAFETY: a kernel exists where the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
-            Set::Sse41 => unsafe { x86::lengths_sse41(text.as_bytes()) },
+            Set::Sse41 => unsafe { x86::char_count_sse41(bytes) },
             // SAFETY: the same.
             #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => unsafe { x86::lengths_avx2(text.as_bytes()) },
+            Set::Avx2 => unsafe { x86::char_count_avx2(bytes) },
             // SAFETY: the same.
             #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => unsafe { x86::lengths_avx512(text.as_bytes()) },
-            Set::Scalar => lengths_by_bytes(text.as_bytes()),
+            Set::Avx512 => unsafe { x86::char_count_avx512(bytes) },
+        }
+    }
+
+    /// How many code units `text` has in UTF-16.
+    pub fn utf16_len(self, text: &str) -> usize {
+        let bytes = text.as_bytes();
+        match self.0 {
+            Set::Scalar => chars_by_bytes(bytes) + pairs_by_bytes(bytes),
+            // SAFETY: a kernel exists where the processor has its instructions.
+            #[cfg(target_arch = "x86_64")]
+            Set::Sse41 => unsafe { x86::utf16_len_sse41(bytes) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { x86::utf16_len_avx2(bytes) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => unsafe { x86::utf16_len_avx512(bytes) },
         }
     }
 }
@@ -292,13 +310,12 @@ impl fmt::Display for Kernel {
 mod x86 {
     use super::avx2::Avx2;
     use super::avx512::Avx512;
-    use super::count::lengths;
+    use super::count::count;
     use super::encode::{from_latin_1_into, from_utf16_lossy_into};
     use super::prefix::well_formed_prefix;
     use super::replace::lossy_into;
     use super::sse41::Sse41;
     use super::transcode::{Utf16, Utf32, transcode_into};
-    use crate::decode::count::Lengths;
 
     /// Compiles a function for a set of instructions. What it calls is inlined, so compiled for them too.
     macro_rules! compile {
@@ -317,21 +334,24 @@ mod x86 {
         prefix_sse41(bytes: &[u8]) -> usize = well_formed_prefix::<Sse41>(bytes);
         utf16_sse41(bytes: &[u8], out: &mut Vec<u16>) -> () = transcode_into::<Utf16, Sse41>(bytes, out);
         utf32_sse41(bytes: &[u8], out: &mut Vec<u32>) -> () = transcode_into::<Utf32, Sse41>(bytes, out);
-        lengths_sse41(bytes: &[u8]) -> Lengths = lengths::<Sse41>(bytes);
+        char_count_sse41(bytes: &[u8]) -> usize = count::<Sse41, false>(bytes);
+        utf16_len_sse41(bytes: &[u8]) -> usize = count::<Sse41, true>(bytes);
         lossy_sse41(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Sse41>(bytes, out);
     }
     compile! { "avx2,bmi1,bmi2,lzcnt,popcnt":
         prefix_avx2(bytes: &[u8]) -> usize = well_formed_prefix::<Avx2>(bytes);
         utf16_avx2(bytes: &[u8], out: &mut Vec<u16>) -> () = transcode_into::<Utf16, Avx2>(bytes, out);
         utf32_avx2(bytes: &[u8], out: &mut Vec<u32>) -> () = transcode_into::<Utf32, Avx2>(bytes, out);
-        lengths_avx2(bytes: &[u8]) -> Lengths = lengths::<Avx2>(bytes);
+        char_count_avx2(bytes: &[u8]) -> usize = count::<Avx2, false>(bytes);
+        utf16_len_avx2(bytes: &[u8]) -> usize = count::<Avx2, true>(bytes);
         lossy_avx2(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Avx2>(bytes, out);
     }
     compile! { "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt":
         prefix_avx512(bytes: &[u8]) -> usize = well_formed_prefix::<Avx512>(bytes);
         utf16_avx512(bytes: &[u8], out: &mut Vec<u16>) -> () = transcode_into::<Utf16, Avx512>(bytes, out);
         utf32_avx512(bytes: &[u8], out: &mut Vec<u32>) -> () = transcode_into::<Utf32, Avx512>(bytes, out);
-        lengths_avx512(bytes: &[u8]) -> Lengths = lengths::<Avx512>(bytes);
+        char_count_avx512(bytes: &[u8]) -> usize = count::<Avx512, false>(bytes);
+        utf16_len_avx512(bytes: &[u8]) -> usize = count::<Avx512, true>(bytes);
         from_utf16_avx512(units: &[u16], out: &mut Vec<u8>) -> () = from_utf16_lossy_into(units, out);
         from_latin_1_avx512(bytes: &[u8], out: &mut Vec<u8>) -> () = from_latin_1_into(bytes, out);
         lossy_avx512(bytes: &[u8], out: &mut Vec<u8>) -> () = lossy_into::<Avx512>(bytes, out);

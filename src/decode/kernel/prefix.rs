@@ -35,7 +35,7 @@ pub(super) unsafe fn well_formed_prefix<V: Vector>(bytes: &[u8]) -> usize {
             let found = check::<V>(last, first.check(first.later(), V::nothing()));
             return if V::is_wrong(found) { 0 } else { boundary(bytes, len) };
         }
-        if V::is_wrong(first.check(first.later(), V::nothing())) {
+        if !first.is_ascii() && V::is_wrong(first.check(first.later(), V::nothing())) {
             return 0;
         }
     }
@@ -75,6 +75,15 @@ pub(super) unsafe fn well_formed_prefix<V: Vector>(bytes: &[u8]) -> usize {
     }
     // SAFETY: every load is of `V::LEN` bytes that end within `bytes`, with three bytes before them.
     unsafe {
+        let mut all = V::load(start.add(len - V::LEN));
+        let mut next = at;
+        while next + V::LEN <= len {
+            all = all.or(V::load(start.add(next)));
+            next += V::LEN;
+        }
+        if all.is_ascii() {
+            return if pending(bytes, at.min(len)) > 0 { boundary(bytes, at.min(len)) } else { len };
+        }
         let mut found = V::nothing();
         let mut next = at;
         while next + V::LEN <= len {

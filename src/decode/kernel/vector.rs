@@ -5,7 +5,7 @@
 
 use super::replace::replace_by_runs;
 use super::transcode::{Places, utf16_one_by_one, utf32_one_by_one};
-use super::window::Window;
+use super::window::{Window, opaque};
 
 /// A register of [`Vector::LEN`] bytes.
 ///
@@ -57,6 +57,23 @@ pub(super) trait Vector: Copy {
 
     /// The highest bit of each byte: that of byte `i` is bit `i`.
     unsafe fn signs(self) -> u64;
+
+    /// Which bytes are continuation bytes.
+    #[inline(always)]
+    unsafe fn continuations(self) -> u64 {
+        // SAFETY: as the caller says.
+        unsafe { opaque(self.signs()) & !opaque(self.doubled().signs()) }
+    }
+
+    /// Which bytes are F0 or above.
+    #[inline(always)]
+    unsafe fn leads_of_4(self) -> u64 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let (once, twice) = (self.doubled(), self.doubled().doubled());
+            opaque(self.signs()) & opaque(once.signs()) & opaque(twice.signs()) & opaque(twice.doubled().signs())
+        }
+    }
 
     /// Of `self` and `next`, the bytes one place later, the leads that refuse the continuation byte behind them. Bits of
     /// other bytes mean nothing.
