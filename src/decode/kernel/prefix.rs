@@ -21,7 +21,12 @@ pub(super) unsafe fn well_formed_prefix<V: Vector>(bytes: &[u8]) -> usize {
     let len = bytes.len();
     if len < V::LEN + 3 {
         // SAFETY: the caller has the instructions.
-        return unsafe { V::short_prefix(&bytes[..len.min(V::LEN)]) };
+        let mut good = unsafe { V::short_prefix(&bytes[..len.min(V::LEN)]) };
+        // Two bytes at most are left behind a whole register.
+        while good >= V::LEN && good < len && bytes[good].is_ascii() {
+            good += 1;
+        }
+        return good;
     }
     let start = bytes.as_ptr();
     // SAFETY: `len` is at least `V::LEN + 3`.
