@@ -32,3 +32,27 @@ impl Iterator for Chars<'_> {
         }
     }
 }
+
+/// A piece of bytes as they are read.
+pub(super) enum Piece<'a> {
+    /// A block that is ASCII.
+    Ascii(&'a [u8; 16]),
+    /// A character; U+FFFD for a maximal subpart.
+    Char(char),
+}
+
+/// All of `bytes`, in order.
+pub(super) fn pieces(mut bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
+    core::iter::from_fn(move || {
+        let (len, piece) = match (Sequence::read(bytes)?, bytes.first_chunk()) {
+            // Where one byte is ASCII more may be.
+            (Sequence::WellFormed { len: 1, .. }, Some(block)) if block.is_ascii() => {
+                (block.len(), Piece::Ascii(block))
+            }
+            (Sequence::WellFormed { len, scalar }, _) => (len, Piece::Char(scalar)),
+            (Sequence::IllFormed { len, .. }, _) => (len, Piece::Char(char::REPLACEMENT_CHARACTER)),
+        };
+        bytes = &bytes[len..];
+        Some(piece)
+    })
+}

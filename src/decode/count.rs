@@ -17,7 +17,7 @@ pub(super) fn chars_by_bytes(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
-/// Characters of four bytes, which are pairs in UTF-16, byte by byte.
-pub(super) fn pairs_by_bytes(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| byte >= 0xF0).count()
+/// Code units of UTF-16, byte by byte: one for each character, another for each of four bytes.
+pub(super) fn utf16_len_by_bytes(bytes: &[u8]) -> usize {
+    chars_by_bytes(bytes) + bytes.iter().filter(|&&byte| byte >= 0xF0).count()
 }

@@ -3,6 +3,7 @@
 //! Each operation is run by a [`Kernel`]: the best this processor has where none is named. It shares no code with `spec`,
 //! which judges it.
 
+mod automaton;
 mod chars;
 mod count;
 mod kernel;

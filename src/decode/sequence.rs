@@ -15,35 +15,49 @@ impl Sequence {
     /// Reads the start of `rest`; `None` where it is empty.
     #[inline]
     pub(super) fn read(rest: &[u8]) -> Option<Self> {
-        let &lead = rest.first()?;
-        if lead.is_ascii() {
-            return Some(Self::WellFormed { len: 1, scalar: char::from(lead) });
-        }
-        // Announced length, and the range the second byte must be in (RFC 3629 §4).
-        let (len, lowest, highest) = match lead {
-            0xC2..=0xDF => (2, 0x80, 0xBF),
-            0xE0 => (3, 0xA0, 0xBF),
-            0xED => (3, 0x80, 0x9F),
-            0xE1..=0xEF => (3, 0x80, 0xBF),
-            0xF0 => (4, 0x90, 0xBF),
-            0xF1..=0xF3 => (4, 0x80, 0xBF),
-            0xF4 => (4, 0x80, 0x8F),
-            _ => return Some(Self::IllFormed { len: 1, kind: never_leads(lead) }),
-        };
-        let Some(&second) = rest.get(1) else { return Some(Self::IllFormed { len: 1, kind: Kind::Incomplete }) };
-        if second < lowest || second > highest {
-            return Some(Self::IllFormed { len: 1, kind: refused_second(lead, second) });
-        }
-        let mut bits = (u32::from(lead) & (0x7F >> len)) << 6 | u32::from(second & 0x3F);
-        for at in 2..len {
-            match rest.get(at) {
-                None => return Some(Self::IllFormed { len: at, kind: Kind::Incomplete }),
-                Some(&byte) if is_continuation(byte) => bits = bits << 6 | u32::from(byte & 0x3F),
-                Some(_) => return Some(Self::IllFormed { len: at, kind: Kind::TooShort }),
+        let tail = |byte: u8| u32::from(byte & 0x3F);
+        let (len, bits) = match *rest {
+            [] => return None,
+            [one @ ..0x80, ..] => (1, u32::from(one)),
+            [one @ 0xC2..=0xDF, two, ..] if is_continuation(two) => (2, u32::from(one & 0x1F) << 6 | tail(two)),
+            [one @ 0xE0..=0xEF, two, three, ..] if is_second(one, two) && is_continuation(three) => {
+                (3, u32::from(one & 0xF) << 12 | tail(two) << 6 | tail(three))
             }
-        }
-        // The ranges above leave no surrogate and nothing beyond U+10FFFF, so this is always `Some`.
+            [one @ 0xF0..=0xF4, two, three, four, ..]
+                if is_second(one, two) && is_continuation(three) && is_continuation(four) =>
+            {
+                (4, u32::from(one & 7) << 18 | tail(two) << 12 | tail(three) << 6 | tail(four))
+            }
+            _ => return Some(Self::ill_formed(rest)),
+        };
+        // What `is_second` refuses leaves no surrogate and nothing beyond U+10FFFF, so this is always `Some`.
         char::from_u32(bits).map(|scalar| Self::WellFormed { len, scalar })
+    }
+
+    /// The maximal subpart where no well-formed sequence stands.
+    fn ill_formed(rest: &[u8]) -> Self {
+        let (len, kind) = match *rest {
+            [lead, ..] if !matches!(lead, 0xC2..=0xF4) => (1, never_leads(lead)),
+            [_] => (1, Kind::Incomplete),
+            [lead, second, ..] if !is_second(lead, second) => (1, refused_second(lead, second)),
+            [_, _] => (2, Kind::Incomplete),
+            [0xF0..=0xF4, _, third] if is_continuation(third) => (3, Kind::Incomplete),
+            [0xF0..=0xF4, _, third, ..] if is_continuation(third) => (3, Kind::TooShort),
+            _ => (2, Kind::TooShort),
+        };
+        Self::IllFormed { len, kind }
+    }
+}
+
+/// Whether `second` may follow `lead`, which is none but C2 to F4 (RFC 3629 §4).
+#[inline]
+fn is_second(lead: u8, second: u8) -> bool {
+    match lead {
+        0xE0 => matches!(second, 0xA0..=0xBF),
+        0xED => matches!(second, 0x80..=0x9F),
+        0xF0 => matches!(second, 0x90..=0xBF),
+        0xF4 => matches!(second, 0x80..=0x8F),
+        _ => is_continuation(second),
     }
 }
 

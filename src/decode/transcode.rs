@@ -4,7 +4,7 @@
 //! UTF-16 for every lone surrogate, of UTF-32 for every number that is no scalar value); the others append nothing then,
 //! and say where it is.
 
-use super::chars::chars;
+use super::chars::{Piece, pieces};
 use super::kernel::Kernel;
 use super::validate::{Utf8Error, validate};
 use crate::utf8::REPLACEMENT;
@@ -108,16 +108,24 @@ pub fn from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// UTF-8 to UTF-16, character by character.
 pub(super) fn utf16_by_chars(bytes: &[u8], out: &mut Vec<u16>) {
-    let mut units = [0; 2];
-    for scalar in chars(bytes) {
-        let scalar = scalar.unwrap_or(char::REPLACEMENT_CHARACTER);
-        out.extend_from_slice(scalar.encode_utf16(&mut units));
+    out.reserve(bytes.len());
+    for piece in pieces(bytes) {
+        match piece {
+            Piece::Ascii(block) => out.extend(block.map(u16::from)),
+            Piece::Char(scalar) => out.extend_from_slice(scalar.encode_utf16(&mut [0; 2])),
+        }
     }
 }
 
 /// UTF-8 to UTF-32, character by character.
 pub(super) fn utf32_by_chars(bytes: &[u8], out: &mut Vec<u32>) {
-    out.extend(chars(bytes).map(|scalar| u32::from(scalar.unwrap_or(char::REPLACEMENT_CHARACTER))));
+    out.reserve(bytes.len());
+    for piece in pieces(bytes) {
+        match piece {
+            Piece::Ascii(block) => out.extend(block.map(u32::from)),
+            Piece::Char(scalar) => out.push(scalar.into()),
+        }
+    }
 }
 
 /// UTF-16 to UTF-8, character by character.

@@ -1,5 +1,6 @@
 //! Validation, and the errors one by one.
 
+use super::automaton::well_formed_prefix;
 use super::kernel::Kernel;
 use super::sequence::Sequence;
 use crate::utf8::Kind;
@@ -88,19 +89,10 @@ impl Iterator for Errors<'_> {
     }
 }
 
-fn next_error(bytes: &[u8], mut at: usize) -> Option<Utf8Error> {
-    loop {
-        at += ascii_prefix(&bytes[at..]);
-        match Sequence::read(&bytes[at..])? {
-            Sequence::WellFormed { len, .. } => at += len,
-            Sequence::IllFormed { len, kind } => return Some(Utf8Error { valid_up_to: at, len, kind }),
-        }
+fn next_error(bytes: &[u8], at: usize) -> Option<Utf8Error> {
+    let valid_up_to = at + well_formed_prefix(&bytes[at..]);
+    match Sequence::read(&bytes[valid_up_to..])? {
+        Sequence::IllFormed { len, kind } => Some(Utf8Error { valid_up_to, len, kind }),
+        Sequence::WellFormed { .. } => None,
     }
-}
-
-/// Length of the ASCII prefix, rounded down to whole words.
-fn ascii_prefix(bytes: &[u8]) -> usize {
-    const WORD: usize = size_of::<u64>();
-    let ascii = |word: &&[u8; WORD]| u64::from_ne_bytes(**word) & 0x8080_8080_8080_8080 == 0;
-    bytes.as_chunks::<WORD>().0.iter().take_while(ascii).count() * WORD
 }

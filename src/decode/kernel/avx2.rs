@@ -1,12 +1,14 @@
 //! AVX2: 32 bytes.
 
-use super::tables::{BELOW_LEADS, NIBBLES, REFUSED, TWO_CONTINUATIONS};
+use super::prefix::short_prefix;
+use super::sse41::Sse41;
+use super::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
 use super::vector::Vector;
 use core::arch::x86_64::*;
 
 /// 32 bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Avx2(__m256i);
+pub(super) struct Avx2(pub(super) __m256i);
 
 /// Sixteen entries, once for each half.
 #[inline(always)]
@@ -98,6 +100,24 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn wrong(found: Self) -> u64 {
+        unsafe { u64::from(u32::MAX) ^ Self(_mm256_cmpeq_epi8(found.0, _mm256_setzero_si256())).signs() }
+    }
+
+    #[inline(always)]
+    unsafe fn is_unfinished(self) -> bool {
+        unsafe {
+            _mm256_testz_si256(_mm256_subs_epu8(self.0, Self::load(FINISHED[32..].as_ptr()).0), _mm256_set1_epi8(-1))
+                == 0
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn short_prefix(bytes: &[u8]) -> usize {
+        unsafe { short_prefix::<Sse41>(bytes) }
+    }
+
+    #[inline(always)]
     unsafe fn doubled(self) -> Self {
         unsafe { Self(_mm256_add_epi8(self.0, self.0)) }
     }
@@ -109,9 +129,6 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
-        unsafe {
-            let refused = _mm256_and_si256(agreed(self.0, next.0), _mm256_set1_epi8(REFUSED as i8));
-            u64::from(u32::MAX) ^ Self(_mm256_cmpeq_epi8(refused, _mm256_setzero_si256())).signs()
-        }
+        unsafe { Self::wrong(Self(_mm256_and_si256(agreed(self.0, next.0), _mm256_set1_epi8(REFUSED as i8)))) }
     }
 }

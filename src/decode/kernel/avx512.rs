@@ -5,12 +5,15 @@
 //! the second byte, by their low six bits: what both name is refused. Continuation bytes share those six bits with leads,
 //! so the first table is asked for leads alone; a lead before anything but a continuation byte is wrong anyway.
 
-use super::prefix::boundary;
+use super::avx2::Avx2;
+use super::encode;
 use super::replace::replace_by_runs;
-use super::tables::{BELOW_LEADS, LEAD, SECOND};
+use super::sse41::Sse41;
+use super::tables::{BELOW_LEADS, FINISHED, LEAD, SECOND};
 use super::transcode::Places;
 use super::vector::Vector;
 use super::window::Window;
+use crate::decode::automaton::boundary;
 use core::arch::x86_64::*;
 
 /// 64 bytes.
@@ -23,13 +26,6 @@ pub(super) struct Found {
     sign: __m512i,
     any: __m512i,
 }
-
-/// The highest byte at each place that asks for nothing behind the register.
-static LAST: [u8; 64] = {
-    let mut table = [0xFF; 64];
-    [table[61], table[62], table[63]] = [0xEF, 0xDF, 0xBF];
-    table
-};
 
 #[inline(always)]
 unsafe fn table(bytes: &[u8; 64]) -> __m512i {
@@ -104,30 +100,29 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     unsafe fn is_wrong(found: Found) -> bool {
-        unsafe { _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any) != 0 }
+        unsafe { Self::wrong(found) != 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn wrong(found: Found) -> u64 {
+        unsafe { _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any) }
+    }
+
+    #[inline(always)]
+    unsafe fn is_unfinished(self) -> bool {
+        unsafe { _mm512_cmpgt_epu8_mask(self.0, table(&FINISHED)) != 0 }
     }
 
     #[inline(always)]
     unsafe fn short_prefix(bytes: &[u8]) -> usize {
-        let len = bytes.len();
-        // A masked load of nothing from an address that is none takes long.
-        if len == 0 {
-            return 0;
-        }
         unsafe {
-            // A masked load touches the bytes whose bits are set alone.
-            let there = _bzhi_u64(!0, len as u32);
-            let all = Self(_mm512_maskz_loadu_epi8(there, bytes.as_ptr().cast()));
-            if all.is_ascii() {
-                return len;
-            }
-            let found = all.check(all.later(), Self::nothing());
-            let wrong = _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any);
-            // Zeros behind the bytes: what is asked for there is missing, and may be.
-            match wrong | _mm512_cmpgt_epu8_mask(all.0, table(&LAST)) {
-                0 => len,
-                _ if wrong & there == 0 => boundary(bytes, len),
-                _ => 0,
+            // A masked load touches the bytes whose bits are set alone; of none at an address that is none it takes long.
+            let (from, there) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
+            match bytes.len() {
+                0 => 0,
+                ..=16 => prefix_of(Sse41(_mm_maskz_loadu_epi8(there as u16, from)), bytes, there),
+                ..=32 => prefix_of(Avx2(_mm256_maskz_loadu_epi8(there as u32, from)), bytes, there),
+                _ => prefix_of(Self(_mm512_maskz_loadu_epi8(there, from)), bytes, there),
             }
         }
     }
@@ -247,12 +242,57 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn widen(from: *const u8, to: *mut u16) {
+    unsafe fn widen_to_16(from: *const u8, to: *mut u16) {
+        // SAFETY: as the caller says.
         unsafe {
             for half in 0..2 {
                 let bytes = _mm256_loadu_si256(from.add(32 * half).cast());
                 _mm512_storeu_si512(to.add(32 * half).cast(), _mm512_cvtepu8_epi16(bytes));
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_to_32(from: *const u8, to: *mut u32) {
+        // SAFETY: as the caller says.
+        unsafe {
+            for quarter in 0..4 {
+                let bytes = _mm_loadu_si128(from.add(16 * quarter).cast());
+                _mm512_storeu_si512(to.add(16 * quarter).cast(), _mm512_cvtepu8_epi32(bytes));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) {
+        // SAFETY: as the caller says.
+        unsafe { encode::from_utf16_lossy_into(units, out) }
+    }
+
+    #[inline(always)]
+    unsafe fn from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) {
+        // SAFETY: as the caller says.
+        unsafe { encode::from_latin_1_into(bytes, out) }
+    }
+}
+
+/// Length of a prefix of `bytes` that is well-formed and ends between two sequences: they are those of `all` that are
+/// `there`, and the others are zeros.
+///
+/// # Safety
+/// The processor has the instructions of this file.
+#[inline(always)]
+unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], there: u64) -> usize {
+    // SAFETY: as the caller says.
+    unsafe {
+        if all.is_ascii() {
+            return bytes.len();
+        }
+        // What a sequence that is cut off asks for, it asks of the zeros, where there are any.
+        match V::wrong(all.check(all.later(), V::nothing())) {
+            0 if !all.is_unfinished() => bytes.len(),
+            wrong if wrong & there == 0 => boundary(bytes, bytes.len()),
+            _ => 0,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::replace::WINDOW;
 use super::vector::Vector;
-use crate::decode::count::{chars_by_bytes, pairs_by_bytes};
+use crate::decode::count::{chars_by_bytes, utf16_len_by_bytes};
 
 /// The characters of well-formed `bytes`; with `PAIRS`, the units of UTF-16.
 ///
@@ -12,7 +12,7 @@ use crate::decode::count::{chars_by_bytes, pairs_by_bytes};
 #[inline(always)]
 pub(super) unsafe fn count<V: Vector, const PAIRS: bool>(bytes: &[u8]) -> usize {
     let (windows, rest) = bytes.as_chunks::<WINDOW>();
-    let mut units = chars_by_bytes(rest) + if PAIRS { pairs_by_bytes(rest) } else { 0 };
+    let mut units = if PAIRS { utf16_len_by_bytes(rest) } else { chars_by_bytes(rest) };
     for window in windows {
         for part in 0..WINDOW / V::LEN {
             // SAFETY: the caller has the instructions, and a part has `V::LEN` bytes.

@@ -3,104 +3,163 @@
 //! A byte is judged by itself and the three before it, which are read again from memory, one, two and three places
 //! earlier: loads that straddle a cache line cost less here than shuffles would, which the lookups need. So nothing is
 //! carried from register to register but what was found wrong. The last register may overlap the one before it: to
-//! judge a byte twice does no harm. What is left to the caller are fewer than eight registers, the first of them wrong
-//! or the string too short.
+//! judge a byte twice does no harm.
 
 use super::vector::Vector;
+use crate::decode::automaton::{self, boundary, pending};
 
 /// Registers judged together. Each is checked for ASCII with the others: one branch, taken the same way by most text.
 const GROUP: usize = 8;
 
-/// Length in bytes of a prefix of `bytes` that is well-formed, and ends between two sequences. Behind it there is an
-/// error within the next [`GROUP`] registers, or nothing, or three bytes, or `bytes` are shorter than a register.
+/// Up to so many bytes are judged by [`short_prefix`], more by [`long_prefix`]: no less than two registers of any kernel.
+pub(super) const SHORT: usize = 128;
+
+/// Length in bytes of a prefix of `bytes` that is well-formed and ends between two sequences: [`short_prefix`] or
+/// [`long_prefix`].
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn well_formed_prefix<V: Vector>(bytes: &[u8]) -> usize {
-    let len = bytes.len();
-    if len < V::LEN + 3 {
+    // SAFETY: the caller has the instructions.
+    unsafe { if bytes.len() <= SHORT { short_prefix::<V>(bytes) } else { long_prefix::<V>(bytes) } }
+}
+
+/// Length in bytes of a prefix of at most [`SHORT`] `bytes` that is well-formed and ends between two sequences. Behind it
+/// there is an error, or an incomplete sequence, or nothing.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn short_prefix<V: Vector>(bytes: &[u8]) -> usize {
+    let (start, len) = (bytes.as_ptr(), bytes.len());
+    if len < V::LEN {
         // SAFETY: the caller has the instructions.
-        let mut good = unsafe { V::short_prefix(&bytes[..len.min(V::LEN)]) };
-        // Two bytes at most are left behind a whole register.
-        while good >= V::LEN && good < len && bytes[good].is_ascii() {
-            good += 1;
-        }
-        return good;
+        return unsafe { V::short_prefix(bytes) };
     }
-    let start = bytes.as_ptr();
-    // SAFETY: `len` is at least `V::LEN + 3`.
+    // SAFETY: every load is of `V::LEN` bytes that end within `bytes`, with three bytes before all but the first.
     unsafe {
-        let first = V::load(start);
-        if len <= 2 * V::LEN {
-            let last = start.add(len - V::LEN);
-            if first.or(V::load(last)).is_ascii() {
-                return len;
-            }
-            let found = check::<V>(last, first.check(first.later(), V::nothing()));
-            return if V::is_wrong(found) { 0 } else { boundary(bytes, len) };
+        let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
+        if or_all(start, V::LEN, len, first).is_ascii() {
+            return len;
         }
-        if !first.is_ascii() && V::is_wrong(first.check(first.later(), V::nothing())) {
-            return 0;
+        let found = first.check(first.later(), V::nothing());
+        match len - V::LEN {
+            0 if V::is_wrong(found) => 0,
+            0 if last.is_unfinished() => boundary(bytes, len),
+            0 => len,
+            1 | 2 if V::is_wrong(found) => 0,
+            // Too few bytes stand before the last register to judge it.
+            1 | 2 => {
+                let good = boundary(bytes, V::LEN);
+                good + automaton::well_formed_prefix(&bytes[good..])
+            }
+            _ if V::is_wrong(check_all::<V>(start, V::LEN, len, found)) => 0,
+            _ if last.is_unfinished() => boundary(bytes, len),
+            _ => len,
         }
     }
+}
+
+/// The same of more than [`SHORT`] bytes. An error is within the next [`GROUP`] registers.
+///
+/// # Safety
+/// The processor has the instructions of `V`; there are more bytes than [`SHORT`].
+#[inline(always)]
+pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
+    let (start, len) = (bytes.as_ptr(), bytes.len());
     // From the first boundary of a register that has three bytes before it; those behind the first register and before
     // that boundary, if there are any, are judged by one more.
     let mut at = start.align_offset(V::LEN);
-    if at < 3 {
-        at += V::LEN;
-        // SAFETY: `len` is at least `V::LEN + 3`.
-        if unsafe { V::is_wrong(check::<V>(start.add(3), V::nothing())) } {
-            return boundary(bytes, 3);
+    // SAFETY: every load is of `V::LEN` bytes that end within `bytes`, with three bytes before all but the first.
+    unsafe {
+        let first = V::load(start);
+        if !first.is_ascii() && V::is_wrong(first.check(first.later(), V::nothing())) {
+            return 0;
         }
-    }
-    while len.saturating_sub(at) >= GROUP * V::LEN {
-        // SAFETY: `at` is at least 3, and so many bytes follow.
-        unsafe {
-            let group = start.add(at);
-            let mut all = V::load(group);
-            for index in 1..GROUP {
-                all = all.or(V::load(group.add(index * V::LEN)));
+        if at < 3 {
+            at += V::LEN;
+            if V::is_wrong(check::<V>(start.add(3), V::nothing())) {
+                return boundary(bytes, 3);
             }
-            if all.is_ascii() {
+        }
+        while len - at >= GROUP * V::LEN {
+            if is_ascii_group::<V>(start.add(at)) {
                 if pending(bytes, at) > 0 {
                     return boundary(bytes, at);
                 }
-            } else {
-                let mut found = V::nothing();
-                for index in 0..GROUP {
-                    found = check::<V>(group.add(index * V::LEN), found);
+                at += GROUP * V::LEN;
+                while len - at >= GROUP * V::LEN && is_ascii_group::<V>(start.add(at)) {
+                    at += GROUP * V::LEN;
                 }
-                if V::is_wrong(found) {
-                    return boundary(bytes, at);
-                }
+                continue;
             }
+            let mut found = V::nothing();
+            for index in 0..GROUP {
+                found = check::<V>(start.add(at + index * V::LEN), found);
+            }
+            if V::is_wrong(found) {
+                return boundary(bytes, at);
+            }
+            at += GROUP * V::LEN;
         }
-        at += GROUP * V::LEN;
+        let last = V::load(start.add(len - V::LEN));
+        match () {
+            () if or_all(start, at, len, last).is_ascii() && pending(bytes, at) == 0 => len,
+            () if V::is_wrong(check_all::<V>(start, at, len, V::nothing())) => boundary(bytes, at),
+            () if last.is_unfinished() => boundary(bytes, len),
+            () => len,
+        }
     }
-    // SAFETY: every load is of `V::LEN` bytes that end within `bytes`, with three bytes before them.
+}
+
+/// Whether a group is ASCII.
+///
+/// # Safety
+/// It can be read at `from`; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn is_ascii_group<V: Vector>(from: *const u8) -> bool {
+    // SAFETY: as the caller says.
     unsafe {
-        let mut all = V::load(start.add(len - V::LEN));
-        let mut next = at;
-        while next + V::LEN <= len {
-            all = all.or(V::load(start.add(next)));
-            next += V::LEN;
+        let mut all = V::load(from);
+        for index in 1..GROUP {
+            all = all.or(V::load(from.add(index * V::LEN)));
         }
-        if all.is_ascii() {
-            return if pending(bytes, at.min(len)) > 0 { boundary(bytes, at.min(len)) } else { len };
-        }
-        let mut found = V::nothing();
-        let mut next = at;
-        while next + V::LEN <= len {
-            found = check::<V>(start.add(next), found);
-            next += V::LEN;
-        }
-        found = check::<V>(start.add(len - V::LEN), found);
-        if V::is_wrong(found) {
-            return boundary(bytes, at.min(len));
-        }
+        all.is_ascii()
     }
-    boundary(bytes, len)
+}
+
+/// The bits that are set in `all`, or in any byte from `at` on.
+///
+/// # Safety
+/// `len` bytes can be read from `start`, and they are at least `V::LEN`; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn or_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut all: V) -> V {
+    // SAFETY: as the caller says.
+    unsafe {
+        while at + V::LEN < len {
+            all = all.or(V::load(start.add(at)));
+            at += V::LEN;
+        }
+        all.or(V::load(start.add(len - V::LEN)))
+    }
+}
+
+/// Judges every byte from `at` on, the last register whole.
+///
+/// # Safety
+/// `len` bytes can be read from `start`, of which there are three more than a register has, and `at` is at least three;
+/// the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn check_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut found: V::Found) -> V::Found {
+    // SAFETY: as the caller says.
+    unsafe {
+        while at + V::LEN < len {
+            found = check::<V>(start.add(at), found);
+            at += V::LEN;
+        }
+        check::<V>(start.add(len - V::LEN), found)
+    }
 }
 
 /// Judges the register at `from`.
@@ -114,22 +173,4 @@ unsafe fn check<V: Vector>(from: *const u8, found: V::Found) -> V::Found {
         let before = [V::load(from.sub(1)), V::load(from.sub(2)), V::load(from.sub(3))];
         V::load(from).check(before, found)
     }
-}
-
-/// How many bytes before `at` belong to a sequence that goes on there; the bytes before it are well-formed.
-#[inline(always)]
-pub(super) fn pending(bytes: &[u8], at: usize) -> usize {
-    let byte = |back: usize| at.checked_sub(back).and_then(|index| bytes.get(index)).copied().unwrap_or(0);
-    match () {
-        () if byte(1) >= 0xC0 => 1,
-        () if byte(2) >= 0xE0 => 2,
-        () if byte(3) >= 0xF0 => 3,
-        () => 0,
-    }
-}
-
-/// The last place up to `at` that no sequence spans.
-#[inline(always)]
-pub(super) fn boundary(bytes: &[u8], at: usize) -> usize {
-    at - pending(bytes, at)
 }

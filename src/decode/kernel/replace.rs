@@ -1,8 +1,9 @@
 //! Decoding with replacement, window by window, without starting anew at an error.
 
-use super::prefix::{pending, well_formed_prefix};
+use super::prefix::well_formed_prefix;
 use super::vector::Vector;
 use super::window::{Carry, Masks, Window, opaque};
+use crate::decode::automaton::pending;
 use crate::utf8::REPLACEMENT;
 
 /// Bytes in a window.

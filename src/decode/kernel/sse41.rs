@@ -1,12 +1,13 @@
 //! SSE4.1: 16 bytes.
 
-use super::tables::{BELOW_LEADS, NIBBLES, REFUSED, TWO_CONTINUATIONS};
+use super::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
 use super::vector::Vector;
+use crate::decode::automaton;
 use core::arch::x86_64::*;
 
 /// 16 bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Sse41(__m128i);
+pub(super) struct Sse41(pub(super) __m128i);
 
 /// Sixteen entries.
 #[inline(always)]
@@ -92,6 +93,21 @@ impl Vector for Sse41 {
     }
 
     #[inline(always)]
+    unsafe fn wrong(found: Self) -> u64 {
+        unsafe { u64::from(u16::MAX) ^ Self(_mm_cmpeq_epi8(found.0, _mm_setzero_si128())).signs() }
+    }
+
+    #[inline(always)]
+    unsafe fn is_unfinished(self) -> bool {
+        unsafe { _mm_testz_si128(_mm_subs_epu8(self.0, Self::load(FINISHED[48..].as_ptr()).0), _mm_set1_epi8(-1)) == 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn short_prefix(bytes: &[u8]) -> usize {
+        automaton::well_formed_prefix(bytes)
+    }
+
+    #[inline(always)]
     unsafe fn doubled(self) -> Self {
         unsafe { Self(_mm_add_epi8(self.0, self.0)) }
     }
@@ -103,9 +119,6 @@ impl Vector for Sse41 {
 
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
-        unsafe {
-            let refused = _mm_and_si128(agreed(self.0, next.0), _mm_set1_epi8(REFUSED as i8));
-            u64::from(u16::MAX) ^ Self(_mm_cmpeq_epi8(refused, _mm_setzero_si128())).signs()
-        }
+        unsafe { Self::wrong(Self(_mm_and_si128(agreed(self.0, next.0), _mm_set1_epi8(REFUSED as i8)))) }
     }
 }

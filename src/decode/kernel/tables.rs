@@ -15,6 +15,13 @@ const REFUSALS: [([u8; 2], [u8; 2]); 6] = [
 /// one, two and three places later: from C0, E0 and F0 on.
 pub(super) const BELOW_LEADS: [i8; 3] = [0x40, 0x60, 0x70];
 
+/// At each of the last places of a register, the highest byte that asks for nothing behind it.
+pub(super) static FINISHED: [u8; 64] = {
+    let mut table = [0xFF; 64];
+    [table[61], table[62], table[63]] = [0xEF, 0xDF, 0xBF];
+    table
+};
+
 /// By the low six bits of a lead: which of the three ranges of [`SECOND`] it refuses.
 pub(super) static LEAD: [u8; 64] = {
     let mut table = [0; 64];

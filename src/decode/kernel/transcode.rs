@@ -2,10 +2,10 @@
 //! sequence of four bytes the high surrogate where the third stands: all that it is made of stands there, and in the
 //! bytes before.
 
-use super::prefix::pending;
 use super::replace::{ASCII, READ, WINDOW, is_ascii, masks};
 use super::vector::Vector;
 use super::window::{Carry, Masks, Window};
+use crate::decode::automaton::pending;
 
 /// Windows for which room is made at a time.
 const STRETCH: usize = 256;
@@ -95,7 +95,7 @@ impl Form for Utf16 {
     #[inline(always)]
     unsafe fn widen<V: Vector>(from: *const u8, to: *mut u16) {
         // SAFETY: as the caller says.
-        unsafe { V::widen(from, to) }
+        unsafe { V::widen_to_16(from, to) }
     }
 }
 
@@ -111,10 +111,8 @@ impl Form for Utf32 {
 
     #[inline(always)]
     unsafe fn widen<V: Vector>(from: *const u8, to: *mut u32) {
-        for at in 0..WINDOW {
-            // SAFETY: as the caller says.
-            unsafe { to.add(at).write(u32::from(from.add(at).read())) };
-        }
+        // SAFETY: as the caller says.
+        unsafe { V::widen_to_32(from, to) }
     }
 }
 

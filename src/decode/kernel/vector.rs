@@ -6,6 +6,7 @@
 use super::replace::replace_by_runs;
 use super::transcode::{Places, utf16_one_by_one, utf32_one_by_one};
 use super::window::{Window, opaque};
+use crate::decode::transcode::{from_latin_1_by_bytes, from_utf16_by_chars};
 
 /// A register of [`Vector::LEN`] bytes.
 ///
@@ -45,12 +46,14 @@ pub(super) trait Vector: Copy {
     /// Whether there is anything wrong.
     unsafe fn is_wrong(found: Self::Found) -> bool;
 
-    /// Length of a prefix of up to `LEN` bytes that is well-formed and ends between two sequences.
-    #[inline(always)]
-    unsafe fn short_prefix(bytes: &[u8]) -> usize {
-        let _ = bytes;
-        0
-    }
+    /// Which bytes are wrong.
+    unsafe fn wrong(found: Self::Found) -> u64;
+
+    /// Whether a sequence goes on behind the register.
+    unsafe fn is_unfinished(self) -> bool;
+
+    /// Length of a prefix of fewer than `LEN` bytes that is well-formed and ends between two sequences.
+    unsafe fn short_prefix(bytes: &[u8]) -> usize;
 
     /// Every byte times two; what does not fit is lost.
     unsafe fn doubled(self) -> Self;
@@ -106,10 +109,41 @@ pub(super) trait Vector: Copy {
 
     /// Writes 64 ASCII bytes as units of UTF-16.
     #[inline(always)]
-    unsafe fn widen(from: *const u8, to: *mut u16) {
-        for at in 0..64 {
-            // SAFETY: as the caller says.
-            unsafe { to.add(at).write(u16::from(from.add(at).read())) };
+    unsafe fn widen_to_16(from: *const u8, to: *mut u16) {
+        // SAFETY: as the caller says. Read whole and then written whole, for the places may not overlap.
+        unsafe {
+            let bytes = from.cast::<[u8; 64]>().read_unaligned();
+            let mut units = [0; 64];
+            for at in 0..units.len() {
+                units[at] = u16::from(bytes[at]);
+            }
+            to.cast::<[u16; 64]>().write_unaligned(units);
         }
+    }
+
+    /// The same as units of UTF-32.
+    #[inline(always)]
+    unsafe fn widen_to_32(from: *const u8, to: *mut u32) {
+        // SAFETY: as the caller says. Read whole and then written whole, for the places may not overlap.
+        unsafe {
+            let bytes = from.cast::<[u8; 64]>().read_unaligned();
+            let mut units = [0; 64];
+            for at in 0..units.len() {
+                units[at] = u32::from(bytes[at]);
+            }
+            to.cast::<[u32; 64]>().write_unaligned(units);
+        }
+    }
+
+    /// Appends UTF-16 in UTF-8, with U+FFFD for every lone surrogate.
+    #[inline(always)]
+    unsafe fn from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) {
+        from_utf16_by_chars(units, out);
+    }
+
+    /// Appends Latin-1 in UTF-8.
+    #[inline(always)]
+    unsafe fn from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) {
+        from_latin_1_by_bytes(bytes, out);
     }
 }

@@ -1,0 +1,160 @@
+//! Validation byte by byte, without a branch: a finite automaton in which a step is one shift.
+//!
+//! A state is a place in a word, and each byte has a word that holds, at the place of every state, the place of the next
+//! one. So a step waits for nothing but the state before. This is the shift automaton of P. Vognsen (2021).
+
+/// Bits of a place. Six, so that a shift needs no mask.
+const WIDTH: u64 = 6;
+
+/// Between two sequences.
+const BOUNDARY: u64 = 0;
+/// One, two, three continuation bytes are missing.
+const ONE: u64 = WIDTH;
+const TWO: u64 = 2 * WIDTH;
+const THREE: u64 = 3 * WIDTH;
+/// The same, and this lead refuses some.
+const BEHIND_E0: u64 = 4 * WIDTH;
+const BEHIND_ED: u64 = 5 * WIDTH;
+const BEHIND_F0: u64 = 6 * WIDTH;
+const BEHIND_F4: u64 = 7 * WIDTH;
+/// Ill-formed, whatever follows.
+const REJECT: u64 = 8 * WIDTH;
+
+/// From a state, by a byte of a range, to a state (RFC 3629 §4). Every other byte leads to [`REJECT`].
+const STEPS: [(u64, [u8; 2], u64); 16] = [
+    (BOUNDARY, [0x00, 0x7F], BOUNDARY),
+    (BOUNDARY, [0xC2, 0xDF], ONE),
+    (BOUNDARY, [0xE0, 0xE0], BEHIND_E0),
+    (BOUNDARY, [0xE1, 0xEC], TWO),
+    (BOUNDARY, [0xED, 0xED], BEHIND_ED),
+    (BOUNDARY, [0xEE, 0xEF], TWO),
+    (BOUNDARY, [0xF0, 0xF0], BEHIND_F0),
+    (BOUNDARY, [0xF1, 0xF3], THREE),
+    (BOUNDARY, [0xF4, 0xF4], BEHIND_F4),
+    (BEHIND_E0, [0xA0, 0xBF], ONE),
+    (BEHIND_ED, [0x80, 0x9F], ONE),
+    (BEHIND_F0, [0x90, 0xBF], TWO),
+    (BEHIND_F4, [0x80, 0x8F], TWO),
+    (THREE, [0x80, 0xBF], TWO),
+    (TWO, [0x80, 0xBF], ONE),
+    (ONE, [0x80, 0xBF], BOUNDARY),
+];
+
+static NEXT: [u64; 256] = {
+    let mut rejecting = 0;
+    let mut state = BOUNDARY;
+    while state <= REJECT {
+        rejecting |= REJECT << state;
+        state += WIDTH;
+    }
+    let mut next = [rejecting; 256];
+    let mut at = 0;
+    while at < STEPS.len() {
+        let (from, [first, last], to) = STEPS[at];
+        let mut byte = first as usize;
+        while byte <= last as usize {
+            next[byte] ^= (REJECT ^ to) << from;
+            byte += 1;
+        }
+        at += 1;
+    }
+    next
+};
+
+/// Bytes between two looks at the state.
+const BLOCK: usize = 16;
+
+/// Bytes that are asked at once whether they are ASCII.
+const ASCII: usize = 4 * BLOCK;
+
+/// Fewer bytes are not worth another look.
+const VERY_SHORT: usize = 4;
+
+/// Length in bytes of the longest prefix that is well-formed and ends between two sequences. Behind it there is an error, or
+/// an incomplete sequence, or nothing.
+#[inline(never)]
+pub(super) fn well_formed_prefix(bytes: &[u8]) -> usize {
+    let (mut at, mut state) = (0, BOUNDARY);
+    if bytes.len() >= VERY_SHORT {
+        if bytes.len() < ASCII && is_short_ascii(bytes) {
+            return bytes.len();
+        }
+        while let Some(next) = bytes[at..].first_chunk::<ASCII>() {
+            if state == BOUNDARY && next.is_ascii() {
+                at += ASCII;
+                continue;
+            }
+            for block in next.as_chunks::<BLOCK>().0 {
+                let before = state;
+                state = run(state, block);
+                if state == REJECT {
+                    return boundary(bytes, at + rejected(before, block));
+                }
+                at += BLOCK;
+            }
+        }
+        while let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
+            let before = state;
+            if state != BOUNDARY || !block.is_ascii() {
+                state = run(state, block);
+            }
+            if state == REJECT {
+                return boundary(bytes, at + rejected(before, block));
+            }
+            at += BLOCK;
+        }
+    }
+    match run(state, &bytes[at..]) {
+        BOUNDARY => bytes.len(),
+        REJECT => boundary(bytes, at + rejected(state, &bytes[at..])),
+        _ => boundary(bytes, bytes.len()),
+    }
+}
+
+/// Which of the bytes leads from this state to [`REJECT`].
+fn rejected(mut state: u64, bytes: &[u8]) -> usize {
+    let rejects = |byte: &u8| {
+        state = run(state, &[*byte]);
+        state == REJECT
+    };
+    bytes.iter().position(rejects).unwrap_or(bytes.len())
+}
+
+/// Whether [`VERY_SHORT`] bytes or more, fewer than [`ASCII`], are ASCII: the first of them and the last, which may overlap.
+#[inline]
+fn is_short_ascii(bytes: &[u8]) -> bool {
+    fn ends<const HALF: usize>(bytes: &[u8]) -> bool {
+        let ends = bytes.first_chunk::<HALF>().zip(bytes.last_chunk::<HALF>());
+        ends.is_some_and(|(first, last)| first.is_ascii() && last.is_ascii())
+    }
+    match bytes.len() {
+        ..8 => ends::<4>(bytes),
+        ..16 => ends::<8>(bytes),
+        ..32 => ends::<16>(bytes),
+        _ => ends::<32>(bytes),
+    }
+}
+
+#[inline]
+fn run(state: u64, bytes: &[u8]) -> u64 {
+    let step = |state: u64, &byte: &u8| NEXT[usize::from(byte)] >> (state & 63);
+    bytes.iter().fold(state, step) & 63
+}
+
+/// The last place up to `at` that no sequence spans; the bytes before it are well-formed.
+#[inline(never)]
+pub(super) fn boundary(bytes: &[u8], at: usize) -> usize {
+    at - pending(bytes, at)
+}
+
+/// How many bytes before `at` belong to a sequence that goes on there; the bytes before it are well-formed.
+#[inline]
+pub(super) fn pending(bytes: &[u8], at: usize) -> usize {
+    let byte = |back: usize| at.checked_sub(back).and_then(|index| bytes.get(index)).copied().unwrap_or(0);
+    match () {
+        () if byte(1) >= 0xC0 => 1,
+        () if byte(2) >= 0xE0 => 2,
+        () if byte(3) >= 0xF0 => 3,
+        () => 0,
+    }
+}
