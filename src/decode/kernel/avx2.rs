@@ -36,40 +36,43 @@ unsafe fn agreed(before: __m256i, bytes: __m256i) -> __m256i {
     }
 }
 
-// SAFETY (of all blocks below): the instructions are there, as the trait asks of its callers; `load` and `store` touch the
-// 32 bytes their callers vouch for.
-#[allow(clippy::undocumented_unsafe_blocks)]
 impl Vector for Avx2 {
     const LEN: usize = 32;
     type Found = Self;
 
     #[inline(always)]
     unsafe fn nothing() -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe { Self(_mm256_setzero_si256()) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller vouches for the bytes that are read, and has the instructions.
         unsafe { Self(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller vouches for the bytes that are written, and has the instructions.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe { Self(_mm256_or_si256(self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn is_ascii(self) -> bool {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm256_movemask_epi8(self.0) == 0 }
     }
 
     #[inline(always)]
     unsafe fn later(self) -> [Self; 3] {
+        // SAFETY: the caller has the instructions.
         unsafe {
             // The low half stands high, zeros low.
             let low = _mm256_permute2x128_si256::<0x08>(self.0, self.0);
@@ -83,6 +86,7 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn check(self, [one, two, three]: [Self; 3], found: Self) -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe {
             let wrong = agreed(one.0, self.0);
             let asked = _mm256_or_si256(
@@ -96,16 +100,19 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn is_wrong(found: Self) -> bool {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm256_testz_si256(found.0, found.0) == 0 }
     }
 
     #[inline(always)]
     unsafe fn wrong(found: Self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { u64::from(u32::MAX) ^ Self(_mm256_cmpeq_epi8(found.0, _mm256_setzero_si256())).signs() }
     }
 
     #[inline(always)]
     unsafe fn is_unfinished(self) -> bool {
+        // SAFETY: the caller has the instructions.
         unsafe {
             _mm256_testz_si256(_mm256_subs_epu8(self.0, Self::load(FINISHED[32..].as_ptr()).0), _mm256_set1_epi8(-1))
                 == 0
@@ -114,21 +121,25 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn short_prefix(bytes: &[u8]) -> usize {
+        // SAFETY: the caller has the instructions.
         unsafe { short_prefix::<Sse41>(bytes) }
     }
 
     #[inline(always)]
     unsafe fn doubled(self) -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe { Self(_mm256_add_epi8(self.0, self.0)) }
     }
 
     #[inline(always)]
     unsafe fn signs(self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { u64::from(_mm256_movemask_epi8(self.0) as u32) }
     }
 
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { Self::wrong(Self(_mm256_and_si256(agreed(self.0, next.0), _mm256_set1_epi8(REFUSED as i8)))) }
     }
 }

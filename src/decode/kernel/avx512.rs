@@ -33,40 +33,43 @@ unsafe fn table(bytes: &[u8; 64]) -> __m512i {
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-// SAFETY (of all blocks below): the instructions are there, as the trait asks of its callers; `load` and `store` touch the
-// 64 bytes their callers vouch for.
-#[allow(clippy::undocumented_unsafe_blocks)]
 impl Vector for Avx512 {
     const LEN: usize = 64;
     type Found = Found;
 
     #[inline(always)]
     unsafe fn nothing() -> Found {
+        // SAFETY: the caller has the instructions.
         unsafe { Found { sign: _mm512_setzero_si512(), any: _mm512_setzero_si512() } }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller vouches for the bytes that are read, and has the instructions.
         unsafe { Self(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller vouches for the bytes that are written, and has the instructions.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe { Self(_mm512_or_si512(self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn is_ascii(self) -> bool {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm512_movepi8_mask(self.0) == 0 }
     }
 
     #[inline(always)]
     unsafe fn later(self) -> [Self; 3] {
+        // SAFETY: the caller has the instructions.
         unsafe {
             // Each sixteen bytes behind those before them; zeros behind the first.
             let before = _mm512_alignr_epi64::<6>(self.0, _mm512_setzero_si512());
@@ -80,6 +83,7 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     unsafe fn check(self, [one, two, three]: [Self; 3], found: Found) -> Found {
+        // SAFETY: the caller has the instructions.
         unsafe {
             let lead = _mm512_cmpge_epu8_mask(one.0, _mm512_set1_epi8(0xC0_u8 as i8));
             let refuses = _mm512_maskz_permutexvar_epi8(lead, one.0, table(&LEAD));
@@ -100,21 +104,25 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     unsafe fn is_wrong(found: Found) -> bool {
+        // SAFETY: the caller has the instructions.
         unsafe { Self::wrong(found) != 0 }
     }
 
     #[inline(always)]
     unsafe fn wrong(found: Found) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm512_movepi8_mask(found.sign) | _mm512_test_epi8_mask(found.any, found.any) }
     }
 
     #[inline(always)]
     unsafe fn is_unfinished(self) -> bool {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm512_cmpgt_epu8_mask(self.0, table(&FINISHED)) != 0 }
     }
 
     #[inline(always)]
     unsafe fn short_prefix(bytes: &[u8]) -> usize {
+        // SAFETY: the caller has the instructions.
         unsafe {
             // A masked load touches the bytes whose bits are set alone; of none at an address that is none it takes long.
             let (from, there) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
@@ -129,26 +137,31 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     unsafe fn doubled(self) -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe { Self(_mm512_add_epi8(self.0, self.0)) }
     }
 
     #[inline(always)]
     unsafe fn signs(self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm512_movepi8_mask(self.0) }
     }
 
     #[inline(always)]
     unsafe fn continuations(self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm512_cmplt_epi8_mask(self.0, _mm512_set1_epi8(0xC0_u8 as i8)) }
     }
 
     #[inline(always)]
     unsafe fn leads_of_4(self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm512_cmpge_epu8_mask(self.0, _mm512_set1_epi8(0xF0_u8 as i8)) }
     }
 
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe {
             let refuses = _mm512_permutexvar_epi8(self.0, table(&LEAD));
             _mm512_test_epi8_mask(refuses, _mm512_permutexvar_epi8(next.0, table(&SECOND)))
@@ -158,13 +171,16 @@ impl Vector for Avx512 {
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
         if (!window.good).count_ones() <= FEW {
+            // SAFETY: the caller has the instructions.
             return unsafe { replace_by_runs::<Self>(from, window, to) };
         }
+        // SAFETY: the caller has the instructions.
         unsafe { replace_by_thirds(from, window, to) }
     }
 
     #[inline(always)]
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        // SAFETY: the caller has the instructions.
         unsafe {
             let here = Self::load(from);
             let [one, two] = match first {
@@ -208,6 +224,7 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the caller has the instructions.
         unsafe {
             let here = Self::load(from);
             let [one, two, three] = match first {

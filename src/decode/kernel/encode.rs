@@ -5,8 +5,7 @@ use crate::decode::transcode::{from_latin_1_by_bytes, from_utf16_by_chars};
 use core::arch::x86_64::*;
 
 /// Code units, or bytes, at a time.
-const UNITS: usize = 16;
-const BYTES: usize = 32;
+const UNITS: usize = 32;
 
 /// Steps for which room is made at a time.
 const STEPS: usize = 128;
@@ -20,36 +19,68 @@ pub(super) unsafe fn from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) {
     let mut at = 0;
     // A step reads one unit more than its own.
     while units.len() - at > UNITS {
-        let steps = ((units.len() - at - 1) / UNITS).min(STEPS);
-        out.reserve((3 * steps + 4) * UNITS);
+        let end = (units.len() - 1).min(at + STEPS * UNITS);
+        out.reserve(3 * (end - at) + 4 * UNITS);
         // Whether the first unit belongs to the pair before.
         let mut low_is_done = 0;
-        // SAFETY: `UNITS + 1` units can be read at each step; so many steps go on by at most
-        // 48 bytes each and one more (a pair may end behind the last), and each writes 64.
+        // SAFETY: `UNITS + 1` units can be read at each step; so many units become at most three bytes each and one more
+        // (a pair may end behind the last), and each step writes 64 bytes from where it is.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
-            for step in 0..steps {
-                let from = units.as_ptr().add(at + step * UNITS);
-                to = encode_16(from, &mut low_is_done, to);
+            while end - at >= UNITS {
+                let from = units.as_ptr().add(at);
+                let all = _mm512_loadu_si512(from.cast());
+                if _mm512_cmpgt_epu16_mask(all, _mm512_set1_epi16(0x7FF)) | u32::from(low_is_done) == 0 {
+                    to = encode_up_to_7ff(all, to);
+                    at += UNITS;
+                } else {
+                    (to, low_is_done) = encode_16(from, low_is_done, to);
+                    at += UNITS / 2;
+                }
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
-        at += steps * UNITS + usize::from(low_is_done);
+        at += usize::from(low_is_done);
     }
     from_utf16_by_chars(&units[at..], out);
+}
+
+/// Writes 32 units, none of which is above 7FF.
+///
+/// # Safety
+/// The processor has the instructions, and 64 bytes can be written.
+#[inline(always)]
+unsafe fn encode_up_to_7ff(units: __m512i, to: *mut u8) -> *mut u8 {
+    // SAFETY: as the caller says.
+    unsafe {
+        let over_7f = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7F));
+        if over_7f == 0 {
+            _mm256_storeu_si256(to.cast(), _mm512_cvtepi16_epi8(units));
+            return to.add(UNITS);
+        }
+        let two = or(
+            _mm512_srli_epi16::<6>(units),
+            _mm512_slli_epi16::<8>(_mm512_and_si512(units, _mm512_set1_epi16(0x3F))),
+            _mm512_set1_epi16(0x80C0_u16 as i16),
+        );
+        let bytes = _mm512_mask_mov_epi16(units, over_7f, two);
+        let kept = 0x5555_5555_5555_5555 | _pdep_u64(u64::from(over_7f), 0xAAAA_AAAA_AAAA_AAAA);
+        _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, bytes));
+        to.add(kept.count_ones() as usize)
+    }
 }
 
 /// # Safety
 /// As of [`from_utf16_lossy_into`]; 17 units can be read and 64 bytes written.
 #[inline(always)]
-unsafe fn encode_16(from: *const u16, low_is_done: &mut u16, to: *mut u8) -> *mut u8 {
+unsafe fn encode_16(from: *const u16, low_is_done: u16, to: *mut u8) -> (*mut u8, u16) {
     // SAFETY: as the caller says.
     unsafe {
         let units = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
         let over_7f = _mm512_cmpgt_epu32_mask(units, _mm512_set1_epi32(0x7F));
-        if over_7f | *low_is_done == 0 {
+        if over_7f | low_is_done == 0 {
             _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(units));
-            return to.add(UNITS);
+            return (to.add(UNITS / 2), 0);
         }
         let high_bits = _mm512_and_si512(units, _mm512_set1_epi32(0xFC00));
         let high = _mm512_cmpeq_epi32_mask(high_bits, _mm512_set1_epi32(0xD800));
@@ -57,20 +88,18 @@ unsafe fn encode_16(from: *const u16, low_is_done: &mut u16, to: *mut u8) -> *mu
         let mut scalars = units;
         let (mut pair, mut done) = (0, 0);
         if high | low != 0 {
-            let next = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.add(1).cast()));
+            let behind = _mm512_set1_epi32(i32::from(*from.add(UNITS / 2)));
+            let next = _mm512_alignr_epi32::<1>(behind, units);
             let low_next =
                 _mm512_cmpeq_epi32_mask(_mm512_and_si512(next, _mm512_set1_epi32(0xFC00)), _mm512_set1_epi32(0xDC00));
             pair = high & low_next;
-            done = pair << 1 | *low_is_done;
-            *low_is_done = pair >> 15;
+            done = pair << 1 | low_is_done;
             let lone = (high | low) & !pair & !done;
             // (high - D800) << 10 + (low - DC00) + 10000
             let joined = _mm512_add_epi32(_mm512_slli_epi32::<10>(units), next);
             let joined = _mm512_sub_epi32(joined, _mm512_set1_epi32((0xD800 << 10) + 0xDC00 - 0x1_0000));
             scalars = _mm512_mask_mov_epi32(scalars, pair, joined);
             scalars = _mm512_mask_mov_epi32(scalars, lone, _mm512_set1_epi32(0xFFFD));
-        } else {
-            *low_is_done = 0;
         }
         let over_7ff = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7FF));
         // The bytes of each form, the first lowest.
@@ -93,7 +122,7 @@ unsafe fn encode_16(from: *const u16, low_is_done: &mut u16, to: *mut u8) -> *mu
         }
         let kept = spread(!done) | spread(over_7f & !done) << 1 | spread(over_7ff & !done) << 2 | spread(pair) << 3;
         _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, bytes));
-        to.add(kept.count_ones() as usize)
+        (to.add(kept.count_ones() as usize), pair >> 15)
     }
 }
 
@@ -133,30 +162,14 @@ unsafe fn spread(mask: u16) -> u64 {
 /// The processor has AVX-512 with VBMI2, and BMI2.
 #[inline(always)]
 pub(super) unsafe fn from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) {
-    let (steps, rest) = bytes.as_chunks::<BYTES>();
+    let (steps, rest) = bytes.as_chunks::<UNITS>();
     for steps in steps.chunks(STEPS) {
-        out.reserve((2 * steps.len() + 2) * BYTES);
+        out.reserve((2 * steps.len() + 2) * UNITS);
         // SAFETY: a step writes 64 bytes and goes on by at most as many.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             for step in steps {
-                let bytes = _mm256_loadu_si256(step.as_ptr().cast());
-                let over_7f = _mm256_movemask_epi8(bytes) as u32;
-                if over_7f == 0 {
-                    _mm256_storeu_si256(to.cast(), bytes);
-                    to = to.add(BYTES);
-                    continue;
-                }
-                let units = _mm512_cvtepu8_epi16(bytes);
-                let two = _mm512_ternarylogic_epi64::<0xFE>(
-                    _mm512_srli_epi16::<6>(units),
-                    _mm512_slli_epi16::<8>(_mm512_and_si512(units, _mm512_set1_epi16(0x3F))),
-                    _mm512_set1_epi16(0x80C0_u16 as i16),
-                );
-                let units = _mm512_mask_mov_epi16(units, over_7f, two);
-                let kept = 0x5555_5555_5555_5555 | _pdep_u64(u64::from(over_7f), 0xAAAA_AAAA_AAAA_AAAA);
-                _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, units));
-                to = to.add(kept.count_ones() as usize);
+                to = encode_up_to_7ff(_mm512_cvtepu8_epi16(_mm256_loadu_si256(step.as_ptr().cast())), to);
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }

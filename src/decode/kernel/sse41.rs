@@ -35,40 +35,43 @@ unsafe fn agreed(before: __m128i, bytes: __m128i) -> __m128i {
     }
 }
 
-// SAFETY (of all blocks below): the instructions are there, as the trait asks of its callers; `load` and `store` touch the
-// 16 bytes their callers vouch for.
-#[allow(clippy::undocumented_unsafe_blocks)]
 impl Vector for Sse41 {
     const LEN: usize = 16;
     type Found = Self;
 
     #[inline(always)]
     unsafe fn nothing() -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe { Self(_mm_setzero_si128()) }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller vouches for the bytes that are read, and has the instructions.
         unsafe { Self(_mm_loadu_si128(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller vouches for the bytes that are written, and has the instructions.
         unsafe { _mm_storeu_si128(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe { Self(_mm_or_si128(self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn is_ascii(self) -> bool {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm_movemask_epi8(self.0) == 0 }
     }
 
     #[inline(always)]
     unsafe fn later(self) -> [Self; 3] {
+        // SAFETY: the caller has the instructions.
         unsafe {
             [Self(_mm_bslli_si128::<1>(self.0)), Self(_mm_bslli_si128::<2>(self.0)), Self(_mm_bslli_si128::<3>(self.0))]
         }
@@ -76,6 +79,7 @@ impl Vector for Sse41 {
 
     #[inline(always)]
     unsafe fn check(self, [one, two, three]: [Self; 3], found: Self) -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe {
             let wrong = agreed(one.0, self.0);
             let asked = _mm_or_si128(
@@ -89,16 +93,19 @@ impl Vector for Sse41 {
 
     #[inline(always)]
     unsafe fn is_wrong(found: Self) -> bool {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm_testz_si128(found.0, found.0) == 0 }
     }
 
     #[inline(always)]
     unsafe fn wrong(found: Self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { u64::from(u16::MAX) ^ Self(_mm_cmpeq_epi8(found.0, _mm_setzero_si128())).signs() }
     }
 
     #[inline(always)]
     unsafe fn is_unfinished(self) -> bool {
+        // SAFETY: the caller has the instructions.
         unsafe { _mm_testz_si128(_mm_subs_epu8(self.0, Self::load(FINISHED[48..].as_ptr()).0), _mm_set1_epi8(-1)) == 0 }
     }
 
@@ -109,16 +116,19 @@ impl Vector for Sse41 {
 
     #[inline(always)]
     unsafe fn doubled(self) -> Self {
+        // SAFETY: the caller has the instructions.
         unsafe { Self(_mm_add_epi8(self.0, self.0)) }
     }
 
     #[inline(always)]
     unsafe fn signs(self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { u64::from(_mm_movemask_epi8(self.0) as u16) }
     }
 
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
+        // SAFETY: the caller has the instructions.
         unsafe { Self::wrong(Self(_mm_and_si128(agreed(self.0, next.0), _mm_set1_epi8(REFUSED as i8)))) }
     }
 }
