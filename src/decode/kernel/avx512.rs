@@ -259,23 +259,29 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn widen_to_16(from: *const u8, to: *mut u16) {
+    unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
         // SAFETY: as the caller says.
         unsafe {
             for half in 0..2 {
                 let bytes = _mm256_loadu_si256(from.add(32 * half).cast());
-                _mm512_storeu_si512(to.add(32 * half).cast(), _mm512_cvtepu8_epi16(bytes));
+                let replacement = _mm512_set1_epi16(0xFFFD_u16 as i16);
+                let units = _mm512_cvtepu8_epi16(bytes);
+                let units = _mm512_mask_mov_epi16(units, (replaced >> (32 * half)) as u32, replacement);
+                _mm512_storeu_si512(to.add(32 * half).cast(), units);
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn widen_to_32(from: *const u8, to: *mut u32) {
+    unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
         // SAFETY: as the caller says.
         unsafe {
             for quarter in 0..4 {
                 let bytes = _mm_loadu_si128(from.add(16 * quarter).cast());
-                _mm512_storeu_si512(to.add(16 * quarter).cast(), _mm512_cvtepu8_epi32(bytes));
+                let units = _mm512_cvtepu8_epi32(bytes);
+                let units =
+                    _mm512_mask_mov_epi32(units, (replaced >> (16 * quarter)) as u16, _mm512_set1_epi32(0xFFFD));
+                _mm512_storeu_si512(to.add(16 * quarter).cast(), units);
             }
         }
     }

@@ -22,6 +22,9 @@ const STRETCH: usize = 256 * WINDOW;
 /// with, twice as many where that was wrong.
 const QUIET: [u32; 2] = [8, 256];
 
+/// Windows of ASCII in a row after which more are taken to follow.
+pub(super) const ASCII_ROW: u32 = 4;
+
 /// Bytes of ASCII that are passed at once.
 pub(super) const ASCII: usize = 4 * WINDOW;
 

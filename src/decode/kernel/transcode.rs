@@ -2,7 +2,7 @@
 //! sequence of four bytes the high surrogate where the third stands: all that it is made of stands there, and in the
 //! bytes before.
 
-use super::replace::{ASCII, READ, WINDOW, is_ascii, masks};
+use super::replace::{ASCII, ASCII_ROW, READ, WINDOW, is_ascii, masks};
 use super::vector::Vector;
 use super::window::{Carry, Masks, Window};
 use crate::decode::automaton::pending;
@@ -72,11 +72,11 @@ pub(super) trait Form {
     /// the processor has the instructions of `V`.
     unsafe fn write<V: Vector>(from: *const u8, first: bool, places: Places, to: *mut Self::Unit) -> *mut Self::Unit;
 
-    /// Writes 64 ASCII bytes.
+    /// Writes 64 bytes, of which those that are `replaced` are errors of their own, and the others are ASCII.
     ///
     /// # Safety
     /// They can be read and written; the processor has the instructions of `V`.
-    unsafe fn widen<V: Vector>(from: *const u8, to: *mut Self::Unit);
+    unsafe fn widen<V: Vector>(from: *const u8, replaced: u64, to: *mut Self::Unit);
 }
 
 pub(super) struct Utf16;
@@ -93,9 +93,9 @@ impl Form for Utf16 {
     }
 
     #[inline(always)]
-    unsafe fn widen<V: Vector>(from: *const u8, to: *mut u16) {
+    unsafe fn widen<V: Vector>(from: *const u8, replaced: u64, to: *mut u16) {
         // SAFETY: as the caller says.
-        unsafe { V::widen_to_16(from, to) }
+        unsafe { V::widen_to_16(from, replaced, to) }
     }
 }
 
@@ -110,9 +110,9 @@ impl Form for Utf32 {
     }
 
     #[inline(always)]
-    unsafe fn widen<V: Vector>(from: *const u8, to: *mut u32) {
+    unsafe fn widen<V: Vector>(from: *const u8, replaced: u64, to: *mut u32) {
         // SAFETY: as the caller says.
-        unsafe { V::widen_to_32(from, to) }
+        unsafe { V::widen_to_32(from, replaced, to) }
     }
 }
 
@@ -165,27 +165,24 @@ unsafe fn windows<F: Form, V: Vector>(bytes: &[u8], out: &mut Vec<F::Unit>) -> u
         let from = bytes.as_ptr();
         let mut to = out.as_mut_ptr().add(out.len());
         let mut here = masks::<V>(from);
-        let mut index = 0;
+        // The window, and how many of ASCII are behind us in a row.
+        let (mut index, mut ascii) = (0, 0);
         while index < count {
-            let window_at = from.add(index * WINDOW);
-            if here.non_ascii | carry.others == 0 {
-                let before = index;
-                while index + ASCII / WINDOW <= count && is_ascii::<V>(from.add(index * WINDOW)) {
-                    for part in 0..ASCII / WINDOW {
-                        F::widen::<V>(from.add((index + part) * WINDOW), to.add(part * WINDOW));
-                    }
-                    to = to.add(ASCII);
-                    index += ASCII / WINDOW;
+            while ascii >= ASCII_ROW && index + ASCII / WINDOW <= count && is_ascii::<V>(from.add(index * WINDOW)) {
+                for part in 0..ASCII / WINDOW {
+                    F::widen::<V>(from.add((index + part) * WINDOW), 0, to.add(part * WINDOW));
                 }
-                if index > before {
-                    left = Left::default();
-                    here = masks::<V>(from.add(index * WINDOW));
-                    continue;
-                }
+                to = to.add(ASCII);
+                index += ASCII / WINDOW;
+                here = masks::<V>(from.add(index * WINDOW));
             }
+            if index == count {
+                break;
+            }
+            let window_at = from.add(index * WINDOW);
             let next = masks::<V>(window_at.add(WINDOW));
-            if here.non_ascii | carry.others == 0 {
-                F::widen::<V>(window_at, to);
+            if here.are_alone(carry) {
+                F::widen::<V>(window_at, here.non_ascii, to);
                 to = to.add(WINDOW);
                 left = Left::default();
             } else {
@@ -193,6 +190,7 @@ unsafe fn windows<F: Form, V: Vector>(bytes: &[u8], out: &mut Vec<F::Unit>) -> u
                 let places = Places::of(here, window, &carry, &mut left);
                 to = F::write::<V>(window_at, index == 0, places, to);
             }
+            ascii = if here.non_ascii == 0 { ascii + 1 } else { 0 };
             here = next;
             index += 1;
         }

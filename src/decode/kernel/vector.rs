@@ -107,9 +107,9 @@ pub(super) trait Vector: Copy {
         unsafe { utf32_one_by_one(from, places, to) }
     }
 
-    /// Writes 64 ASCII bytes as units of UTF-16.
+    /// Writes 64 bytes as units of UTF-16, U+FFFD for those that are `replaced`; the others are ASCII.
     #[inline(always)]
-    unsafe fn widen_to_16(from: *const u8, to: *mut u16) {
+    unsafe fn widen_to_16(from: *const u8, mut replaced: u64, to: *mut u16) {
         // SAFETY: as the caller says. Read whole and then written whole, for the places may not overlap.
         unsafe {
             let bytes = from.cast::<[u8; 64]>().read_unaligned();
@@ -118,12 +118,16 @@ pub(super) trait Vector: Copy {
                 units[at] = u16::from(bytes[at]);
             }
             to.cast::<[u16; 64]>().write_unaligned(units);
+            while replaced != 0 {
+                to.add(replaced.trailing_zeros() as usize).write(0xFFFD);
+                replaced &= replaced - 1;
+            }
         }
     }
 
     /// The same as units of UTF-32.
     #[inline(always)]
-    unsafe fn widen_to_32(from: *const u8, to: *mut u32) {
+    unsafe fn widen_to_32(from: *const u8, mut replaced: u64, to: *mut u32) {
         // SAFETY: as the caller says. Read whole and then written whole, for the places may not overlap.
         unsafe {
             let bytes = from.cast::<[u8; 64]>().read_unaligned();
@@ -132,6 +136,10 @@ pub(super) trait Vector: Copy {
                 units[at] = u32::from(bytes[at]);
             }
             to.cast::<[u32; 64]>().write_unaligned(units);
+            while replaced != 0 {
+                to.add(replaced.trailing_zeros() as usize).write(0xFFFD);
+                replaced &= replaced - 1;
+            }
         }
     }
 

@@ -38,6 +38,14 @@ pub(super) struct Carry {
 }
 
 impl Masks {
+    /// Whether no lead has a continuation byte behind it, here or from before: then every byte that is not ASCII is an
+    /// error of its own, and nothing goes on behind this window.
+    #[inline(always)]
+    pub(super) fn are_alone(self, carry: Carry) -> bool {
+        let continuation = self.non_ascii & !self.lead;
+        self.lead << 1 & continuation | self.lead >> 63 | carry.others == 0
+    }
+
     /// Decides what becomes of the bytes between a window that left this carry and `next`.
     #[inline(always)]
     pub(super) fn decide(self, next: Self, carry: &mut Carry) -> Window {
@@ -50,6 +58,9 @@ impl Masks {
         if asked ^ continuation | lead & refused | carry.good ^ carry.others | asked_behind & !behind == 0 {
             *carry = Carry { good: asked_behind, others: asked_behind };
             return Window { good: !0, replaced: 0 };
+        }
+        if self.are_alone(*carry) {
+            return Window { good: !non_ascii, replaced: non_ascii };
         }
         // Leads followed by one, two and three bytes of theirs.
         let by_1 = lead & !refused & (opaque(continuation >> 1) | behind << 63);
