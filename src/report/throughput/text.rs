@@ -18,7 +18,10 @@ pub fn text(measured: &Measured, out: &mut dyn Write) -> io::Result<()> {
     for row in &measured.rows {
         let own = row.cells.iter().find(|cell| cell.kind == Kind::Own);
         let speed = |time| row.throughput(time).map_or_else(|| "–".into(), three);
-        let ours = own.map_or_else(|| "–".into(), |own| own.time.map_or_else(|| "wrong".into(), speed));
+        let ours = own.map_or_else(
+            || "–".into(),
+            |own| own.time.map_or_else(|| if own.wrong { "wrong" } else { "–" }.into(), speed),
+        );
         let best = row.best_peer().map_or_else(|| "–".into(), |(name, time)| format!("{name} {}", speed(time)));
         let ratio = own.and_then(|own| row.ratio(&own.name)).map_or_else(|| "–".into(), three);
         let text = printable(&row.text);
