@@ -77,7 +77,7 @@ fn every_code_point_comes_back() {
             walked.into_iter().for_each(|piece| tally.add(piece));
             walk::assert_properties(grammar, &tally);
             let refused = tally.refused.iter().sum::<u64>();
-            assert_eq!(tally.encoded + refused, end.into(), "{what}");
+            assert_eq!(tally.encoded + refused, u64::from(end), "{what}");
             // As many code points as sequences, each with its own: every sequence is the one of its code point, too.
             if *grammar != grammar::WITH_OVERLONG {
                 assert_eq!(tally.encoded, sequences(grammar), "{what}");

@@ -42,17 +42,16 @@ fn accepted(decoder: &dyn Decoder, bytes: &[u8], careless: &[u8], answers: &mut 
 #[test]
 fn every_strict_decoder_refuses_what_the_standards_warn_of() {
     let decoders = peers::all();
-    let strict = |decoder: &&Box<dyn Decoder>| {
-        decoder.info().contract.grammar == &RFC3629 && decoder.info().package != "planted"
-    };
-    let decoders: Vec<_> = decoders.iter().filter(strict).collect();
+    let strict =
+        |decoder: &&dyn Decoder| decoder.info().contract.grammar == &RFC3629 && decoder.info().package != "planted";
+    let decoders: Vec<&dyn Decoder> = decoders.iter().map(|decoder| &**decoder).filter(strict).collect();
     let (mut answers, mut wrong, mut known) = (0, Vec::new(), 0);
     for decoder in &decoders {
         for (bytes, careless) in WARNINGS {
             assert!(!spec::validity(&Contract::VALIDATOR, bytes).is_valid());
             for (before, behind) in (0..=65).flat_map(|before| [(before, 0), (before, 70)]) {
                 let bytes = [&vec![b'a'; before][..], bytes, &vec![b'a'; behind]].concat();
-                let accepted = accepted(&***decoder, &bytes, careless, &mut answers);
+                let accepted = accepted(*decoder, &bytes, careless, &mut answers);
                 match decoder.info().name {
                     KNOWN => known += accepted.len(),
                     _ => wrong.extend(accepted),

@@ -57,7 +57,7 @@ fn spelled(part: &[u8], code_point: u32) -> String {
     let digits = format!("{code_point:0count$b}");
     let mut fours = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (count - index) % 4 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(4) {
             fours.push(' ');
         }
         fours.push(digit);
@@ -103,7 +103,7 @@ mod tests {
         for grammar in ALL {
             let contract = Contract { grammar, ..Contract::STANDARD };
             let mut seen = 0;
-            for code_point in (0..31).flat_map(|bit| [1 << bit, (1u32 << bit) - 1, (1 << bit) * 5 / 4]) {
+            for code_point in (0..31).flat_map(|bit| [1 << bit, (1u32 << bit) - 1, (1 << bit) + (1 << bit) / 4]) {
                 let mut bytes = Vec::new();
                 if encode(grammar, code_point, &mut bytes).is_err() || bytes.len() != generalised_len(code_point) {
                     continue;
