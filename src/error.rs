@@ -61,7 +61,10 @@ pub fn replace(path: &Path, text: &[u8]) -> Result<(), Error> {
     name.push(".new");
     let beside = path.with_file_name(name);
     let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
-    written.map_err(|error| Error::io(path, &error))
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&beside);
+        Error::io(path, &error)
+    })
 }
 
 fn one_line(message: impl fmt::Display) -> String {

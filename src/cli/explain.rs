@@ -1,21 +1,27 @@
 //! `utfuzz explain`: what bytes are, and who says what of them.
 
+use super::grammar::grammar;
 use super::{Failure, Selection, Verdict};
 use crate::error::Error;
 use crate::input::{Case, corpus, vectors};
-use crate::judge::{Grid, annotate};
-use crate::spec::{Contract, code_points, validity};
+use crate::judge::{Grid, annotate, bits};
+use crate::spec::grammar::ALL;
+use crate::spec::{Contract, Grammar, code_points, encode, encode_text, validity};
 use clap::Args;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// Explain bytes: what each is, which rule is broken and where that stands, and what every decoder answers
+/// Explain bytes: what each is, bit by bit, which rule is broken and where that stands, and what every decoder answers
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// Hexadecimal digits such as 'C0 AF', the name of a file, or - for standard input
-    #[arg(value_name = "HEX|FILE|-")]
+    /// Hexadecimal digits such as 'C0 AF', code points such as U+20AC, the name of a file, or - for standard input
+    #[arg(value_name = "HEX|U+XXXX|FILE|-")]
     input: OsString,
+    /// Read and write by this grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name lists
+    /// them all. Decoders keep to their own
+    #[arg(long = "as", value_name = "GRAMMAR", default_value = "rfc3629")]
+    grammar: String,
     #[command(flatten)]
     selection: Selection,
 }
@@ -23,10 +29,13 @@ pub(super) struct Explain {
 impl Explain {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let boxes = self.selection.decoders()?;
-        let bytes = self.bytes()?;
-        let contract = Contract::STANDARD;
+        let contract = Contract { grammar: grammar(&self.grammar)?, ..Contract::STANDARD };
+        let bytes = self.bytes(&contract)?;
         writeln!(out, "{} bytes: {}\n", bytes.len(), validity(&contract, &bytes))?;
         writeln!(out, "{}", annotate(&contract, &bytes))?;
+        if !bytes.is_empty() {
+            writeln!(out, "{}", bits(&contract, &bytes))?;
+        }
         const MOST: usize = 64;
         let shown: Vec<String> =
             code_points(&contract, &bytes).take(MOST).map(|code_point| format!("U+{code_point:04X}")).collect();
@@ -37,7 +46,7 @@ impl Explain {
         Ok(Verdict::Clean)
     }
 
-    fn bytes(&self) -> Result<Vec<u8>, Error> {
+    fn bytes(&self, contract: &Contract) -> Result<Vec<u8>, Error> {
         if self.input == "-" {
             let mut bytes = Vec::new();
             return match std::io::stdin().lock().read_to_end(&mut bytes) {
@@ -50,8 +59,40 @@ impl Explain {
             return corpus::read_file(path);
         }
         let text = self.input.to_string_lossy();
+        if let Some(text) = named_code_points(&text) {
+            return encoded(contract, &text?);
+        }
         vectors::parse_hex(&text).map_err(|what| {
-            Error::usage(format!("{text:?} is neither a file nor hexadecimal: {what}; write bytes as in 'C0 AF'"))
+            Error::usage(format!(
+                "{text:?} is neither a file nor hexadecimal: {what}; write bytes as in 'C0 AF', code points as in U+20AC"
+            ))
         })
     }
+}
+
+/// Code points written as U+20AC, with white space or commas between; `None` for any other text.
+fn named_code_points(text: &str) -> Option<Result<Vec<u32>, Error>> {
+    let mut words = text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty()).peekable();
+    let digits = |word: &str| word.strip_prefix("U+").or_else(|| word.strip_prefix("u+")).map(str::to_owned);
+    digits(words.peek()?)?;
+    let code_point = |word: &str| {
+        let digits = digits(word).filter(|digits| digits.chars().all(|c| c.is_ascii_hexdigit()));
+        let number = digits.and_then(|digits| u32::from_str_radix(&digits, 16).ok());
+        number.ok_or_else(|| Error::usage(format!("{word:?} is no code point; write one as in U+20AC")))
+    };
+    Some(words.map(code_point).collect())
+}
+
+/// The bytes of these code points; where the grammar refuses one, who does not.
+fn encoded(contract: &Contract, text: &[u32]) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    encode_text(contract, text, &mut bytes).map(|()| bytes).map_err(|refused| {
+        let takes = |grammar: &&&'static Grammar| encode(grammar, refused.code_point, &mut Vec::new()).is_ok();
+        let others: Vec<&str> = ALL.iter().filter(takes).map(|grammar| grammar.name).collect();
+        let remedy = match &others[..] {
+            [] => "no grammar has it".to_owned(),
+            _ => format!("these have it, name one with --as: {}", others.join(", ")),
+        };
+        Error::usage(format!("{} refuses {refused}; {remedy}", contract.grammar.name))
+    })
 }

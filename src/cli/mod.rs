@@ -2,8 +2,10 @@
 //!
 //! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder), 2 usage or environment.
 
+mod chart;
 mod check;
 mod explain;
+mod grammar;
 mod list;
 mod measure;
 mod minimize;
@@ -36,6 +38,7 @@ enum Verb {
     Check(check::Check),
     Replay(replay::Replay),
     Explain(explain::Explain),
+    Chart(chart::Chart),
     List(list::List),
     Score(score::Score),
     Measure(measure::Measure),
@@ -106,6 +109,7 @@ impl Cli {
             Verb::Check(check) => check.run(&mut out),
             Verb::Replay(replay) => replay.run(&mut out),
             Verb::Explain(explain) => explain.run(&mut out),
+            Verb::Chart(chart) => chart.run(&mut out),
             Verb::List(list) => list.run(&mut out),
             Verb::Score(score) => score.run(&mut out),
             Verb::Measure(measure) => measure.run(&mut out),

@@ -58,7 +58,7 @@ fn lines(contract: &Contract, bytes: &[u8]) -> Vec<Line> {
                 lines.push(line(unit.start, part, &format!("U+{code_point:04X}{shown}"), false));
             }
             Reading::IllFormed { kind, .. } => {
-                let rule = Rule::broken(kind, &bytes[unit.start..]);
+                let rule = Rule::broken(contract.grammar, kind, &bytes[unit.start..]);
                 lines.push(line(unit.start, part, &format!("{kind}: {} [{}]", rule.says, rule.source), true));
             }
         }

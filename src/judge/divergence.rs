@@ -164,7 +164,7 @@ impl Divergence {
         let ill_formed = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { kind, .. } if seen.subject == Subject::Fault(kind));
         let first = units(&info.contract, case.bytes).find(ill_formed);
         let rule = first.and_then(|unit| match seen.subject {
-            Subject::Fault(kind) => Some(Rule::broken(kind, &case.bytes[unit.start..])),
+            Subject::Fault(kind) => Some(Rule::broken(info.contract.grammar, kind, &case.bytes[unit.start..])),
             _ => None,
         });
         Self {

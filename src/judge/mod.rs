@@ -7,6 +7,7 @@
 
 mod agreement;
 mod annotate;
+mod bits;
 mod divergence;
 mod expect;
 mod feed;
@@ -23,6 +24,7 @@ mod watch;
 
 pub use agreement::Agreement;
 pub use annotate::{annotate, escape};
+pub use bits::bits;
 pub use divergence::{Divergence, Shape, Signature, Subject};
 pub use feedback::FEATURES;
 pub use grid::{Grid, Group, Question};

@@ -1,6 +1,7 @@
 //! What a check found, written out. JSON is the truth; the text for people says the same in fewer words.
 
 mod certificate;
+pub mod chart;
 mod escape;
 pub mod findings;
 mod json;

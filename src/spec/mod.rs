@@ -5,13 +5,17 @@
 //! short string, and everything else is checked against it. [`automaton`] is the same tables, compiled for speed.
 
 pub mod automaton;
+mod charset;
 pub mod grammar;
 pub mod model;
 pub mod policy;
 mod rule;
+mod text;
 
 pub use automaton::Automaton;
+pub use charset::Charset;
 pub use grammar::Grammar;
 pub use model::{Reading, Unit, Units, code_points, detected_at, encode, lossy, units, utf16, validity};
 pub use policy::{Bom, Contract, Detection, End, Replacement, UnitRule};
 pub use rule::Rule;
+pub use text::{Unencodable, concatenate, decode, encode_text, encode_utf16};

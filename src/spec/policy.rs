@@ -2,6 +2,7 @@
 //!
 //! Real decoders differ in these on purpose, so each is held to its own contract and to nothing else.
 
+use super::charset::Charset;
 use super::grammar::{Grammar, RFC3629};
 use super::model::push_generalised;
 use crate::utf8::REPLACEMENT;
@@ -54,6 +55,9 @@ pub enum Replacement {
     Latin1,
     /// One for each byte by the index windows-1252 of the WHATWG Encoding Standard.
     Windows1252,
+    /// One for each byte by the vendor's table of Windows-1252; U+FFFD for its five holes (Java, Perl), which
+    /// [`decode`](super::decode) refuses.
+    Windows1252Strict,
 }
 
 /// What becomes of `EF BB BF` at the start of the input.
@@ -110,30 +114,34 @@ impl Replacement {
     /// The code points written for an ill-formed unit.
     pub fn code_points(self, unit: &[u8]) -> impl Iterator<Item = u32> + '_ {
         let (whole, each) = match self {
-            Self::ReplacementCharacter => (Some(0xFFFD), None),
-            Self::Drop => (None, None),
-            Self::SurrogateEscape => (None, Some(surrogate_escape as fn(u8) -> u32)),
-            Self::Latin1 => (None, Some(u32::from as fn(u8) -> u32)),
-            Self::Windows1252 => (None, Some(windows_1252 as fn(u8) -> u32)),
+            Self::ReplacementCharacter => (Some(0xFFFD), &[][..]),
+            Self::Drop => (None, &[][..]),
+            _ => (None, unit),
         };
-        whole.into_iter().chain(each.into_iter().flat_map(move |escape| unit.iter().map(move |&byte| escape(byte))))
+        whole.into_iter().chain(each.iter().map(move |&byte| self.escape(byte)))
     }
-}
 
-fn surrogate_escape(byte: u8) -> u32 {
-    0xDC00 + u32::from(byte)
-}
+    /// The charset ill-formed bytes are read in.
+    pub fn charset(self) -> Option<Charset> {
+        match self {
+            Self::ReplacementCharacter | Self::Drop | Self::SurrogateEscape => None,
+            Self::Latin1 => Some(Charset::Latin1),
+            Self::Windows1252 => Some(Charset::Windows1252),
+            Self::Windows1252Strict => Some(Charset::Windows1252Strict),
+        }
+    }
 
-/// WHATWG Encoding Standard, index windows-1252: only 80..9F differ from Latin-1, and of these five holes do not.
-fn windows_1252(byte: u8) -> u32 {
-    const FROM_80: [u16; 32] = [
-        0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008D,
-        0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,
-        0x0153, 0x009D, 0x017E, 0x0178,
-    ];
-    match byte {
-        0x80..=0x9F => u32::from(FROM_80[usize::from(byte - 0x80)]),
-        _ => u32::from(byte),
+    /// The first byte of an ill-formed unit that is a hole of the charset: its index.
+    pub fn hole(self, unit: &[u8]) -> Option<usize> {
+        let charset = self.charset()?;
+        unit.iter().position(|&byte| charset.decode(byte).is_none())
+    }
+
+    fn escape(self, byte: u8) -> u32 {
+        match self.charset() {
+            Some(charset) => charset.decode(byte).unwrap_or(0xFFFD),
+            None => 0xDC00 + u32::from(byte),
+        }
     }
 }
 
@@ -152,8 +160,9 @@ impl fmt::Display for Contract {
             Some(Replacement::ReplacementCharacter) => "U+FFFD",
             Some(Replacement::Drop) => "drop",
             Some(Replacement::SurrogateEscape) => "surrogateescape",
-            Some(Replacement::Latin1) => "latin-1",
-            Some(Replacement::Windows1252) => "windows-1252",
+            Some(Replacement::Latin1) => Charset::Latin1.name(),
+            Some(Replacement::Windows1252) => Charset::Windows1252.name(),
+            Some(Replacement::Windows1252Strict) => Charset::Windows1252Strict.name(),
         };
         let bom = match self.bom {
             Bom::Keep => "bom-kept",

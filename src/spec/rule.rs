@@ -1,5 +1,6 @@
 //! The clause behind each kind of error, for people: what is wrong, and which text says so.
 
+use super::grammar::{Form, Grammar, RFC3629};
 use super::model::announced_len;
 use crate::utf8::Kind;
 
@@ -13,8 +14,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Explains a unit of this kind that starts at the start of `rest`.
-    pub fn broken(kind: Kind, rest: &[u8]) -> Self {
+    /// Explains a unit of this kind under this grammar that starts at the start of `rest`.
+    pub fn broken(grammar: &Grammar, kind: Kind, rest: &[u8]) -> Self {
         let lead = rest.first().copied().unwrap_or(0);
         let announced = announced_len(lead);
         let (says, source) = match kind {
@@ -36,11 +37,13 @@ impl Rule {
                 )
             }
             Kind::Surrogate => {
+                let half = grammar.rows.iter().any(|row| row.form == Form::Pair);
+                let why = if half { "half of no pair" } else { "no character" };
                 let form = match spelled(rest, 3) {
                     Some(code_point) => format!("the surrogate U+{code_point:04X}"),
                     None => "the start of a surrogate (U+D800..U+DFFF)".into(),
                 };
-                (format!("{form}, which is no character"), "RFC 3629 §3 (character numbers between U+D800 and U+DFFF)")
+                (format!("{form}, which is {why}"), "RFC 3629 §3 (character numbers between U+D800 and U+DFFF)")
             }
             Kind::SurrogatePair => (
                 "a trailing surrogate after a leading one; a pair has a four-byte form".into(),
@@ -59,6 +62,10 @@ impl Rule {
                 ),
                 "RFC 3629 §4; Unicode D93b (maximal subpart)",
             ),
+            Kind::Incomplete if rest.len() >= announced => (
+                "truncated: a leading surrogate, and the input ends before the other half of the pair".into(),
+                "UTR #26 §2",
+            ),
             Kind::Incomplete => (
                 format!("truncated: {lead:02X} announces {announced} bytes, and the input ends after {}", rest.len()),
                 "RFC 3629 §4; Unicode D93b (maximal subpart)",
@@ -67,7 +74,8 @@ impl Rule {
             Kind::FourByte => ("a four-byte form, which this grammar writes as a pair".into(), "UTR #26 §2"),
             Kind::Null => ("a raw 00, which this grammar writes as C0 80".into(), "Java SE java.io.DataInput"),
         };
-        Self { says, source }
+        let kept = matches!(kind, Kind::SurrogatePair | Kind::Noncharacter | Kind::FourByte | Kind::Null);
+        Self { says, source: if kept || *grammar == RFC3629 { source } else { grammar.source } }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Here is what holds of several verbs.
 #![cfg(feature = "cli")]
 
+mod chart;
 mod check;
 mod explain;
 mod hostile;

@@ -1,0 +1,346 @@
+//! The code page of a grammar: what each byte may be, and which ranges of code points take how many bytes.
+//!
+//! All of it is read off the rows of `spec`; the text and the page are made of this.
+
+mod html;
+mod text;
+
+pub use html::page;
+pub use text::text;
+
+use crate::spec::grammar::{Form, Row};
+use crate::spec::{Contract, Grammar, Reading, units};
+use serde::Serialize;
+
+/// A grammar laid out.
+#[derive(Debug, Serialize)]
+pub struct Chart {
+    /// Its name.
+    pub grammar: &'static str,
+    /// Where its rows come from.
+    pub source: &'static str,
+    /// What each of the 256 bytes may be.
+    pub bytes: Vec<Cell>,
+    /// The code points by the length of their sequences.
+    pub lengths: Vec<Span>,
+    /// The code points by row.
+    pub rows: Vec<Span>,
+}
+
+/// What one byte may be.
+#[derive(Debug, Serialize)]
+pub struct Cell {
+    /// The byte.
+    pub byte: u8,
+    /// Where it may stand.
+    pub role: Role,
+    /// The lengths of the sequences it starts.
+    pub lengths: Vec<usize>,
+    /// First and last code point of the sequences it starts.
+    pub code_points: Option<(u32, u32)>,
+    /// Six bits, of a continuation byte.
+    pub adds: Option<u8>,
+    /// The rule it breaks, where it occurs in no sequence.
+    pub fault: Option<&'static str>,
+}
+
+/// Where a byte may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It is a character.
+    Single,
+    /// Behind a lead byte.
+    Continuation,
+    /// Before any continuation bytes, as many as it announces.
+    Lead,
+    /// Before some continuation bytes and not before others.
+    RestrictedLead,
+    /// Nowhere.
+    Never,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 5] = [Self::Single, Self::Continuation, Self::Lead, Self::RestrictedLead, Self::Never];
+
+    /// What a byte of this role is, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Single => "a character of one byte",
+            Self::Continuation => "a continuation byte, and the six bits it adds",
+            Self::Lead => "starts a sequence of so many bytes",
+            Self::RestrictedLead => "the same, but not with every continuation byte",
+            Self::Never => "in no sequence",
+        }
+    }
+}
+
+/// A range of code points and the sequences they take.
+#[derive(Debug, Serialize)]
+pub struct Span {
+    /// First code point.
+    pub first: u32,
+    /// Last code point.
+    pub last: u32,
+    /// How many code points lie in it; those between that take other forms, or none, are left out.
+    pub count: u64,
+    /// How many bits of a sequence are payload.
+    pub bits: u32,
+    /// First and last of each byte.
+    pub bytes: Vec<(u8, u8)>,
+    /// The sequence of the first code point.
+    pub first_bytes: Vec<u8>,
+    /// The sequence of the last code point.
+    pub last_bytes: Vec<u8>,
+    /// What the code points are, where they are no characters of their own.
+    pub form: &'static str,
+}
+
+impl Chart {
+    /// Lays out a grammar.
+    pub fn of(grammar: &'static Grammar) -> Self {
+        let rows: Vec<Span> = grammar.rows.iter().map(|row| Span::of(grammar, row)).collect();
+        let mut lengths: Vec<Span> = Vec::new();
+        for span in grammar.rows.iter().map(|row| Span::of(grammar, row)) {
+            match lengths.iter_mut().find(|other| other.bytes.len() == span.bytes.len()) {
+                Some(other) => other.merge(&span),
+                None => lengths.push(Span { form: "", ..span }),
+            }
+        }
+        lengths.sort_by_key(|span| span.bytes.len());
+        let bytes = (0..=u8::MAX).map(|byte| Cell::of(grammar, byte)).collect();
+        Self { grammar: grammar.name, source: grammar.source, bytes, lengths, rows }
+    }
+}
+
+impl Chart {
+    /// Each rule that keeps bytes out, and these as ranges in hexadecimal.
+    pub fn faults(&self) -> Vec<(&'static str, String)> {
+        let mut faults: Vec<(&str, Vec<(u8, u8)>)> = Vec::new();
+        for (byte, fault) in self.bytes.iter().filter_map(|cell| Some((cell.byte, cell.fault?))) {
+            match faults.last_mut() {
+                Some((other, ranges)) if *other == fault => extend(ranges, byte),
+                _ => faults.push((fault, vec![(byte, byte)])),
+            }
+        }
+        faults.into_iter().map(|(fault, ranges)| (fault, hex_ranges(&ranges).join(" "))).collect()
+    }
+}
+
+/// Adds a byte behind the others.
+fn extend(ranges: &mut Vec<(u8, u8)>, byte: u8) {
+    match ranges.last_mut() {
+        Some((_, last)) if last.checked_add(1) == Some(byte) => *last = byte,
+        _ => ranges.push((byte, byte)),
+    }
+}
+
+fn hex_ranges(ranges: &[(u8, u8)]) -> Vec<String> {
+    let range = |&(first, last): &(u8, u8)| match first == last {
+        true => format!("{first:02X}"),
+        false => format!("{first:02X}..{last:02X}"),
+    };
+    ranges.iter().map(range).collect()
+}
+
+impl Span {
+    fn of(grammar: &'static Grammar, row: &Row) -> Self {
+        let ends = |which: fn(&(u8, u8)) -> u8| -> Vec<u8> { row.bytes.iter().map(which).collect() };
+        let (first_bytes, last_bytes) = (ends(|range| range.0), ends(|range| range.1));
+        Self {
+            first: code_point(grammar, &first_bytes).unwrap_or(0),
+            last: code_point(grammar, &last_bytes).unwrap_or(0),
+            count: row.bytes.iter().map(|&(first, last)| u64::from(last - first) + 1).product(),
+            bits: match (row.form, row.bytes.len() as u32) {
+                (Form::Pair, _) => 20,
+                (_, 1) => 7,
+                (_, len) => 5 * len + 1,
+            },
+            bytes: row.bytes.to_vec(),
+            first_bytes,
+            last_bytes,
+            form: match row.form {
+                Form::Scalar => "",
+                Form::LeadSurrogate => "leading surrogates",
+                Form::TrailSurrogate => "trailing surrogates",
+                Form::Pair => "surrogate pairs",
+            },
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if other.first < self.first {
+            (self.first, self.first_bytes) = (other.first, other.first_bytes.clone());
+        }
+        if other.last > self.last {
+            (self.last, self.last_bytes) = (other.last, other.last_bytes.clone());
+        }
+        self.count += other.count;
+        for (range, (first, last)) in self.bytes.iter_mut().zip(&other.bytes) {
+            *range = (range.0.min(*first), range.1.max(*last));
+        }
+    }
+
+    /// The bits of each byte: those that are the same in the whole range, then an `x` for each other.
+    pub fn patterns(&self) -> Vec<String> {
+        let pattern = |&(first, last): &(u8, u8)| {
+            let free = 8 - (first ^ last).leading_zeros() as usize;
+            let fixed = format!("{first:08b}");
+            format!("{}{}", &fixed[..8 - free], "x".repeat(free))
+        };
+        self.bytes.iter().map(pattern).collect()
+    }
+
+    /// The range of each byte in hexadecimal.
+    pub fn ranges(&self) -> Vec<String> {
+        hex_ranges(&self.bytes)
+    }
+
+    /// First and last sequence in octal, three digits a byte.
+    pub fn octal(&self) -> [String; 2] {
+        let octal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:03o}")).collect::<Vec<_>>().join(" ");
+        [octal(&self.first_bytes), octal(&self.last_bytes)]
+    }
+}
+
+impl Cell {
+    fn of(grammar: &'static Grammar, byte: u8) -> Self {
+        let led: Vec<&Row> = grammar.rows.iter().filter(|row| within(row.bytes[0], byte)).collect();
+        let mut lengths: Vec<usize> = led.iter().map(|row| row.bytes.len()).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        let ends = led.iter().flat_map(|row| {
+            let with = |rest: fn(&(u8, u8)) -> u8| -> Vec<u8> {
+                [byte].into_iter().chain(row.bytes[1..].iter().map(rest)).collect()
+            };
+            [with(|range| range.0), with(|range| range.1)]
+        });
+        let code_points: Vec<u32> = ends.filter_map(|sequence| code_point(grammar, &sequence)).collect();
+        let code_points = code_points.iter().copied().min().zip(code_points.iter().copied().max());
+        let follows = grammar.rows.iter().any(|row| row.bytes[1..].iter().any(|&range| within(range, byte)));
+        // Every continuation byte may follow where as many sequences begin so as six bits each allow.
+        let begun =
+            |row: &&Row| row.bytes[1..].iter().map(|&(first, last)| u64::from(last - first) + 1).product::<u64>();
+        let role = match lengths[..] {
+            [1] => Role::Single,
+            [len] if led.iter().map(begun).sum::<u64>() == 1 << (6 * (len - 1)) => Role::Lead,
+            [_, ..] => Role::RestrictedLead,
+            [] if follows => Role::Continuation,
+            [] => Role::Never,
+        };
+        Self {
+            byte,
+            role,
+            lengths,
+            code_points,
+            adds: (role == Role::Continuation).then_some(byte & 0x3F),
+            fault: (role == Role::Never).then(|| fault(grammar, byte)),
+        }
+    }
+
+    /// What a code page shows in its place, at most three columns wide.
+    pub fn symbol(&self) -> String {
+        const CONTROLS: [&str; 32] = [
+            "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI",
+            "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US",
+        ];
+        let digits = || self.lengths.iter().map(ToString::to_string).collect::<String>();
+        match (self.role, self.byte) {
+            (Role::Single, 0x20) => "SP".into(),
+            (Role::Single, 0x7F) => "DEL".into(),
+            (Role::Single, byte) => {
+                CONTROLS.get(usize::from(byte)).map_or(char::from(byte).into(), |&name| name.into())
+            }
+            (Role::Continuation, byte) => format!("+{:02X}", byte & 0x3F),
+            (Role::Lead, _) => digits(),
+            (Role::RestrictedLead, _) => digits() + "!",
+            (Role::Never, _) => "--".into(),
+        }
+    }
+}
+
+fn within((first, last): (u8, u8), byte: u8) -> bool {
+    (first..=last).contains(&byte)
+}
+
+fn code_point(grammar: &'static Grammar, sequence: &[u8]) -> Option<u32> {
+    match units(&Contract { grammar, ..Contract::VALIDATOR }, sequence).next()?.reading {
+        Reading::WellFormed(code_point) => Some(code_point),
+        Reading::IllFormed { .. } => None,
+    }
+}
+
+/// The rule this byte breaks before continuation bytes.
+fn fault(grammar: &'static Grammar, byte: u8) -> &'static str {
+    let bytes = [byte, 0x80, 0x80, 0x80, 0x80, 0x80];
+    match units(&Contract { grammar, ..Contract::VALIDATOR }, &bytes).next().map(|unit| unit.reading) {
+        Some(Reading::IllFormed { kind, .. }) => kind.name(),
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::grammar;
+
+    /// The bytes of one role, as ranges.
+    fn ranges(chart: &Chart, role: Role) -> Vec<(u8, u8)> {
+        let mut ranges: Vec<(u8, u8)> = Vec::new();
+        chart.bytes.iter().filter(|cell| cell.role == role).for_each(|cell| extend(&mut ranges, cell.byte));
+        ranges
+    }
+
+    /// The published code page of UTF-8, and where the relatives part from it.
+    #[test]
+    fn the_code_page_is_the_published_one() {
+        let chart = Chart::of(&grammar::RFC3629);
+        assert_eq!(ranges(&chart, Role::Single), [(0x00, 0x7F)]);
+        assert_eq!(ranges(&chart, Role::Continuation), [(0x80, 0xBF)]);
+        assert_eq!(ranges(&chart, Role::Never), [(0xC0, 0xC1), (0xF5, 0xFF)]);
+        assert_eq!(ranges(&chart, Role::RestrictedLead), [(0xE0, 0xE0), (0xED, 0xED), (0xF0, 0xF0), (0xF4, 0xF4)]);
+        assert_eq!(chart.bytes[0xE0].code_points, Some((0x800, 0xFFF)));
+        assert_eq!(chart.bytes[0xF4].code_points, Some((0x10_0000, 0x10_FFFF)));
+        let faults = chart.faults();
+        let expected = [("overlong-2", "C0..C1"), ("too-large", "F5..F7"), ("invalid-byte", "F8..FF")];
+        assert_eq!(faults.iter().map(|(fault, bytes)| (*fault, bytes.as_str())).collect::<Vec<_>>(), expected);
+        let chart = Chart::of(&grammar::RFC2279);
+        assert_eq!(ranges(&chart, Role::Never), [(0xC0, 0xC1), (0xFE, 0xFF)]);
+        assert_eq!(ranges(&chart, Role::RestrictedLead), [(0xE0, 0xE0), (0xF0, 0xF0), (0xF8, 0xF8), (0xFC, 0xFC)]);
+        let chart = Chart::of(&grammar::MODIFIED_UTF8);
+        assert_eq!(ranges(&chart, Role::Never), [(0x00, 0x00), (0xC1, 0xC1), (0xF0, 0xFF)]);
+        assert_eq!(chart.bytes[0xED].lengths, [3, 6]);
+        assert_eq!(chart.bytes[0xED].code_points, Some((0xD000, 0x10_FFFF)));
+    }
+
+    #[test]
+    fn the_ranges_are_the_published_ones() {
+        let line = |span: &Span| (span.bits, span.first, span.last, span.patterns().join(" "));
+        let lines: Vec<_> = Chart::of(&grammar::RFC2279).lengths.iter().map(line).collect();
+        let tail = |len: usize| " 10xxxxxx".repeat(len);
+        let expected = [
+            (7, 0, 0x7F, "0xxxxxxx".to_owned()),
+            (11, 0x80, 0x7FF, "110xxxxx".to_owned() + &tail(1)),
+            (16, 0x800, 0xFFFF, "1110xxxx".to_owned() + &tail(2)),
+            (21, 0x1_0000, 0x1F_FFFF, "11110xxx".to_owned() + &tail(3)),
+            (26, 0x20_0000, 0x3FF_FFFF, "111110xx".to_owned() + &tail(4)),
+            (31, 0x400_0000, 0x7FFF_FFFF, "1111110x".to_owned() + &tail(5)),
+        ];
+        assert_eq!(lines, expected);
+        let chart = Chart::of(&grammar::RFC3629);
+        assert_eq!(chart.rows[2].ranges(), ["E0", "A0..BF", "80..BF"]);
+        assert_eq!(chart.lengths[3].octal(), ["360 220 200 200", "364 217 277 277"]);
+        assert_eq!(chart.lengths.iter().map(|span| span.count).sum::<u64>(), 1_112_064);
+    }
+
+    #[test]
+    fn every_symbol_fits_its_place() {
+        for grammar in grammar::ALL {
+            let chart = Chart::of(grammar);
+            assert!(chart.bytes.iter().all(|cell| (1..=3).contains(&cell.symbol().len())), "{}", grammar.name);
+            let rows: u64 = chart.rows.iter().map(|span| span.count).sum();
+            assert_eq!(rows, chart.lengths.iter().map(|span| span.count).sum::<u64>());
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The properties UTF-8 was made for, of every grammar: which keep them, and where the others part.
+//!
+//! Exhaustive where that is finite: every code point of every grammar, but of RFC 2279 those up to U+10FFFF and some
+//! beyond; all 2^31 are in `tests/roundtrip.rs`.
+
+mod walk;
+
+use utfuzz::spec::grammar::{self, Form, Grammar, Row};
+use utfuzz::spec::model::{generalised_len, push_form};
+use utfuzz::spec::{self, Contract, Reading, UnitRule};
+use utfuzz::utf8::{ErrorLen, Malformed, Validity, is_continuation};
+use walk::{Codec, Tally};
+
+fn strict(grammar: &'static Grammar) -> Contract {
+    Contract { grammar, ..Contract::VALIDATOR }
+}
+
+fn has_pairs(grammar: &Grammar) -> bool {
+    grammar.rows.iter().any(|row| row.form == Form::Pair)
+}
+
+/// Every sequence of a row whose bytes each stand at an end of their range.
+fn corners(row: &Row) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let ends = |corner: usize| {
+        row.bytes.iter().enumerate().map(move |(at, &(first, last))| if corner >> at & 1 == 0 { first } else { last })
+    };
+    (0..1usize << row.bytes.len()).map(move |corner| ends(corner).collect())
+}
+
+fn sequences(grammar: &'static Grammar) -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = grammar.rows.iter().flat_map(corners).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Every well-formed text of two such sequences.
+fn texts(grammar: &'static Grammar) -> Vec<Vec<u8>> {
+    let sequences = sequences(grammar);
+    let both = sequences.iter().flat_map(|first| sequences.iter().map(move |second| [&first[..], second].concat()));
+    both.filter(|text| spec::validity(&strict(grammar), text).is_valid()).collect()
+}
+
+fn code_points(grammar: &'static Grammar, text: &[u8]) -> Vec<u32> {
+    spec::code_points(&strict(grammar), text).collect()
+}
+
+/// The start of each unit, and the end of the text.
+fn boundaries(grammar: &'static Grammar, text: &[u8]) -> Vec<usize> {
+    spec::units(&strict(grammar), text).map(|unit| unit.start).chain([text.len()]).collect()
+}
+
+/// What a walk over every code point shows: sequences of one to six bytes, order, and which bytes stand where.
+#[test]
+fn every_code_point_keeps_the_properties_of_its_grammar() {
+    for grammar in grammar::ALL {
+        let mut tally = Tally::of(&Codec::SPEC, grammar, 0, 0x11_0000);
+        let mut last = 0x7F;
+        if grammar.rows.iter().any(|row| row.bytes.len() > 4 && row.form == Form::Scalar) {
+            // Each power of two and a thousand steps between, each with its neighbours.
+            for start in
+                (20..31).flat_map(|bits| (0..1000u32).map(move |step| (1 << bits) + ((1 << bits) / 1000 * step)))
+            {
+                tally.add(Tally::of(&Codec::SPEC, grammar, start - 1, start + 2));
+            }
+            tally.add(Tally::of(&Codec::SPEC, grammar, 0x7FFF_FFF0, 0x8000_0000));
+            last = 0xFD;
+        }
+        walk::assert_properties(grammar, &tally);
+        let highest = (0..=255).rev().find(|&byte: &u8| tally.seen[usize::from(byte)]);
+        let expected = match grammar.name {
+            "cesu-8" | "modified-utf-8" => 0xEF,
+            _ if last == 0xFD => 0xFD,
+            _ => 0xF4,
+        };
+        assert_eq!(highest, Some(expected), "{}", grammar.name);
+    }
+}
+
+#[test]
+fn no_sequence_begins_another() {
+    for grammar in grammar::ALL {
+        for text in sequences(grammar) {
+            assert!(spec::validity(&strict(grammar), &text).is_valid());
+            for len in 1..text.len() {
+                let prefix = &text[..len];
+                let expected = Malformed::at(0, ErrorLen::Incomplete);
+                let Validity::Invalid(error) = spec::validity(&strict(grammar), prefix) else {
+                    panic!("{}: {prefix:02X?} is whole, and {text:02X?} too", grammar.name);
+                };
+                assert_eq!(Malformed { kind: None, ..error }, expected, "{}: {prefix:02X?}", grammar.name);
+            }
+        }
+    }
+}
+
+/// A boundary is found from any byte by going back over continuation bytes, and in CESU-8 over the other half of a pair.
+#[test]
+fn a_boundary_is_found_by_backing_up() {
+    for grammar in grammar::ALL {
+        let mut farthest = 0;
+        for text in texts(grammar) {
+            let boundaries = boundaries(grammar, &text);
+            for at in 0..text.len() {
+                let mut start = (0..=at).rev().find(|&at| !is_continuation(text[at])).unwrap();
+                if has_pairs(grammar) && text[start] == 0xED && text.get(start + 1).is_some_and(|&byte| byte >= 0xB0) {
+                    start -= 3;
+                }
+                let expected = boundaries.iter().rev().find(|&&boundary| boundary <= at);
+                assert_eq!(Some(&start), expected, "{}: {text:02X?} from {at}", grammar.name);
+                farthest = farthest.max(at - start);
+            }
+        }
+        let longest = grammar.rows.iter().map(|row| row.bytes.len()).max();
+        assert_eq!(Some(farthest + 1), longest, "{}", grammar.name);
+        assert_eq!(farthest, if grammar.name.starts_with("rfc2279") || has_pairs(grammar) { 5 } else { 3 });
+    }
+}
+
+/// A reader that starts inside a sequence reads nothing of it, and the next one as it is.
+#[test]
+fn a_lost_start_costs_one_character() {
+    for grammar in grammar::ALL {
+        for text in texts(grammar) {
+            let second = boundaries(grammar, &text)[1];
+            for at in 1..second {
+                let contract = Contract { unit: UnitRule::Byte, ..strict(grammar) };
+                let units: Vec<_> = spec::units(&contract, &text[at..]).collect();
+                let (lost, rest) = units.split_at(second - at);
+                assert!(lost.iter().all(|unit| matches!(unit.reading, Reading::IllFormed { .. })), "{text:02X?}");
+                let expected = spec::units(&contract, &text[second..]).map(|unit| unit.reading);
+                assert!(rest.iter().map(|unit| unit.reading).eq(expected), "{}: {text:02X?}", grammar.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_for_bytes_finds_characters() {
+    for grammar in grammar::ALL {
+        let needles = sequences(grammar);
+        let mut found = 0;
+        for text in texts(grammar) {
+            let boundaries = boundaries(grammar, &text);
+            for needle in &needles {
+                for (at, _) in text.windows(needle.len()).enumerate().filter(|(_, window)| window == needle) {
+                    let is_whole = boundaries.contains(&at) && boundaries.contains(&(at + needle.len()));
+                    assert!(is_whole, "{}: {needle:02X?} in {text:02X?} at {at}", grammar.name);
+                    found += 1;
+                }
+            }
+        }
+        assert!(found >= needles.len() * needles.len(), "{}: {found}", grammar.name);
+    }
+}
+
+/// Texts sorted by bytes are sorted by code points; in CESU-8 by UTF-16 instead.
+#[test]
+fn the_order_of_bytes_is_that_of_code_points() {
+    let utf16 = |grammar, text: &[u8]| {
+        let mut units = Vec::new();
+        spec::utf16(&strict(grammar), text, &mut units);
+        units
+    };
+    for grammar in grammar::ALL {
+        let mut texts = texts(grammar);
+        texts.sort();
+        let by_code_point = texts.is_sorted_by_key(|text| code_points(grammar, text));
+        let by_utf16 = texts.is_sorted_by_key(|text| utf16(grammar, text));
+        let expected = match grammar.name {
+            "cesu-8" => (false, true),
+            // U+0000 is C0 80, behind all of ASCII.
+            "modified-utf-8" => (false, false),
+            // Two forms of one code point stand apart.
+            "rfc3629+overlong" => (false, false),
+            _ => (true, false),
+        };
+        assert_eq!((by_code_point, by_utf16), expected, "{}", grammar.name);
+    }
+}
+
+/// Every form longer than the shortest, of two to six bytes, of every code point up to U+10FFFF.
+#[test]
+fn one_form_is_the_shortest() {
+    for grammar in grammar::ALL {
+        let mut allowed = [0; 7];
+        let mut form = Vec::new();
+        for code_point in 0..=0x10_FFFF {
+            for (len, allowed) in allowed.iter_mut().enumerate().skip(generalised_len(code_point) + 1) {
+                form.clear();
+                push_form(code_point, len, &mut form);
+                *allowed += u32::from(spec::validity(&strict(grammar), &form).is_valid());
+            }
+        }
+        let expected = match grammar.name {
+            // Without the surrogates, which RFC 3629 §3 forbids in any form.
+            "rfc3629+overlong" => [0, 0, 1 << 7, 1 << 11, (1 << 16) - 2048, 0, 0],
+            "modified-utf-8" => [0, 0, 1, 0, 0, 0, 0],
+            _ => [0; 7],
+        };
+        assert_eq!(allowed, expected, "{}", grammar.name);
+    }
+}

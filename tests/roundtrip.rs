@@ -1,0 +1,210 @@
+//! There and back: decode(encode(x)) = x over the whole range of every grammar, and encode(decode(b)) = b for every
+//! well-formed b of up to four bytes and for some beyond.
+//!
+//! All of it takes minutes, even with optimisation: `cargo test --release --test roundtrip -- --ignored`. Progress goes to
+//! standard error. Every core is used.
+
+mod walk;
+
+use std::io::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use utfuzz::spec::grammar::{self, Form, Grammar, Row};
+use utfuzz::spec::{self, Contract, Reading};
+use utfuzz::utf8::Kind;
+use walk::{Codec, Tally};
+
+/// Who is walked.
+const CODECS: [Codec; 1] = [Codec::SPEC];
+
+/// Does `count` pieces of work on every core, tells how far it is, and gives back what each came to.
+fn on_every_core<T: Send>(what: &str, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    const PAUSE: Duration = Duration::from_secs(5);
+    let next = AtomicUsize::new(0);
+    let (start, done) = (Instant::now(), Mutex::new((Vec::new(), Instant::now())));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count {
+                        break;
+                    }
+                    let result = work(index);
+                    let (results, told) = &mut *done.lock().unwrap();
+                    results.push(result);
+                    if told.elapsed() > PAUSE {
+                        *told = Instant::now();
+                        tell(&format!("{what}: {} %, {} s", results.len() * 100 / count, start.elapsed().as_secs()));
+                    }
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap().0
+}
+
+/// Past the test harness, which keeps what is printed until the end.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// The number of sequences the rows hold.
+fn sequences(grammar: &Grammar) -> u64 {
+    let of_row =
+        |bytes: &[(u8, u8)]| -> u64 { bytes.iter().map(|&(first, last)| u64::from(last - first) + 1).product() };
+    grammar.rows.iter().map(|row| of_row(row.bytes)).sum()
+}
+
+#[test]
+#[ignore = "minutes, in release; see above"]
+fn every_code_point_comes_back() {
+    const PIECE: u32 = 1 << 20;
+    for codec in &CODECS {
+        for grammar in grammar::ALL {
+            let what = format!("{} {}", codec.name, grammar.name);
+            // Where the last code point is U+10FFFF, twice as far, for the refusals.
+            let scalar = |row: &&Row| row.form == Form::Scalar;
+            let longest = grammar.rows.iter().filter(scalar).map(|row| row.bytes.len()).max();
+            let end: u32 = if longest == Some(6) { 1 << 31 } else { 1 << 22 };
+            let walked = on_every_core(&what, (end / PIECE) as usize, |piece| {
+                let first = piece as u32 * PIECE;
+                Tally::of(codec, grammar, first, first + PIECE)
+            });
+            let mut tally = Tally::EMPTY;
+            walked.into_iter().for_each(|piece| tally.add(piece));
+            walk::assert_properties(grammar, &tally);
+            let refused = tally.refused.iter().sum::<u64>();
+            assert_eq!(tally.encoded + refused, u64::from(end), "{what}");
+            // As many code points as sequences, each with its own: every sequence is the one of its code point, too.
+            if *grammar != grammar::WITH_OVERLONG {
+                assert_eq!(tally.encoded, sequences(grammar), "{what}");
+            }
+            let by = |kind: Kind| tally.refused[kind.index()];
+            assert_eq!(by(Kind::Surrogate) + by(Kind::TooLarge) + by(Kind::Noncharacter), refused, "{what}");
+            let _ =
+                writeln!(std::io::stderr(), "{what}: {} code points come back, {refused} are refused", tally.encoded);
+        }
+    }
+}
+
+/// A reader and writer that allocates once.
+#[derive(Default)]
+struct Texts {
+    text: Vec<u32>,
+    back: Vec<u8>,
+    count: u64,
+    /// How many come back in another form.
+    other: u64,
+}
+
+impl Texts {
+    /// Reads and writes `bytes`, which begin with these `first` and go on with any sequences, up to `len` bytes.
+    fn grow(&mut self, sequences: &[Vec<Vec<u8>>; 5], contract: &Contract, bytes: &mut Vec<u8>, len: usize) {
+        let left = len - bytes.len();
+        if left == 0 {
+            // ASCII alone is the same text in every grammar, and most of what there is: RFC 3629 stands for all.
+            if *contract.grammar == grammar::RFC3629 || !bytes.is_ascii() {
+                self.read(contract, bytes);
+            }
+            return;
+        }
+        for of_len in &sequences[1..=left] {
+            for sequence in of_len {
+                bytes.extend_from_slice(sequence);
+                self.grow(sequences, contract, bytes, len);
+                bytes.truncate(bytes.len() - sequence.len());
+            }
+        }
+    }
+
+    fn read(&mut self, contract: &Contract, bytes: &[u8]) {
+        self.text.clear();
+        if spec::decode(contract, bytes, &mut self.text).is_err() {
+            // A pair in two parts.
+            assert!(contract.grammar.pairs_join, "{}: {bytes:02X?}", contract.grammar.name);
+            return;
+        }
+        self.back.clear();
+        let written = spec::encode_text(contract, &self.text, &mut self.back);
+        assert_eq!(written, Ok(()), "{}: {bytes:02X?}", contract.grammar.name);
+        self.count += 1;
+        self.other += u64::from(self.back != bytes);
+    }
+}
+
+/// Every sequence of up to four bytes, by length.
+fn short_sequences(grammar: &'static Grammar) -> [Vec<Vec<u8>>; 5] {
+    let mut by_len = [const { Vec::new() }; 5];
+    for row in grammar.rows.iter().filter(|row| row.bytes.len() < 5) {
+        let mut begun = vec![Vec::new()];
+        for &(first, last) in row.bytes {
+            begun =
+                begun.iter().flat_map(|start| (first..=last).map(move |byte| [&start[..], &[byte]].concat())).collect();
+        }
+        by_len[row.bytes.len()].extend(begun);
+    }
+    by_len
+}
+
+fn every_text(len: usize) {
+    for grammar in grammar::ALL {
+        let contract = Contract { grammar, ..Contract::VALIDATOR };
+        let sequences = short_sequences(grammar);
+        let what = format!("{} texts of {len} bytes", grammar.name);
+        let counts = on_every_core(&what, 256, |lead| {
+            let mut texts = Texts::default();
+            let led = sequences[1..=len].iter().flatten().filter(|first| usize::from(first[0]) == lead);
+            led.for_each(|first| texts.grow(&sequences, &contract, &mut first.clone(), len));
+            (texts.count, texts.other)
+        });
+        let (count, other) = counts.into_iter().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+        assert_eq!(other > 0, *grammar == grammar::WITH_OVERLONG && len > 1, "{what}: {other} of {count}");
+        if len > 2 {
+            tell(&format!("{what}: {count} come back, {other} of them only in the shortest form"));
+        }
+    }
+}
+
+#[test]
+fn every_text_of_up_to_two_bytes_comes_back() {
+    (1..=2).for_each(every_text);
+}
+
+#[test]
+#[ignore = "minutes, in release; see above"]
+fn every_text_of_three_and_four_bytes_comes_back() {
+    (3..=4).for_each(every_text);
+}
+
+/// Texts of many sequences, drawn from all rows of each grammar alike.
+#[test]
+fn long_texts_come_back() {
+    let mut state = 0x2545_F491_4F6C_DD1Du64;
+    let mut below = |bound: usize| {
+        // Xorshift: any numbers will do.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 16) as usize % bound
+    };
+    let mut bytes = Vec::new();
+    for grammar in grammar::ALL.into_iter().filter(|grammar| **grammar != grammar::WITH_OVERLONG) {
+        let contract = Contract { grammar, ..Contract::VALIDATOR };
+        let mut texts = Texts::default();
+        for _ in 0..20_000 {
+            bytes.clear();
+            for _ in 0..1 + below(12) {
+                let row = &grammar.rows[below(grammar.rows.len())];
+                bytes.extend(row.bytes.iter().map(|&(first, last)| first + below(usize::from(last - first) + 1) as u8));
+            }
+            texts.read(&contract, &bytes);
+            let well_formed = |unit: spec::Unit| matches!(unit.reading, Reading::WellFormed(_));
+            assert!(grammar.pairs_join || spec::units(&contract, &bytes).all(well_formed), "{bytes:02X?}");
+        }
+        assert!(texts.count > 15_000, "{}: {}", grammar.name, texts.count);
+        assert_eq!(texts.other, 0, "{}", grammar.name);
+    }
+}
