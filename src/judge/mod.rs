@@ -134,8 +134,17 @@ impl<'d> Judge<'d> {
 
     /// Judges one case by these questions alone.
     pub fn judge_on(&mut self, case: &Case<'_>, questions: Questions) -> &[Broken] {
+        self.judge_those(case, questions, |_| true)
+    }
+
+    /// Judges one case by these questions alone, for those decoders alone whose place `asked` picks.
+    pub fn judge_those(&mut self, case: &Case<'_>, questions: Questions, asked: impl Fn(usize) -> bool) -> &[Broken] {
         self.start(case);
-        (0..self.on.len()).for_each(|index| self.ask(self.on[index], case, questions));
+        for index in 0..self.on.len() {
+            if asked(self.on[index]) {
+                self.ask(self.on[index], case, questions);
+            }
+        }
         &self.broken
     }
 

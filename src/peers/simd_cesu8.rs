@@ -11,13 +11,8 @@ use crate::utf8::Validity;
 use simd_cesu8::mutf8;
 use std::borrow::Cow;
 
-const INFO: Info = Info {
-    name: "simd_cesu8",
-    version: "1.2.0",
-    package: "simd_cesu8",
-    contract: STRICT,
-    lineage: |_| "simd_cesu8",
-};
+const INFO: Info =
+    Info { name: "simd_cesu8", version: "1.2.0", package: "simd_cesu8", contract: STRICT, lineage: |_| "simd_cesu8" };
 
 /// Three decoders of each encoding.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
