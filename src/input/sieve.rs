@@ -1,10 +1,13 @@
 //! Which class strings are put to a decoder whose grammar tells fewer classes apart than RFC 3629 does.
 //!
 //! To CESU-8 every byte from F0 on is the same, so of the strings that differ only there one is enough. Which one is asked
-//! goes by turns: a shortcut for UTF-8 may tell apart what the grammar does not.
+//! goes by turns: a shortcut for UTF-8 may tell apart what the grammar does not. And where pairs take the place of four-byte
+//! forms, a string of five bytes holds no more than one of four: a sequence, and what goes wrong behind it.
 
+use crate::spec::grammar::{Form, RFC3629};
 use crate::spec::{Contract, UnitRule};
 use crate::utf8::ByteClass;
+use core::ops::Range;
 
 /// A choice among the class strings a contract does not tell apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,13 +20,17 @@ pub struct Sieve {
     size: [u8; ByteClass::COUNT],
     /// Whether any two are the same.
     merges: bool,
+    /// Lengths that are left out.
+    idle: Range<usize>,
 }
 
 impl Sieve {
     /// The sieve of a contract.
     pub fn of(contract: &Contract) -> Self {
-        // Other rules of units look at bytes in their own way.
-        let by_grammar = matches!(contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte);
+        // The classes are those of RFC 3629: there C0 and F5 break other rules, if both lead nothing. And other rules of
+        // units look at bytes in their own way.
+        let by_grammar =
+            *contract.grammar != RFC3629 && matches!(contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte);
         let of_class = |class: usize| (0..=u8::MAX).filter(move |&byte| ByteClass::of(byte).index() == class);
         let same = |one: usize, other: usize| {
             let mut pairs = of_class(one).flat_map(|byte| of_class(other).map(move |with| (byte, with)));
@@ -34,11 +41,20 @@ impl Sieve {
         let count =
             |class: usize, end: usize| group[..end].iter().filter(|other| **other == group[class]).count() as u8;
         let size = core::array::from_fn(|class| count(class, ByteClass::COUNT));
-        Self { group, place: core::array::from_fn(|class| count(class, class)), size, merges: size != [1; _] }
+        let longest = |pairs: bool| {
+            let rows = contract.grammar.rows.iter().filter(|row| (row.form == Form::Pair) == pairs);
+            rows.map(|row| row.bytes.len()).max()
+        };
+        let idle = longest(true).map_or(0..0, |pair| longest(false).map_or(0, |single| single + 2)..pair);
+        Self { group, place: core::array::from_fn(|class| count(class, class)), size, merges: size != [1; _], idle }
     }
 
-    /// Whether this string is asked in this turn: of those that are the same, exactly one is in each.
+    /// Whether this string is asked in this turn: of those that are the same, exactly one is in each, or none of a length
+    /// that shows no more than a shorter one.
     pub fn asks(&self, string: &[u8], turn: usize) -> bool {
+        if self.idle.contains(&string.len()) {
+            return false;
+        }
         if !self.merges {
             return true;
         }
@@ -94,6 +110,10 @@ mod tests {
         let cesu = of(&grammar::CESU8);
         assert_eq!(cesu.size[ByteClass::of(0xF0).index()], 5);
         assert_eq!(cesu.size[ByteClass::of(0xA0).index()], 1);
+        for (sieve, idle) in [(of(&grammar::RFC3629), 0..0), (of(&grammar::WTF8), 0..0), (cesu.clone(), 5..6)] {
+            assert_eq!(sieve.idle, idle);
+            assert!(!idle.contains(&5) || !sieve.asks(b"aaaaa", 0));
+        }
         let turns = (0..64).filter(|&turn| cesu.asks(b"\xF0\xA0", turn)).count();
         assert!((4..24).contains(&turns), "{turns}");
     }
