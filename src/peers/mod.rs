@@ -171,7 +171,7 @@ fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
 }
 
 /// Appends UTF-16 as generalised UTF-8: pairs join, a lone surrogate takes three bytes.
-#[cfg(any(feature = "peers", feature = "planted"))]
+#[cfg(any(feature = "peers", feature = "planted", all(feature = "glibc", target_os = "linux", target_env = "gnu")))]
 fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
     for scalar in char::decode_utf16(units.iter().copied()) {
         let code_point = scalar.map_or_else(|error| error.unpaired_surrogate().into(), u32::from);
