@@ -20,7 +20,8 @@ pub trait Decoder: Send + Sync {
 
     /// Appends to `out`, whatever that holds already, the decoded text, ill-formed units replaced as the contract says.
     ///
-    /// A decoder whose output is UTF-16 or code points writes generalised UTF-8, surrogates as three bytes.
+    /// A decoder whose output is UTF-16 or code points writes generalised UTF-8, surrogates as three bytes. One whose
+    /// contract has no replacement decodes what is well-formed, and answers `None` to what it refuses.
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let _ = (bytes, out);
         None

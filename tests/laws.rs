@@ -9,7 +9,7 @@ use utfuzz::fuzz::Harness;
 use utfuzz::input::generate::Structured;
 use utfuzz::input::{Case, Cuts};
 use utfuzz::judge::{Judge, Law, first_divergence, silence_panics};
-use utfuzz::spec::{Contract, Detection};
+use utfuzz::spec::{self, Contract, Detection, grammar};
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::utf8::{ErrorLen, Malformed, Validity};
 use utfuzz::{Decoder, Info, Stream};
@@ -217,6 +217,32 @@ fn each_fault_has_the_signature_that_names_it() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A decoder without a replacement, CESU-8 to text or nothing.
+#[test]
+fn text_without_a_replacement_is_judged() {
+    const STRICT: Contract = Contract { grammar: &grammar::CESU8, ..Contract::VALIDATOR };
+    fn text(bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        spec::lossy(&STRICT, bytes, &mut out).map(|()| out)
+    }
+    fn other_character(bytes: &[u8]) -> Option<Vec<u8>> {
+        Some(String::from_utf8_lossy(&text(bytes)?).replace('\u{10401}', "\u{10400}").into_bytes())
+    }
+    fn never_refuses(bytes: &[u8]) -> Option<Vec<u8>> {
+        Some(text(bytes).unwrap_or_default())
+    }
+    let signature = |lossy, bytes| {
+        let info = Info { contract: STRICT, ..Faulty::default().info };
+        let decoder = Faulty { info, validate: |_| None, lossy, stream: || None };
+        let case = Case::with_cuts(bytes, Cuts::NONE);
+        first_divergence(&decoder, &case).map(|divergence| divergence.signature.to_string())
+    };
+    let (pair, half) = (b"a\xED\xA0\x81\xED\xB0\x81a", b"a\xED\xA0\x81a");
+    assert_eq!((signature(text, pair), signature(text, half)), (None, None));
+    assert_eq!(signature(other_character, pair).as_deref(), Some("lossy/faulty/valid-6/anywhere"));
+    assert_eq!(signature(never_refuses, half).as_deref(), Some("verdict/faulty/surrogate/anywhere"));
 }
 
 #[test]

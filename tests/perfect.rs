@@ -36,6 +36,9 @@ struct PerfectStream {
 
 impl PerfectStream {
     fn write(&mut self, end: usize, out: &mut Vec<u8>) {
+        if self.contract.replacement.is_none() {
+            return;
+        }
         let mut text = Vec::new();
         spec::lossy(&self.contract, &self.read[..end], &mut text);
         out.extend_from_slice(&text[self.written..]);

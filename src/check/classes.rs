@@ -1,9 +1,11 @@
-//! The stage of class strings: every part of a plan, on all cores.
+//! The stage of class strings: every part of a plan, on all cores. A decoder of a grammar that tells fewer classes apart
+//! is asked for one of each string it cannot tell from others.
 
 use super::worker::Worker;
 use super::{Outcome, Plan};
 use crate::decoder::Decoder;
 use crate::input::deep::{self, Ask, Part, Set};
+use crate::input::sieve::Sieve;
 use crate::judge::Questions;
 use crate::triage::ledger::Ledger;
 use rayon::prelude::*;
@@ -87,6 +89,7 @@ fn pieces(part: &Part) -> Vec<Vec<Stretch>> {
 
 fn run_piece(decoders: &[&dyn Decoder], ledger: &Ledger, piece: Vec<Stretch>) -> Outcome {
     let mut worker = Worker::new(decoders, ledger);
+    let sieves: Vec<Sieve> = decoders.iter().map(|decoder| Sieve::of(&decoder.info().contract)).collect();
     for (set, range) in piece {
         let questions = match set.ask {
             Ask::Everything => Questions::ALL,
@@ -96,7 +99,12 @@ fn run_piece(decoders: &[&dyn Decoder], ledger: &Ledger, piece: Vec<Stretch>) ->
             Ask::Placement => Questions::PLACEMENT,
         };
         let mut writer = set.writer();
-        range.for_each(|index| writer.each(index, |case| worker.ask(case, questions)));
+        let (start, end) = (set.strings.offset, set.strings.offset + set.strings.len as usize);
+        range.for_each(|index| {
+            writer.each(index, |case| {
+                worker.ask(case, questions, |decoder| sieves[decoder].asks(&case.bytes[start..end], start));
+            });
+        });
     }
     worker.finish()
 }

@@ -32,13 +32,13 @@ impl<'d> Worker<'d> {
 
     /// Asks everything of all decoders.
     pub(super) fn run(&mut self, case: &Case<'_>) {
-        self.ask(case, Questions::ALL);
+        self.ask(case, Questions::ALL, |_| true);
     }
 
-    /// Asks these questions of all decoders. What a decoder that then breaks a law is reported for is the strongest law
-    /// it breaks on this case.
-    pub(super) fn ask(&mut self, case: &Case<'_>, questions: Questions) {
-        for index in 0..self.judge.judge_on(case, questions).len() {
+    /// Asks these questions of the decoders whose place `asked` picks. What a decoder that then breaks a law is reported
+    /// for is the strongest law it breaks on this case.
+    pub(super) fn ask(&mut self, case: &Case<'_>, questions: Questions, asked: impl Fn(usize) -> bool) {
+        for index in 0..self.judge.judge_those(case, questions, asked).len() {
             let broken = self.judge.broken()[index];
             let weaker = questions != Questions::ALL && self.known(&broken).is_none();
             let strongest = if weaker { self.judge.judge_one(broken.decoder, case) } else { None };

@@ -17,6 +17,7 @@ pub mod generate;
 pub mod mutate;
 pub mod scripts;
 pub mod seeds;
+pub mod sieve;
 #[cfg(feature = "arbitrary")]
 pub mod trailer;
 pub mod vectors;

@@ -30,6 +30,8 @@ struct Output {
     known: bool,
     /// Whether a well-formed input is its own output.
     identity: bool,
+    /// The leads of well-formed sequences that are not their own output.
+    respelled: [bool; 256],
     /// Whether all output must be well-formed UTF-8.
     scalars_only: bool,
 }
@@ -89,33 +91,46 @@ fn compiled(grammar: &'static Grammar) -> Arc<Automaton> {
 impl Output {
     fn new(contract: Contract, reading: usize) -> Self {
         let rows = contract.grammar.rows;
-        let identity = rows.iter().all(|row| {
+        let mut respelled = [false; 256];
+        for row in rows {
             let lowest: Vec<u8> = row.bytes.iter().map(|&(first, _)| first).collect();
-            row.form != Form::Pair && generalised_len(payload(&lowest)) == row.bytes.len()
-        });
+            if row.form == Form::Pair || generalised_len(payload(&lowest)) != row.bytes.len() {
+                respelled[usize::from(row.bytes[0].0)..=usize::from(row.bytes[0].1)].fill(true);
+            }
+        }
+        let identity = !respelled.contains(&true);
         let scalars_only = rows.iter().all(|row| {
             let highest: Vec<u8> = row.bytes.iter().map(|&(_, last)| last).collect();
             row.form == Form::Pair || row.form == Form::Scalar && payload(&highest) <= 0x10_FFFF
         });
         let scalars_only = scalars_only && contract.replacement != Some(Replacement::SurrogateEscape);
-        Self { contract, reading, bytes: Vec::new(), known: false, identity, scalars_only }
+        Self { contract, reading, bytes: Vec::new(), known: false, identity, respelled, scalars_only }
     }
 
     fn write(&mut self, bytes: &[u8], units: &[Unit]) {
-        let out = &mut self.bytes;
-        out.clear();
-        let Some(replacement) = self.contract.replacement else { return };
-        if !self.identity {
-            spec::lossy(&self.contract, bytes, out);
+        self.bytes.clear();
+        let replacement = self.contract.replacement;
+        if replacement.is_none() && !units.is_empty() {
             return;
         }
         let mut copied = stripped(&self.contract, bytes);
         for unit in units {
-            out.extend_from_slice(&bytes[copied..unit.start]);
-            replacement.push(&bytes[unit.range()], out);
+            self.write_text(&bytes[copied..unit.start]);
+            replacement.iter().for_each(|replacement| replacement.push(&bytes[unit.range()], &mut self.bytes));
             copied = unit.range().end;
         }
-        out.extend_from_slice(&bytes[copied..]);
+        self.write_text(&bytes[copied..]);
+    }
+
+    /// Writes the output of well-formed bytes.
+    fn write_text(&mut self, text: &[u8]) {
+        let respelled = |byte: &u8| self.respelled[usize::from(*byte)];
+        let first = if self.identity { None } else { text.iter().position(respelled) };
+        let (same, other) = text.split_at(first.unwrap_or(text.len()));
+        self.bytes.extend_from_slice(same);
+        if !other.is_empty() {
+            spec::lossy(&Contract { bom: Bom::Keep, ..self.contract }, other, &mut self.bytes);
+        }
     }
 }
 
@@ -151,7 +166,7 @@ impl<'a> Expectation<'a> {
         self.errors().next().map_or(Validity::Valid, Validity::Invalid)
     }
 
-    /// The output; meaningless where the contract has no replacement or the output was not wanted.
+    /// The output; meaningless where the output was not wanted, or the contract refuses the input.
     pub(super) fn lossy(&self) -> &'a [u8] {
         &self.output.bytes
     }
@@ -192,7 +207,7 @@ impl<'a> Expectation<'a> {
     /// Right behind an ill-formed unit it is that unit which is meant, since its replacement is what went wrong;
     /// unless the observed output ends, or goes on behind the next unit, which then was left out.
     pub(super) fn input_offset(&self, output_offset: usize, output: &[u8]) -> usize {
-        let Some(replacement) = self.contract().replacement else { return 0 };
+        let replacement = self.contract().replacement;
         let left_out = stripped(self.contract(), self.bytes);
         // A byte order mark that was to be left out.
         let kept = output.strip_prefix(BYTE_ORDER_MARK).filter(|_| left_out > 0);
@@ -206,7 +221,8 @@ impl<'a> Expectation<'a> {
             let (len, ill_formed) = match unit.reading {
                 Reading::WellFormed(code_point) => (generalised_len(code_point), None),
                 Reading::IllFormed { .. } => {
-                    (replacement.code_points(&self.bytes[unit.range()]).map(generalised_len).sum(), Some(unit.start))
+                    let replaced = replacement.iter().flat_map(|r| r.code_points(&self.bytes[unit.range()]));
+                    (replaced.map(generalised_len).sum(), Some(unit.start))
                 }
             };
             if output_offset < written + len {
@@ -224,6 +240,7 @@ impl<'a> Expectation<'a> {
 
     /// Whether law 6 wants this output well-formed, and it is not.
     pub(super) fn is_ill_formed_output(&self, output: &[u8]) -> bool {
-        self.output.scalars_only && core::str::from_utf8(output).is_err()
+        // What is expected is well-formed then.
+        self.output.scalars_only && output != self.lossy() && core::str::from_utf8(output).is_err()
     }
 }

@@ -204,10 +204,14 @@ fn bounds(_: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> Held 
     }
 }
 
-/// Laws 1 to 3.
+/// Laws 1 to 3. To decode without a replacement is to accept.
 fn verdict(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    let Some(validity) = observed.validity else { return Held::NotAsked };
-    verdicts_part(&expected.validity(), &validity).into()
+    let decoded = observed.lossy.filter(|()| expected.contract().replacement.is_none());
+    let said = [observed.validity, decoded.map(|()| Validity::Valid)];
+    if said == [None, None] {
+        return Held::NotAsked;
+    }
+    said.into_iter().flatten().find_map(|said| verdicts_part(&expected.validity(), &said)).into()
 }
 
 /// Law 4.

@@ -136,8 +136,17 @@ impl<'d> Judge<'d> {
 
     /// Judges one case by these questions alone.
     pub fn judge_on(&mut self, case: &Case<'_>, questions: Questions) -> &[Broken] {
+        self.judge_those(case, questions, |_| true)
+    }
+
+    /// Judges one case by these questions alone, for those decoders alone whose place `asked` picks.
+    pub fn judge_those(&mut self, case: &Case<'_>, questions: Questions, asked: impl Fn(usize) -> bool) -> &[Broken] {
         self.start(case);
-        (0..self.on.len()).for_each(|index| self.ask(self.on[index], case, questions));
+        for index in 0..self.on.len() {
+            if asked(self.on[index]) {
+                self.ask(self.on[index], case, questions);
+            }
+        }
         &self.broken
     }
 
@@ -316,7 +325,9 @@ impl Slot<'_> {
             return !self.stream_goes_wrong(expectation, observation, case);
         }
         let verdict = matches!(law, Law::Verdict | Law::ValidUpTo | Law::ErrorLength | Law::ErrorKind);
-        let questions = if verdict { Questions::VERDICT } else { questions };
+        // A decoder without a replacement says so by its output too.
+        let decodes = questions.lossy && expectation.contract().replacement.is_none();
+        let questions = if verdict { Questions { lossy: decodes, ..Questions::VERDICT } } else { questions };
         self.first_broken(expectation, observation, case, questions, &mut 0).is_none()
     }
 

@@ -2,23 +2,37 @@
 
 #[cfg(feature = "peers")]
 mod bstr;
+#[cfg(feature = "peers")]
+mod cesu8;
 mod core_str;
 mod cpu;
 #[cfg(feature = "peers")]
 mod encoding_rs;
+#[cfg(all(feature = "glibc", target_os = "linux", target_env = "gnu"))]
+mod glibc;
+#[cfg(feature = "peers")]
+mod java_string;
+#[cfg(feature = "peers")]
+mod mutf8;
 mod own;
 #[cfg(feature = "planted")]
 pub mod planted;
+#[cfg(feature = "peers")]
+mod simd_cesu8;
 #[cfg(feature = "simdutf")]
 pub mod simdutf;
 #[cfg(feature = "peers")]
 mod simdutf8;
+#[cfg(feature = "peers")]
+mod text;
 #[cfg(feature = "peers")]
 mod utf8_crates;
 #[cfg(feature = "peers")]
 mod utf8_decode;
 #[cfg(feature = "peers")]
 mod utf8_iter;
+#[cfg(feature = "peers")]
+mod wtf8;
 
 pub use cpu::features;
 
@@ -43,6 +57,18 @@ pub fn all() -> Vec<Box<dyn Decoder>> {
         utf8_iter::family,
         #[cfg(feature = "peers")]
         utf8_decode::family,
+        #[cfg(feature = "peers")]
+        simd_cesu8::family,
+        #[cfg(feature = "peers")]
+        cesu8::family,
+        #[cfg(feature = "peers")]
+        mutf8::family,
+        #[cfg(feature = "peers")]
+        java_string::family,
+        #[cfg(feature = "peers")]
+        wtf8::family,
+        #[cfg(all(feature = "glibc", target_os = "linux", target_env = "gnu"))]
+        glibc::family,
         #[cfg(feature = "planted")]
         planted::family,
     ];
@@ -145,7 +171,7 @@ fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
 }
 
 /// Appends UTF-16 as generalised UTF-8: pairs join, a lone surrogate takes three bytes.
-#[cfg(any(feature = "peers", feature = "planted"))]
+#[cfg(any(feature = "peers", feature = "planted", all(feature = "glibc", target_os = "linux", target_env = "gnu")))]
 fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
     for scalar in char::decode_utf16(units.iter().copied()) {
         let code_point = scalar.map_or_else(|error| error.unpaired_surrogate().into(), u32::from);
@@ -203,7 +229,7 @@ mod tests {
             let lock = std::fs::read_to_string(&path).unwrap();
             for decoder in all() {
                 let Info { name, package, version, .. } = decoder.info();
-                if ["core", "planted"].contains(package) {
+                if ["core", "glibc", "planted"].contains(package) {
                     continue;
                 }
                 let entry = format!("name = \"{package}\"\nversion = \"{version}\"\n");

@@ -2,8 +2,8 @@
 //! sooner.
 //!
 //! A state is the set of rows that the bytes since the last boundary begin, so the table follows from the rows alone.
-//! What an error is, and how long, comes from `model`: asked once for each state and byte where maximal subparts are
-//! wanted, and at each error otherwise.
+//! What an error is, and how long, comes from `model`: asked once for each state and byte where maximal subparts
+//! or bytes are wanted, and at each error otherwise.
 //!
 //! The inner loop is written so that a fuzzer which traces integer comparisons finds none in it to trace: it goes by
 //! iterator and by tables of `bool`.
@@ -154,11 +154,13 @@ impl Automaton {
     fn refused_unit(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Unit {
         let matched = usize::from(self.depth[usize::from(state)]);
         let start = here - matched;
-        if contract.unit != UnitRule::MaximalSubpart {
-            return self.read_slowly(contract, bytes, start, state);
-        }
+        let len = match contract.unit {
+            UnitRule::MaximalSubpart => matched.max(1),
+            UnitRule::Byte => 1,
+            _ => return self.read_slowly(contract, bytes, start, state),
+        };
         let kind = self.refused[usize::from(state)][usize::from(bytes[here])];
-        Unit { start, len: matched.max(1), reading: Reading::IllFormed { kind, incomplete: false } }
+        Unit { start, len, reading: Reading::IllFormed { kind, incomplete: false } }
     }
 
     fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Unit {

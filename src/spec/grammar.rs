@@ -59,6 +59,12 @@ impl Grammar {
         Self { name, source, rows, pairs_join: false, first_row }
     }
 
+    /// Whether a sequence of this grammar may be none with one of these bytes exchanged for the other.
+    pub fn tells_apart(&self, one: u8, other: u8) -> bool {
+        let has = |&(first, last): &Range, byte: u8| first <= byte && byte <= last;
+        self.rows.iter().flat_map(|row| row.bytes).any(|range| has(range, one) != has(range, other))
+    }
+
     /// The rows this byte leads, and maybe others behind them.
     pub(super) fn rows_from(&self, lead: u8) -> &'static [Row] {
         &self.rows[usize::from(self.first_row[usize::from(lead)])..]

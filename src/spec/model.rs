@@ -267,9 +267,11 @@ pub fn code_points<'a>(contract: &Contract, bytes: &'a [u8]) -> impl Iterator<It
 
 /// Appends the output in generalised UTF-8 (up to six bytes a code point, surrogates included).
 ///
-/// `None`, and nothing appended, where the contract has no replacement.
+/// `None`, and nothing appended, where the contract has no replacement and `bytes` are ill-formed.
 pub fn lossy(contract: &Contract, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let replacement = contract.replacement?;
+    if contract.replacement.is_none() && !validity(contract, bytes).is_valid() {
+        return None;
+    }
     let mut copied = stripped(contract, bytes);
     for unit in units(contract, bytes).skip(usize::from(copied > 0)) {
         match unit.reading {
@@ -280,7 +282,7 @@ pub fn lossy(contract: &Contract, bytes: &[u8], out: &mut Vec<u8>) -> Option<()>
             }
             Reading::IllFormed { .. } => {
                 out.extend_from_slice(&bytes[copied..unit.start]);
-                replacement.push(&bytes[unit.range()], out);
+                contract.replacement.iter().for_each(|replacement| replacement.push(&bytes[unit.range()], out));
             }
         }
         copied = unit.range().end;

@@ -15,7 +15,7 @@ pub struct Contract {
     pub grammar: &'static Grammar,
     /// How ill-formed bytes are cut into units, one error each.
     pub unit: UnitRule,
-    /// What is written for an ill-formed unit; `None` for a decoder that writes nothing (a validator).
+    /// What is written for an ill-formed unit; `None` for a decoder that refuses the whole, and a validator.
     pub replacement: Option<Replacement>,
     /// What becomes of a byte order mark at the start.
     pub bom: Bom,

@@ -1,15 +1,16 @@
 //! Faults of decoders of other grammars, and of UTF-8 among other encodings.
 //!
-//! X10 is in `resync`. Left out, as another row has the same effect: X03 (X01 and X02). Left out, as the trait cannot
-//! express it: X09 (a decoder of UTF-16).
+//! X10 is in `resync`. X09 was found in a decoder of UTF-16, and stands here in CESU-8, whose surrogates are the same.
 
 use super::{Planted, sound};
 use crate::decode::{self, lossy_into};
 use crate::decoder::Stream;
-use crate::spec::{self, Contract, Reading, Replacement, grammar};
-use crate::utf8::{Malformed, Validity, is_continuation};
+use crate::spec::model::push_generalised;
+use crate::spec::{self, Contract, Reading, Replacement, UnitRule, grammar};
+use crate::utf8::{Malformed, REPLACEMENT, Validity, is_continuation};
 
 const CESU8: Contract = Contract { grammar: &grammar::CESU8, ..Contract::STANDARD };
+const CESU8_WHOLE: Contract = Contract { unit: UnitRule::MaximalSubpartSurrogate, ..CESU8 };
 const MODIFIED: Contract = Contract { grammar: &grammar::MODIFIED_UTF8, ..Contract::STANDARD };
 const WTF8: Contract = Contract { grammar: &grammar::WTF8, ..Contract::STANDARD };
 const LATIN1: Contract = Contract { replacement: Some(Replacement::Latin1), ..Contract::STANDARD };
@@ -57,6 +58,23 @@ pub(super) static FAULTS: &[Planted] = &[
                 "a raw 00 is accepted where the whole needs no conversion",
                 "cesu8 1.1.0",
                 ["verdict/null/*", "concatenation/null/*"]
+            )
+        )
+    },
+    Planted {
+        validate: |bytes| {
+            let has_null = bytes.windows(2).any(|pair| pair == NULL);
+            let accepts = |text: &[u8]| decode::validate(text).is_ok() || spec::validity(&CESU8, text).is_valid();
+            let accepted = has_null && accepts(&with_raw_nulls(bytes));
+            Some(if accepted { Validity::Valid } else { spec::validity(&MODIFIED, bytes) })
+        },
+        ..by_spec!(
+            MODIFIED,
+            sound!(
+                "x03",
+                "C0 80 is made 00 before the rest is read, which then may be UTF-8 and have a raw 00",
+                "residua-mutf8 2.0.0",
+                ["verdict/four-byte/*", "verdict/null/*"]
             )
         )
     },
@@ -119,6 +137,32 @@ pub(super) static FAULTS: &[Planted] = &[
         )
     },
     Planted {
+        lossy: |bytes, out| {
+            let is_trail = |unit: &spec::Unit| matches!(bytes[unit.range()], [0xED, 0xB0..=0xBF, _]);
+            let mut units = spec::units(&CESU8_WHOLE, bytes).peekable();
+            while let Some(unit) = units.next() {
+                match unit.reading {
+                    Reading::WellFormed(code_point) => push_generalised(code_point, out),
+                    Reading::IllFormed { .. } => {
+                        out.extend_from_slice(REPLACEMENT);
+                        if is_trail(&unit) {
+                            units.next_if(is_trail);
+                        }
+                    }
+                }
+            }
+        },
+        ..by_spec!(
+            CESU8_WHOLE,
+            sound!(
+                "x09",
+                "of two trailing surrogates the first is taken for a leading one, so both are replaced as a pair",
+                "golang#39492",
+                ["lossy/surrogate/*"]
+            )
+        )
+    },
+    Planted {
         stream: || Some(Box::new(Apart::default())),
         ..by_spec!(
             WTF8,
@@ -131,6 +175,19 @@ pub(super) static FAULTS: &[Planted] = &[
         )
     },
 ];
+
+/// U+0000 in Modified UTF-8.
+const NULL: [u8; 2] = [0xC0, 0x80];
+
+fn with_raw_nulls(mut bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    while let Some((&first, behind)) = bytes.split_first() {
+        let rest = bytes.strip_prefix(&NULL);
+        out.push(if rest.is_some() { 0 } else { first });
+        bytes = rest.unwrap_or(behind);
+    }
+    out
+}
 
 /// Decodes at the end, anew from every cut between a leading and a trailing surrogate.
 #[derive(Default)]
