@@ -1,4 +1,4 @@
-//! Writes the committed seeds to `corpus/differential` and, with cuts, to `corpus/streaming`.
+//! Writes the committed seeds to `corpus/differential` and, with cuts, to `corpus/streaming`; and those of `corpus/relatives`.
 //!
 //! Run from the top of the repository: `cargo run --example write_seeds`.
 
@@ -8,7 +8,7 @@ use utfuzz::input::{Case, seeds};
 
 fn main() -> io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    for directory in ["differential", "streaming"] {
+    for directory in ["differential", "streaming", "relatives"] {
         fs::create_dir_all(corpus.join(directory))?;
     }
     for (name, bytes) in seeds::differential() {
@@ -16,6 +16,9 @@ fn main() -> io::Result<()> {
         if bytes.len() <= 100 {
             fs::write(corpus.join("streaming").join(&name), CutInput::compose(&bytes, Case::new(&bytes).cuts()))?;
         }
+    }
+    for (name, bytes) in seeds::relatives() {
+        fs::write(corpus.join("relatives").join(name), bytes)?;
     }
     Ok(())
 }

@@ -4,7 +4,8 @@
 //! names what. libFuzzer is told to keep those inputs and to forget the others, which also spares it looking at tens of
 //! thousands of code counters that say little about branch-free decoders.
 //!
-//! `UTFUZZ_DECODERS` selects decoders (see [`peers::select`]). A decoder that is switched off keeps its place.
+//! A target judges the decoders of its [`Scope`], and whatever it is given beside the peers. `UTFUZZ_DECODERS` selects others
+//! (see [`peers::select`]). A decoder that is switched off keeps its place.
 //! `UTFUZZ_FEATURES` selects groups of behaviour features by name, separated by commas, to measure what each is worth;
 //! `none` leaves libFuzzer with code coverage alone, and every input is judged in full.
 
@@ -14,6 +15,8 @@ use crate::input::generate::Structured;
 use crate::input::trailer::CutInput;
 use crate::judge::{Broken, Divergence, Judge, Signature};
 use crate::peers;
+use crate::spec::grammar::RFC3629;
+use crate::spec::{Contract, Replacement};
 use crate::triage::ledger::Ledger;
 use arbitrary::{Arbitrary, Unstructured};
 use std::cell::RefCell;
@@ -25,6 +28,28 @@ pub const DECODERS: &str = "UTFUZZ_DECODERS";
 
 /// The environment variable that selects groups of behaviour features.
 pub const FEATURES: &str = "UTFUZZ_FEATURES";
+
+/// Which of the peers a target judges where the environment does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    All,
+    /// Those whose grammar is RFC 3629.
+    Standard,
+    /// Those of every other contract: another grammar, or another replacement than U+FFFD.
+    Relatives,
+}
+
+impl Scope {
+    fn has(self, contract: &Contract) -> bool {
+        let replaces = |other| other != Replacement::ReplacementCharacter;
+        match self {
+            Self::All => true,
+            Self::Standard => *contract.grammar == RFC3629,
+            Self::Relatives => *contract.grammar != RFC3629 || contract.replacement.is_some_and(replaces),
+        }
+    }
+}
 
 /// Judges cases and lets known differences pass.
 pub struct Harness<'d> {
@@ -107,9 +132,11 @@ thread_local! {
     static HARNESS: RefCell<Option<Announced>> = const { RefCell::new(None) };
 }
 
-fn from_environment(more: fn() -> Vec<Box<dyn Decoder>>) -> Announced {
+fn from_environment(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>) -> Announced {
     static ALL: OnceLock<Vec<Box<dyn Decoder>>> = OnceLock::new();
-    let decoders = ALL.get_or_init(|| peers::all().into_iter().chain(more()).collect());
+    let peers = peers::all();
+    let count = peers.len();
+    let decoders = ALL.get_or_init(|| peers.into_iter().chain(more()).collect());
     let variable = |name| std::env::var(name).unwrap_or_default();
     let refuse = |name: &str, error: &dyn fmt::Display| -> ! {
         eprintln!("{name}: {error}");
@@ -118,6 +145,11 @@ fn from_environment(more: fn() -> Vec<Box<dyn Decoder>>) -> Announced {
     crate::judge::silence_panics();
     let mut harness = Harness::new(decoders, &variable(DECODERS), Ledger::built_in())
         .unwrap_or_else(|error| refuse(DECODERS, &error));
+    if variable(DECODERS).is_empty() {
+        let outside = |decoder: &dyn Decoder| !scope.has(&decoder.info().contract);
+        let outside = decoders[..count].iter().enumerate().filter(|(_, decoder)| outside(&***decoder));
+        outside.for_each(|(index, _)| harness.judge.switch_off(index));
+    }
     let groups = variable(FEATURES);
     let groups: Vec<&str> = groups.split(',').map(str::trim).filter(|group| !group.is_empty()).collect();
     let by_behaviour = groups != ["none"];
@@ -130,13 +162,13 @@ fn from_environment(more: fn() -> Vec<Box<dyn Decoder>>) -> Announced {
     Announced { harness, by_behaviour, features: Vec::new() }
 }
 
-fn run(more: fn() -> Vec<Box<dyn Decoder>>, case: &Case<'_>) -> bool {
-    run_by(true, more, case)
+fn run(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>, case: &Case<'_>) -> bool {
+    run_by(true, scope, more, case)
 }
 
-fn run_by(behaviour: bool, more: fn() -> Vec<Box<dyn Decoder>>, case: &Case<'_>) -> bool {
+fn run_by(behaviour: bool, scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>, case: &Case<'_>) -> bool {
     HARNESS.with_borrow_mut(|slot| {
-        let Announced { harness, by_behaviour, features } = slot.get_or_insert_with(|| from_environment(more));
+        let Announced { harness, by_behaviour, features } = slot.get_or_insert_with(|| from_environment(scope, more));
         features.clear();
         let by_behaviour = behaviour && *by_behaviour;
         let divergence = if by_behaviour { harness.run(case) } else { harness.run_in_full(case) };
@@ -184,32 +216,37 @@ pub fn crash_report(divergence: &Divergence) -> String {
 
 /// Target `differential`: the file is exactly the bytes the decoders see.
 pub fn differential(bytes: &[u8]) -> bool {
-    run(Vec::new, &Case::new(bytes))
+    run(Scope::Standard, Vec::new, &Case::new(bytes))
+}
+
+/// Target `relatives`: as [`differential`], for decoders of the relatives of UTF-8.
+pub fn relatives(bytes: &[u8]) -> bool {
+    run(Scope::Relatives, Vec::new, &Case::new(bytes))
 }
 
 /// Target `plain`: as [`differential`], every question put to every decoder, and nothing said of behaviour.
 pub fn plain(bytes: &[u8]) {
-    run_by(false, Vec::new, &Case::new(bytes));
+    run_by(false, Scope::Standard, Vec::new, &Case::new(bytes));
 }
 
 /// As [`differential`], with decoders of one's own beside the peers: `more` is called once.
 pub fn differential_with(more: fn() -> Vec<Box<dyn Decoder>>, bytes: &[u8]) -> bool {
-    run(more, &Case::new(bytes))
+    run(Scope::Standard, more, &Case::new(bytes))
 }
 
 /// Target `streaming`: the bytes, then a trailer with the cuts.
 pub fn streaming(input: &CutInput<'_>) -> bool {
-    run(Vec::new, &input.case())
+    run(Scope::All, Vec::new, &input.case())
 }
 
 /// As [`streaming`], with decoders of one's own beside the peers: `more` is called once.
 pub fn streaming_with(more: fn() -> Vec<Box<dyn Decoder>>, input: &CutInput<'_>) -> bool {
-    run(more, &input.case())
+    run(Scope::All, more, &input.case())
 }
 
 /// Target `structured`: segments drawn from the file.
 pub fn structured(input: &Shown) -> bool {
-    run(Vec::new, &Case::new(&input.0.0))
+    run(Scope::All, Vec::new, &Case::new(&input.0.0))
 }
 
 /// A structured input whose `Debug` prints who says what of it.

@@ -3,17 +3,22 @@
 //! A regression passes when no decoder does anything on it that the ledger does not know.
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use utfuzz::fuzz::Harness;
 use utfuzz::input::artifact::Artifact;
+use utfuzz::input::seeds;
 use utfuzz::triage::ledger::Ledger;
 
 fn main() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let mut trials = vec![Trial::test("seeds_are_those_of_the_code", {
         let corpus = corpus.clone();
-        move || seeds_are_those_of_the_code(&corpus)
+        move || {
+            seeds_are_those_of_the_code(&corpus.join("differential"), seeds::differential())?;
+            seeds_are_those_of_the_code(&corpus.join("relatives"), seeds::relatives())
+        }
     })];
     for path in files(&corpus.join("regressions")) {
         let name = format!("regression {}", path.file_name().unwrap_or_default().to_string_lossy());
@@ -22,18 +27,17 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn seeds_are_those_of_the_code(corpus: &Path) -> Result<(), Failed> {
-    let expected = utfuzz::input::seeds::differential();
+fn seeds_are_those_of_the_code(directory: &Path, expected: BTreeMap<String, Vec<u8>>) -> Result<(), Failed> {
     let named = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // What libFuzzer finds locally is named by its hash and not committed.
     let is_found = |name: &str| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let committed: Vec<String> =
-        files(&corpus.join("differential")).iter().map(named).filter(|name| !is_found(name)).collect();
+    let committed: Vec<String> = files(directory).iter().map(named).filter(|name| !is_found(name)).collect();
     if committed != expected.keys().cloned().collect::<Vec<_>>() {
-        return Err("corpus/differential has other files; run `cargo run --example write_seeds`".into());
+        let directory = directory.display();
+        return Err(format!("{directory} has other files; run `cargo run --example write_seeds`").into());
     }
     for (name, bytes) in expected {
-        if fs::read(corpus.join("differential").join(&name))? != bytes {
+        if fs::read(directory.join(&name))? != bytes {
             return Err(format!("{name} has other bytes; run `cargo run --example write_seeds`").into());
         }
     }

@@ -3,7 +3,7 @@
 //! `cargo run --example write_seeds` writes them to `corpus/`; a test holds the directory to this list.
 
 use super::case::Case;
-use crate::spec::grammar::{RFC2279, Row};
+use crate::spec::grammar::{self, RFC2279, Row};
 use crate::spec::model::{push_form, push_generalised};
 use crate::utf8::ByteClass;
 use std::collections::BTreeMap;
@@ -24,6 +24,46 @@ pub fn differential() -> BTreeMap<String, Vec<u8>> {
     paths(&mut seeds);
     seeds.by_name
 }
+
+/// The seeds of the target `relatives`: the bounds of every row of every grammar, whole and cut off, and every two rows side
+/// by side, where joins and shortcuts go wrong.
+pub fn relatives() -> BTreeMap<String, Vec<u8>> {
+    let mut seeds = Seeds::default();
+    for grammar in grammar::ALL {
+        let bounds = |row: &Row| -> [Vec<u8>; 2] {
+            let (lowest, highest) = row.bytes.iter().copied().unzip();
+            [lowest, highest]
+        };
+        for (index, row) in grammar.rows.iter().enumerate() {
+            let [lowest, highest] = bounds(row);
+            let name = |what: &str| format!("{}-{index}-{what}", grammar.name.replace('+', "-with-"));
+            seeds.add(name("lowest"), &lowest);
+            seeds.add(name("highest"), &highest);
+            seeds.add(name("cut-off"), &highest[..highest.len() - 1]);
+            seeds.add(name("far"), &[&[b'a'; 61][..], &lowest, b"a"].concat());
+        }
+        let together: Vec<u8> = grammar.rows.iter().flat_map(bounds).flatten().collect();
+        seeds.add(format!("{}-together", grammar.name.replace('+', "-with-")), &together);
+    }
+    for (name, one) in RELATED {
+        for (other_name, other) in RELATED {
+            seeds.add(format!("{name}-{other_name}"), &[one, other].concat());
+        }
+    }
+    seeds.by_name
+}
+
+/// What one relative reads, and another does not.
+const RELATED: [(&str, &[u8]); 8] = [
+    ("null", b"\0"),
+    ("null-as-two", b"\xC0\x80"),
+    ("lead-surrogate", b"\xED\xA0\xBD"),
+    ("trail-surrogate", b"\xED\xB2\xA9"),
+    ("pair", b"\xED\xA0\xBD\xED\xB2\xA9"),
+    ("four", b"\xF0\x9F\x92\xA9"),
+    ("five", b"\xF8\x88\x80\x80\x80"),
+    ("windows", b"\x80\x81"),
+];
 
 #[derive(Default)]
 struct Seeds {

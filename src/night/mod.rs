@@ -28,8 +28,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The targets of a night, each with its committed seeds.
-pub const TARGETS: [(&str, &[&str]); 3] = [
+pub const TARGETS: [(&str, &[&str]); 4] = [
     ("differential", &["corpus/differential", "corpus/regressions"]),
+    ("relatives", &["corpus/relatives", "corpus/regressions"]),
     ("streaming", &["corpus/streaming"]),
     ("structured", &[]),
 ];

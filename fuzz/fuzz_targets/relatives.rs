@@ -1,0 +1,14 @@
+//! As `differential`, for decoders of the relatives of UTF-8: other grammars, and other replacements.
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_crossover, fuzz_mutator, fuzz_target};
+use utfuzz::input::mutate::mutate;
+use utfuzz_fuzz::{corpus, crossed, mutated};
+
+fuzz_target!(|bytes: &[u8]| -> Corpus { corpus(utfuzz::fuzz::relatives(bytes)) });
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutated(data, size, max_size, seed, mutate)
+});
+
+fuzz_crossover!(|first: &[u8], second: &[u8], out: &mut [u8], seed: u32| { crossed(first, second, out, seed) });
