@@ -77,6 +77,16 @@ fn every_code_point_keeps_the_properties_of_its_grammar() {
     }
 }
 
+/// Of all that is accepted, not only of what is written.
+#[test]
+fn no_row_has_ascii_inside_or_fe_or_ff() {
+    for row in grammar::ALL.into_iter().flat_map(|grammar| grammar.rows) {
+        let is_multiple = row.bytes.len() > 1;
+        let allowed = |&(first, last): &(u8, u8)| last < 0xFE && (first >= 0x80 || !is_multiple);
+        assert!(row.bytes.iter().all(allowed), "{row:02X?}");
+    }
+}
+
 #[test]
 fn no_sequence_begins_another() {
     for grammar in grammar::ALL {
