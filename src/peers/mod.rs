@@ -7,6 +7,7 @@ mod cpu;
 #[cfg(feature = "peers")]
 mod encoding_rs;
 mod own;
+mod own_relatives;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(feature = "simdutf")]
@@ -28,6 +29,7 @@ use crate::decoder::Decoder;
 pub fn all() -> Vec<Box<dyn Decoder>> {
     let families = [
         own::family,
+        own_relatives::family,
         core_str::family,
         #[cfg(feature = "peers")]
         encoding_rs::family,
