@@ -4,10 +4,10 @@
 //! as it should be takes a shorter way where there is one.
 
 use super::direct::Direct;
-use super::encoding::{Encoding, Order, Shape, Surrogate};
+use super::encoding::{Encoding, Shape, Surrogate};
 use super::fault::{Fault, Reason};
 use super::options::{Mark, Options, Surrogates};
-use super::read::{Broken, Reader};
+use super::read::{Broken, Read, Reader, Substitute};
 use super::write::Writer;
 use crate::error::Error;
 use crate::spec::{Replacement, UnitRule};
@@ -86,7 +86,7 @@ impl Converter {
             from,
             to,
             options,
-            reader: Reader::new(from.shape(), options.unit, pass),
+            reader: Reader::new(from.shape(), options.unit, pass, None),
             writer: Writer::new(shape, pass, escapes || to == Encoding::Utf8b),
             direct: None,
             block: Vec::new(),
@@ -147,8 +147,26 @@ impl Converter {
         let pass = self.options.surrogates == Surrogates::Pass;
         let shape = if pass && from != Encoding::Utf8b { shape.with_surrogates() } else { shape };
         self.from = from;
-        self.reader = Reader::new(shape, self.options.unit, pass);
+        self.reader = Reader::new(shape, self.options.unit, pass, self.substitute());
         self.direct = Direct::between(shape, self.writer.shape());
+    }
+
+    /// What stands for ill-formed units; none where it takes more than that.
+    fn substitute(&self) -> Option<Substitute> {
+        match self.options.on_error {
+            _ if self.from == Encoding::Utf8b => Some(Substitute::Bytes(Replacement::SurrogateEscape)),
+            None => None,
+            // Where a unit ends is known when the next begins.
+            Some(_) if self.options.unit == UnitRule::Run => None,
+            Some(Replacement::Drop) => Some(Substitute::Nothing),
+            Some(Replacement::ReplacementCharacter) => Some(Substitute::CodePoint(self.replacement())),
+            Some(replacement) => Some(Substitute::Bytes(replacement)),
+        }
+    }
+
+    /// U+FFFD, or what stands for it.
+    fn replacement(&self) -> u32 {
+        if self.to.is_single_byte() { u32::from('?') } else { 0xFFFD }
     }
 
     /// Converts all of `bytes` but what more bytes would decide, and says how many that are.
@@ -189,10 +207,14 @@ impl Converter {
             self.read_as(from, from.shape());
         }
         let was_marked = self.from.is_marked();
-        if was_marked && let Some(shape) = self.from.shape().reversed() && bytes.starts_with(&shape.mark()) {
+        if was_marked
+            && let Some(shape) = self.from.shape().reversed()
+            && bytes.starts_with(&shape.mark())
+        {
             self.read_as(self.from, shape);
         }
-        let leaves_out = mark == Mark::AsEncoded && was_marked || matches!(mark, Mark::Strip | Mark::Add | Mark::Detect);
+        let leaves_out =
+            mark == Mark::AsEncoded && was_marked || matches!(mark, Mark::Strip | Mark::Add | Mark::Detect);
         let found = self.reader.shape().mark();
         let mut left_out = 0;
         if leaves_out && !found.is_empty() && bytes.starts_with(&found) {
@@ -222,7 +244,16 @@ impl Converter {
         let before = self.reader;
         let mut block = core::mem::take(&mut self.block);
         block.clear();
-        let (used, broken) = self.reader.read(piece, last, &mut block);
+        let Read { used, replaced, first, broken } = self.reader.read(piece, last, &mut block);
+        if replaced > 0 && self.from != Encoding::Utf8b {
+            self.tally.faults += replaced;
+            if self.tally.first.is_none() {
+                self.tally.first = first.map(|(start, broken)| {
+                    let here = self.tally.behind(&piece[..start], self.reader.shape());
+                    here.ill_formed(&piece[start..start + broken.len], broken, self.from)
+                });
+            }
+        }
         let written = self.write(&block, piece, last, before, out);
         self.block = block;
         written?;
@@ -246,8 +277,9 @@ impl Converter {
         let mut at = 0;
         while let Err(index) = self.writer.write(&block[at..], out) {
             at += index;
-            // It takes a second reading to say where it stands.
-            let is_wanted = self.tally.first.is_none() || self.ends_with_unencodable();
+            // It takes a second reading to say where it stands. What is ill-formed in this piece may stand before.
+            let may_be_first = at == index && self.tally.first.is_none_or(|first| first.offset >= self.tally.offset);
+            let is_wanted = may_be_first || self.ends_with_unencodable();
             let fault = is_wanted.then(|| {
                 let (start, len) = { before }.place(piece, last, at);
                 let here = self.tally.behind(&piece[..start], before.shape());
@@ -269,35 +301,25 @@ impl Converter {
         self.tally.note(fault);
         match fault {
             Some(fault) if self.ends_with_unencodable() => return self.stop(fault),
-            _ if self.options.on_error == Some(Replacement::ReplacementCharacter) => self.write_replacement(out),
+            _ if self.options.on_error == Some(Replacement::ReplacementCharacter) => {
+                // Every encoding has it.
+                let _ = self.writer.write(&[self.replacement()], out);
+            }
             _ => {}
         }
         Ok(())
     }
 
-    /// U+FFFD, or what stands for it.
-    fn write_replacement(&mut self, out: &mut Vec<u8>) {
-        if self.writer.write(&[0xFFFD], out).is_err() {
-            // Every encoding has this.
-            let _ = self.writer.write(&[u32::from('?')], out);
-        }
-    }
-
-    /// Writes what stands for an ill-formed unit.
+    /// Ends the conversion at an ill-formed unit, or goes on with one of a run.
     fn replace(&mut self, unit: &[u8], broken: Broken, out: &mut Vec<u8>) -> Result<(), Fault> {
-        if self.from == Encoding::Utf8b {
-            return self.write_bytes(unit, Replacement::SurrogateEscape, out);
-        }
-        let in_runs = self.options.unit == UnitRule::Run;
-        let goes_on = in_runs && self.tally.run_end == Some(self.tally.offset);
+        let goes_on = self.tally.run_end == Some(self.tally.offset);
         self.tally.run_end = Some(self.tally.offset + unit.len() as u64);
         if goes_on {
             self.tally.lengthen(unit);
         } else {
+            let mut fault = self.tally.ill_formed(unit, broken, self.from);
             // A run goes on to where the input ends, if its first sequence does.
-            let incomplete = broken.incomplete || in_runs && broken.kind == Some(Kind::Incomplete);
-            let reason = broken.kind.map_or(Reason::Unassigned, Reason::IllFormed);
-            let fault = Fault { incomplete, ..self.tally.fault(unit, reason, self.from) };
+            fault.incomplete = broken.kind == Some(Kind::Incomplete);
             self.tally.note(Some(fault));
             if self.options.on_error.is_none() {
                 return self.stop(fault);
@@ -306,21 +328,22 @@ impl Converter {
         match self.options.on_error {
             None | Some(Replacement::Drop) => {}
             Some(Replacement::ReplacementCharacter) if goes_on => {}
-            Some(Replacement::ReplacementCharacter) => self.write_replacement(out),
-            Some(replacement) => self.write_bytes(unit, replacement, out)?,
+            Some(Replacement::ReplacementCharacter) => self.write_one(self.replacement(), unit, out)?,
+            Some(replacement) => {
+                for code_point in replacement.code_points(unit) {
+                    self.write_one(code_point, unit, out)?;
+                }
+            }
         }
         Ok(())
     }
 
-    /// Writes what stands for each byte.
-    fn write_bytes(&mut self, unit: &[u8], replacement: Replacement, out: &mut Vec<u8>) -> Result<(), Fault> {
-        for code_point in replacement.code_points(unit) {
-            if self.writer.write(&[code_point], out).is_err() {
-                let fault = self.tally.fault(unit, Reason::Unencodable(code_point), self.to);
-                self.unencodable(Some(fault), out)?;
-            }
-        }
-        Ok(())
+    /// Writes a code point that stands for what is wrong here.
+    fn write_one(&mut self, code_point: u32, unit: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.writer.write(&[code_point], out).or_else(|_| {
+            let fault = self.tally.fault(unit, Reason::Unencodable(code_point), self.to);
+            self.unencodable(Some(fault), out)
+        })
     }
 
     fn stop(&mut self, fault: Fault) -> Result<(), Fault> {
@@ -351,9 +374,14 @@ impl Tally {
         Fault { offset, line, len: unit.len() as u64, shown, incomplete: false, reason, encoding }
     }
 
+    fn ill_formed(&self, unit: &[u8], broken: Broken, encoding: Encoding) -> Fault {
+        let reason = broken.kind.map_or(Reason::Unassigned, Reason::IllFormed);
+        Fault { incomplete: broken.incomplete, ..self.fault(unit, reason, encoding) }
+    }
+
     fn note(&mut self, fault: Option<Fault>) {
         self.faults += 1;
-        self.first = self.first.or(fault);
+        self.first = self.first.into_iter().chain(fault).min_by_key(|fault| fault.offset);
     }
 
     /// One more unit of the run that was read last.
@@ -382,9 +410,7 @@ fn line_feeds(bytes: &[u8], shape: Shape) -> u64 {
     }
     match shape {
         Shape::Octets(_) | Shape::Bytes(_) => count(bytes, |byte| byte == b'\n'),
-        Shape::Units16 { order: Order::Little, .. } => count(bytes.as_chunks().0, |unit| unit == *b"\n\0"),
-        Shape::Units16 { order: Order::Big, .. } => count(bytes.as_chunks().0, |unit| unit == *b"\0\n"),
-        Shape::Units32 { order: Order::Little, .. } => count(bytes.as_chunks().0, |unit| unit == *b"\n\0\0\0"),
-        Shape::Units32 { order: Order::Big, .. } => count(bytes.as_chunks().0, |unit| unit == *b"\0\0\0\n"),
+        Shape::Units16 { order, .. } => count(bytes.as_chunks().0, |unit| order.unit_16(unit) == 0x0A),
+        Shape::Units32 { order, .. } => count(bytes.as_chunks().0, |unit| order.unit_32(unit) == 0x0A),
     }
 }

@@ -154,7 +154,8 @@ impl Detector {
             }
         }
         if whole > 4 * broken {
-            let reason = format!("{whole} characters of two and more bytes are well-formed, and {broken} are not ({fault})");
+            let reason =
+                format!("{whole} characters of two and more bytes are well-formed, and {broken} are not ({fault})");
             return (Some(Encoding::Utf8), reason);
         }
         let holes = [0x81, 0x8D, 0x8F, 0x90, 0x9D];
@@ -201,9 +202,9 @@ fn first_fault(encoding: Encoding, sample: &[u8]) -> Option<Fault> {
     converter.push(sample, &mut Vec::new()).err()
 }
 
-/// Characters that most texts have some of: letters and signs up to U+024F, white space, and the stops of East Asia.
+/// Characters that most texts have some of: letters and signs up to U+017F, white space, and the stops of East Asia.
 fn is_likely(unit: u16) -> bool {
-    matches!(unit, 0x09 | 0x0A | 0x0D | 0x20..=0x7E | 0xA0..=0x24F | 0x3000..=0x3002 | 0xFF0C)
+    matches!(unit, 0x09 | 0x0A | 0x0D | 0x20..=0x7E | 0xA0..=0x17F | 0x3000..=0x3002 | 0xFF0C)
 }
 
 /// Controls that text has no use for.

@@ -1,6 +1,7 @@
 //! Short ways between encodings that much text is in: well-formed runs go through `decode` without becoming code points.
 
 use super::encoding::{Bytes, Octets, Order, Shape};
+use super::write::narrow;
 use crate::decode;
 
 /// A way from one encoding to another for text that is well-formed in RFC 3629, or is UTF-16 or Latin-1.
@@ -39,12 +40,9 @@ impl Direct {
             Self::ToUtf16(octets, order) => {
                 let common = octets.common_prefix(bytes);
                 decode::utf16_lossy_into(&bytes[..common], units);
-                let start = out.len();
-                out.resize(start + 2 * units.len(), 0);
-                let places = out[start..].as_chunks_mut().0.iter_mut().zip(units);
                 match order {
-                    Order::Little => places.for_each(|(place, unit)| *place = unit.to_le_bytes()),
-                    Order::Big => places.for_each(|(place, unit)| *place = unit.to_be_bytes()),
+                    Order::Little => narrow(units, out, u16::to_le_bytes),
+                    Order::Big => narrow(units, out, u16::to_be_bytes),
                 }
                 common
             }

@@ -121,9 +121,11 @@ impl Encoding {
     /// There is none; the error names the nearest there is.
     pub fn named(label: &str) -> Result<Self, Error> {
         let wanted = essence(label);
-        let labels = || NAMES.iter().flat_map(|&(encoding, name, rest)| {
-            core::iter::once(name).chain(rest.iter().copied()).map(move |label| (encoding, essence(label)))
-        });
+        let labels = || {
+            NAMES.iter().flat_map(|&(encoding, name, rest)| {
+                core::iter::once(name).chain(rest.iter().copied()).map(move |label| (encoding, essence(label)))
+            })
+        };
         if let Some((encoding, _)) = labels().find(|(_, label)| *label == wanted) {
             return Ok(encoding);
         }

@@ -79,7 +79,9 @@ impl Fault {
     fn rule(&self) -> String {
         let bytes = self.bytes();
         match self.reason {
-            Reason::Unencodable(code_point) => format!("unencodable: U+{code_point:04X} has no place in {}", self.encoding),
+            Reason::Unencodable(code_point) => {
+                format!("unencodable: U+{code_point:04X} has no place in {}", self.encoding)
+            }
             Reason::Unassigned => format!("unassigned: {:02X} is no character of {}", bytes[0], self.encoding),
             Reason::IllFormed(kind) if self.encoding.is_octets() => {
                 let Rule { says, source } = Rule::broken(kind, bytes);

@@ -11,11 +11,19 @@ use crate::utf8::{Kind, is_continuation};
 
 /// What the bytes at the start begin.
 enum Found {
-    Whole { len: usize, code_point: u32 },
+    Whole {
+        len: usize,
+        code_point: u32,
+    },
     /// So many bytes begin a sequence, and it does not go on.
-    Broken { matched: usize, kind: Kind },
+    Broken {
+        matched: usize,
+        kind: Kind,
+    },
     /// A leading surrogate whole in itself, unless the bytes to come make it a pair.
-    Perhaps { code_point: u32 },
+    Perhaps {
+        code_point: u32,
+    },
 }
 
 impl Octets {

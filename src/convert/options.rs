@@ -47,12 +47,8 @@ pub enum Surrogates {
 
 impl Options {
     /// The first error ends the conversion.
-    pub const STRICT: Self = Self {
-        on_error: None,
-        unit: UnitRule::MaximalSubpart,
-        mark: Mark::AsEncoded,
-        surrogates: Surrogates::Refuse,
-    };
+    pub const STRICT: Self =
+        Self { on_error: None, unit: UnitRule::MaximalSubpart, mark: Mark::AsEncoded, surrogates: Surrogates::Refuse };
 
     /// Whether all of this makes sense from one encoding to the other.
     ///

@@ -3,18 +3,44 @@
 use super::encoding::{Bytes, Order, Shape};
 use super::windows_1252;
 use crate::decode;
-use crate::spec::UnitRule;
+use crate::spec::{Replacement, UnitRule};
 use crate::utf8::Kind;
 
 /// What stands at the start of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    Whole { len: usize, code_point: u32 },
-    Broken { len: usize, kind: Kind, incomplete: bool },
+    Whole {
+        len: usize,
+        code_point: u32,
+    },
+    Broken {
+        len: usize,
+        kind: Kind,
+        incomplete: bool,
+    },
     /// A byte that is not assigned.
     Unassigned,
     /// The bytes to come decide.
     Wait,
+}
+
+/// What a reader writes for ill-formed units, so that it need not stop at them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Substitute {
+    Nothing,
+    CodePoint(u32),
+    Bytes(Replacement),
+}
+
+/// What came of reading: how many bytes were read, and what was wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) used: usize,
+    /// How many units were replaced, with the first of them and where it stands.
+    pub(super) replaced: u64,
+    pub(super) first: Option<(usize, Broken)>,
+    /// The unit behind those bytes that is not replaced.
+    pub(super) broken: Option<Broken>,
 }
 
 /// An ill-formed unit.
@@ -33,6 +59,7 @@ pub(super) struct Reader {
     rule: UnitRule,
     /// Unpaired surrogates are code points.
     pass: bool,
+    substitute: Option<Substitute>,
     /// A leading surrogate was the last that was read.
     behind_lead: bool,
     /// Something was wrong a moment ago, so it may be again.
@@ -40,8 +67,8 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(shape: Shape, rule: UnitRule, pass: bool) -> Self {
-        Self { shape, rule, pass, behind_lead: false, rough: false }
+    pub(super) fn new(shape: Shape, rule: UnitRule, pass: bool, substitute: Option<Substitute>) -> Self {
+        Self { shape, rule, pass, substitute, behind_lead: false, rough: false }
     }
 
     pub(super) fn shape(&self) -> Shape {
@@ -58,11 +85,11 @@ impl Reader {
         self.behind_lead = false;
     }
 
-    /// Appends the code points of `bytes` up to the first ill-formed unit, or to where the bytes to come decide. Says
-    /// how many bytes that are, and what is wrong there.
-    pub(super) fn read(&mut self, bytes: &[u8], last: bool, block: &mut Vec<u32>) -> (usize, Option<Broken>) {
-        /// Steps that are taken before a run is tried.
+    /// Appends the code points of `bytes` up to the first unit that is not replaced, or to where the bytes to come decide.
+    pub(super) fn read(&mut self, bytes: &[u8], last: bool, block: &mut Vec<u32>) -> Read {
+        /// Bytes that are read step by step before a run is tried.
         const STRETCH: usize = 64;
+        let mut read = Read::default();
         let mut at = 0;
         while at < bytes.len() {
             if !core::mem::take(&mut self.rough) {
@@ -72,39 +99,54 @@ impl Reader {
             }
             let end = bytes.len().min(at + STRETCH);
             while at < end {
-                match self.step(&bytes[at..], last) {
+                let broken = match self.step(&bytes[at..], last) {
                     Step::Whole { len, code_point } => {
                         block.push(code_point);
                         at += len;
+                        continue;
                     }
-                    Step::Wait => return (at, None),
-                    Step::Unassigned => return (at, Some(self.broken(Broken { len: 1, kind: None, incomplete: false }))),
-                    Step::Broken { len, kind, incomplete } => {
-                        return (at, Some(self.broken(Broken { len, kind: Some(kind), incomplete })));
-                    }
-                }
+                    Step::Wait => return Read { used: at, ..read },
+                    Step::Unassigned => Broken { len: 1, kind: None, incomplete: false },
+                    Step::Broken { len, kind, incomplete } => Broken { len, kind: Some(kind), incomplete },
+                };
+                let Some(substitute) = self.substitute else {
+                    return Read { used: at, broken: Some(broken), ..read };
+                };
+                substitute.push(&bytes[at..at + broken.len], block);
+                read.replaced += 1;
+                read.first = read.first.or(Some((at, broken)));
+                at += broken.len;
             }
         }
-        (at, None)
+        Read { used: at, ..read }
     }
 
-    /// Where in `bytes`, which were read, the code point of this index stands, and how long it is.
+    /// Where in `bytes`, which were read, the unit of the code point of this index stands, and how long it is.
     pub(super) fn place(&mut self, bytes: &[u8], last: bool, index: usize) -> (usize, usize) {
-        let mut at = 0;
-        for left in (0..=index).rev() {
-            match self.step(bytes.get(at..).unwrap_or_default(), last) {
-                Step::Whole { len, .. } if left == 0 => return (at, len),
-                Step::Whole { len, .. } => at += len,
-                _ => break,
+        let (mut at, mut left, mut unit) = (0, index, Vec::new());
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            unit.clear();
+            let len = match (self.step(rest, last), self.substitute) {
+                (Step::Whole { len, code_point }, _) => {
+                    unit.push(code_point);
+                    len
+                }
+                (Step::Broken { len, .. }, Some(substitute)) => {
+                    substitute.push(&rest[..len], &mut unit);
+                    len
+                }
+                (Step::Unassigned, Some(substitute)) => {
+                    substitute.push(&rest[..1], &mut unit);
+                    1
+                }
+                _ => return (at, 0),
+            };
+            match left.checked_sub(unit.len()) {
+                None => return (at, len),
+                Some(fewer) => (left, at) = (fewer, at + len),
             }
         }
-        (at, 0)
-    }
-
-    fn broken(&mut self, broken: Broken) -> Broken {
-        self.behind_lead = false;
-        self.rough = true;
-        broken
     }
 
     #[inline]
@@ -121,8 +163,13 @@ impl Reader {
                 None => Step::Unassigned,
             },
         };
-        if let Step::Whole { code_point, .. } = step {
-            self.behind_lead = (0xD800..0xDC00).contains(&code_point);
+        match step {
+            Step::Whole { code_point, .. } => self.behind_lead = (0xD800..0xDC00).contains(&code_point),
+            Step::Wait => {}
+            Step::Broken { .. } | Step::Unassigned => {
+                self.behind_lead = false;
+                self.rough = true;
+            }
         }
         step
     }
@@ -190,6 +237,22 @@ impl Reader {
                 run_of::<1>(bytes, block, of_byte, |code_point| !holes || code_point.wrapping_sub(0x80) >= 0x20);
                 block.len() - start
             }
+        }
+    }
+}
+
+impl Substitute {
+    fn push(self, unit: &[u8], block: &mut Vec<u32>) {
+        match self {
+            Self::Nothing => {}
+            Self::CodePoint(code_point) => block.push(code_point),
+            Self::Bytes(Replacement::SurrogateEscape) => {
+                block.extend(unit.iter().map(|&byte| 0xDC00 + u32::from(byte)))
+            }
+            Self::Bytes(Replacement::Windows1252) => {
+                block.extend(unit.iter().map(|&byte| u32::from(windows_1252::CODE_POINTS[usize::from(byte)])));
+            }
+            Self::Bytes(_) => block.extend(unit.iter().map(|&byte| u32::from(byte))),
         }
     }
 }

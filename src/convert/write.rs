@@ -62,8 +62,12 @@ impl Writer {
     fn run(&mut self, code_points: &[u32], out: &mut Vec<u8>) -> usize {
         let is_scalar = |code_point: u32| code_point.wrapping_sub(0xD800) >= 0x800 && code_point <= 0x10_FFFF;
         match self.shape {
-            Shape::Octets(octets) if octets.extends_rfc3629() => {
-                let good = good_blocks(code_points, is_scalar);
+            Shape::Octets(octets) => {
+                let (last, first) =
+                    (if octets.extends_rfc3629() { 0x10_FFFF } else { 0xFFFF }, u32::from(octets.null_as_two));
+                let good = good_blocks(code_points, |code_point| {
+                    is_scalar(code_point) && code_point <= last && code_point >= first
+                });
                 if good > 0 {
                     self.flush(out);
                     self.units.clear();
@@ -72,15 +76,9 @@ impl Writer {
                 }
                 good
             }
-            Shape::Octets(octets) => {
-                let good = good_blocks(code_points, |code_point| {
-                    code_point < 0x80 && !(octets.null_as_two && code_point == 0)
-                });
-                narrow(&code_points[..good], out, |code_point| [code_point as u8]);
-                good
-            }
             Shape::Units16 { order, .. } => {
-                let good = good_blocks(code_points, |code_point| code_point & 0xF800 != 0xD800 && code_point < 0x1_0000);
+                let good =
+                    good_blocks(code_points, |code_point| code_point & 0xF800 != 0xD800 && code_point < 0x1_0000);
                 match order {
                     Order::Little => narrow(&code_points[..good], out, |code_point| (code_point as u16).to_le_bytes()),
                     Order::Big => narrow(&code_points[..good], out, |code_point| (code_point as u16).to_be_bytes()),
@@ -238,12 +236,13 @@ fn good_blocks(code_points: &[u32], is_good: impl Fn(u32) -> bool) -> usize {
 
 /// Appends units of `N` bytes each.
 #[inline]
-fn narrow<const N: usize>(code_points: &[u32], out: &mut Vec<u8>, unit: impl Fn(u32) -> [u8; N]) {
-    let start = out.len();
-    out.resize(start + N * code_points.len(), 0);
-    for (bytes, &code_point) in out[start..].as_chunks_mut::<N>().0.iter_mut().zip(code_points) {
-        *bytes = unit(code_point);
+pub(super) fn narrow<T: Copy, const N: usize>(units: &[T], out: &mut Vec<u8>, bytes: impl Fn(T) -> [u8; N]) {
+    out.reserve(N * units.len());
+    let (blocks, rest) = units.as_chunks::<BLOCK>();
+    for block in blocks {
+        out.extend_from_slice(block.map(&bytes).as_flattened());
     }
+    rest.iter().for_each(|&unit| out.extend_from_slice(&bytes(unit)));
 }
 
 /// Appends scalar values, so many that they are whole blocks.

@@ -4,6 +4,7 @@
 #![cfg(feature = "cli")]
 
 mod check;
+mod convert;
 mod explain;
 mod hostile;
 mod list;
