@@ -14,6 +14,8 @@ pub mod spec;
 
 pub mod decode;
 
+pub mod convert;
+
 pub mod input;
 
 pub mod decoder;

@@ -4,6 +4,7 @@ use super::{Bar, Failure, Judging, Verdict, note};
 use crate::check::{ByteOptions, Options, Outcome, Plan, Stage, bytes, check, check_bytes};
 use crate::decoder::Decoder;
 use crate::report::{Certificate, Exhaustive, Report};
+use crate::spec::Contract;
 use crate::triage::ledger::Ledger;
 use clap::Args;
 use std::io::Write;
@@ -38,15 +39,24 @@ pub(super) struct Check {
     judging: Judging,
 }
 
-/// The decoders of `--bytes`, where none are named.
+/// The decoders of `--bytes`, where none are named: those of them under the standard's contract, as only verdicts count.
 const BYTE_DECODERS: &str = "own*,std,simdutf8*";
+
+fn is_standard(contract: &Contract) -> bool {
+    let Contract { detection, end, .. } = *contract;
+    [Contract::STANDARD, Contract::VALIDATOR]
+        .iter()
+        .any(|standard| *contract == Contract { detection, end, ..*standard })
+}
 
 impl Check {
     pub(super) fn run(mut self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        if self.bytes.is_some() && self.judging.selection.decoders.is_empty() {
+        let unnamed = self.bytes.is_some() && self.judging.selection.decoders.is_empty();
+        if unnamed {
             self.judging.selection.decoders = BYTE_DECODERS.to_owned();
         }
-        let boxes = self.judging.selection.decoders()?;
+        let mut boxes = self.judging.selection.decoders()?;
+        boxes.retain(|decoder| !unnamed || is_standard(&decoder.info().contract));
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.known.ledger(corpus.as_deref())?;

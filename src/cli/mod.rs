@@ -1,15 +1,19 @@
 //! The command line: one file for each verb.
 //!
-//! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder), 2 usage or environment.
+//! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder) or ill-formed input, 2 usage or
+//! environment.
 
 mod chart;
 mod check;
+mod convert;
+mod detect;
 mod explain;
 mod grammar;
 mod list;
 mod measure;
 mod minimize;
 mod nightly;
+mod output;
 mod replay;
 mod score;
 mod triage;
@@ -38,6 +42,8 @@ enum Verb {
     Check(check::Check),
     Replay(replay::Replay),
     Explain(explain::Explain),
+    Convert(convert::Convert),
+    Detect(detect::Detect),
     Chart(chart::Chart),
     List(list::List),
     Score(score::Score),
@@ -52,6 +58,8 @@ enum Verb {
 enum Verdict {
     Clean,
     Diverged,
+    /// Input was not what it was to be.
+    IllFormed,
 }
 
 /// Why a verb did not end.
@@ -109,6 +117,8 @@ impl Cli {
             Verb::Check(check) => check.run(&mut out),
             Verb::Replay(replay) => replay.run(&mut out),
             Verb::Explain(explain) => explain.run(&mut out),
+            Verb::Convert(convert) => convert.run(&mut out),
+            Verb::Detect(detect) => detect.run(&mut out),
             Verb::Chart(chart) => chart.run(&mut out),
             Verb::List(list) => list.run(&mut out),
             Verb::Score(score) => score.run(&mut out),
@@ -120,7 +130,7 @@ impl Cli {
         let flushed = out.flush();
         match result.and_then(|verdict| flushed.map(|()| verdict).map_err(Failure::Output)) {
             Ok(Verdict::Clean) => ExitCode::SUCCESS,
-            Ok(Verdict::Diverged) => ExitCode::from(1),
+            Ok(Verdict::Diverged | Verdict::IllFormed) => ExitCode::from(1),
             // Whoever reads the output has seen enough.
             Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Err(Failure::Output(error)) => fail(format_args!("standard output: {error}")),

@@ -15,6 +15,7 @@ mod java_string;
 #[cfg(feature = "peers")]
 mod mutf8;
 mod own;
+mod own_relatives;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(feature = "peers")]
@@ -42,6 +43,7 @@ use crate::decoder::Decoder;
 pub fn all() -> Vec<Box<dyn Decoder>> {
     let families = [
         own::family,
+        own_relatives::family,
         core_str::family,
         #[cfg(feature = "peers")]
         encoding_rs::family,

@@ -5,6 +5,7 @@
 
 mod chart;
 mod check;
+mod convert;
 mod explain;
 mod hostile;
 mod list;

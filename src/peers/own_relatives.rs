@@ -1,0 +1,111 @@
+//! Our own decoders of the relatives of UTF-8, and of UTF-8 under other policies: the only bridge to `convert`.
+//!
+//! Each is a conversion to RFC 2279 with its surrogates, which is generalised UTF-8.
+
+use crate::convert::{Converter, Encoding, Mark, Options};
+use crate::decoder::{Decoder, Info, Stream};
+use crate::error::Error;
+use crate::spec::grammar::{self, Grammar};
+use crate::spec::{Bom, Contract, Detection, Replacement, UnitRule};
+use crate::utf8::{ErrorLen, Malformed, Validity};
+use core::cell::RefCell;
+
+/// The decoders: each with its encoding and grammar, and where it does not do as `Contract::STANDARD` says.
+pub(super) fn family() -> Vec<Box<dyn Decoder>> {
+    use Encoding::Utf8;
+    use grammar::RFC3629;
+    let standard = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
+    let replaced = |replacement| Contract { replacement: Some(replacement), ..standard };
+    // These rules look farther than a sequence goes.
+    let cut = |unit| Contract { unit, ..Contract::STANDARD };
+    let rows: [(&'static str, Encoding, &'static Grammar, Contract); 15] = [
+        ("own-rfc2279", Encoding::Rfc2279, &grammar::RFC2279, standard),
+        ("own-rfc2279-surrogates", Encoding::Rfc2279NoSurrogates, &grammar::RFC2279_NO_SURROGATES, standard),
+        ("own-cesu-8", Encoding::Cesu8, &grammar::CESU8, standard),
+        ("own-modified-utf-8", Encoding::ModifiedUtf8, &grammar::MODIFIED_UTF8, standard),
+        ("own-wtf-8", Encoding::Wtf8, &grammar::WTF8, standard),
+        ("own-utf-8b", Utf8, &RFC3629, replaced(Replacement::SurrogateEscape)),
+        ("own-latin-1", Utf8, &RFC3629, replaced(Replacement::Latin1)),
+        ("own-windows-1252", Utf8, &RFC3629, replaced(Replacement::Windows1252)),
+        ("own-drop", Utf8, &RFC3629, replaced(Replacement::Drop)),
+        ("own-bom", Utf8, &RFC3629, Contract { bom: Bom::Strip, ..Contract::STANDARD }),
+        ("own-byte", Utf8, &RFC3629, Contract { unit: UnitRule::Byte, ..standard }),
+        ("own-run", Utf8, &RFC3629, cut(UnitRule::Run)),
+        ("own-surrogate-3", Utf8, &RFC3629, cut(UnitRule::MaximalSubpartSurrogate)),
+        ("own-lead-announced", Utf8, &RFC3629, cut(UnitRule::LeadAnnounced)),
+        ("own-swallow-non-lead", Utf8, &RFC3629, cut(UnitRule::SwallowNonLead)),
+    ];
+    let decoders = rows.into_iter().filter_map(|(name, encoding, grammar, contract)| {
+        let contract = Contract { grammar, ..contract };
+        Relative::new(name, encoding, contract).ok()
+    });
+    decoders.map(|relative| Box::new(relative) as Box<dyn Decoder>).collect()
+}
+
+struct Relative {
+    info: Info,
+    fresh: Converter,
+}
+
+impl Relative {
+    fn new(name: &'static str, encoding: Encoding, contract: Contract) -> Result<Self, Error> {
+        let options = Options {
+            on_error: contract.replacement,
+            unit: contract.unit,
+            mark: match contract.bom {
+                Bom::Keep => Mark::Keep,
+                Bom::Strip => Mark::Strip,
+            },
+            ..Options::STRICT
+        };
+        let fresh = Converter::new(encoding, Encoding::Rfc2279, options)?;
+        let version = env!("CARGO_PKG_VERSION");
+        let info = Info { name, version, package: "utfuzz", contract, lineage: |_| "own-convert" };
+        Ok(Self { info, fresh })
+    }
+}
+
+impl Decoder for Relative {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        thread_local! {
+            static UNREAD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+        }
+        UNREAD.with_borrow_mut(|out| {
+            out.clear();
+            whole(self.fresh.clone(), bytes, out)
+        })
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        whole(self.fresh.clone(), bytes, out).map(|_| ())
+    }
+
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+        Some(Box::new(self.fresh.clone()))
+    }
+}
+
+fn whole(mut converter: Converter, bytes: &[u8], out: &mut Vec<u8>) -> Option<Validity> {
+    converter.push(bytes, out).ok()?;
+    Stream::finish(&mut converter, out)
+}
+
+impl Stream for Converter {
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        // Nothing ends a conversion in which everything is replaced.
+        let _ = Converter::push(self, chunk, out);
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+        let Some(fault) = Converter::finish(self, out).ok()?.first else { return Some(Validity::Valid) };
+        let len = match fault.is_incomplete() {
+            true => ErrorLen::Incomplete,
+            false => ErrorLen::Bytes(fault.byte_len() as usize),
+        };
+        Some(Malformed { kind: fault.kind(), ..Malformed::at(fault.offset() as usize, len) }.into())
+    }
+}

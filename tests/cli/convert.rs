@@ -1,0 +1,191 @@
+//! `utfuzz convert` and `utfuzz detect`.
+
+use super::run::{Run, assert_none_wrong, command, directory_with, run, run_with_input};
+use std::fs;
+use std::path::Path;
+
+/// The names in a directory: nothing unfinished may lie about.
+fn names(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn text_goes_from_one_encoding_to_another() {
+    let directory = directory_with(&[("a", b"\xC3\xA9\n"), ("b", b"\xE2\x82\xAC")]);
+    let rows: [(&[&str], &[u8], &[u8]); 12] = [
+        (&["-f", "utf8", "-t", "latin1"], b"\xC3\xA9", b"\xE9"),
+        (&["--from", "UNICODE-1-1-UTF-8", "--to", "utf_16le", "-"], b"\xC3\xA9", b"\xE9\0"),
+        (&["-f", "x-cp1252", "-t", "utf-8"], b"\x80", b"\xE2\x82\xAC"),
+        (&["-f", "utf-8", "-t", "utf-16", "a", "b"], b"", b"\xFF\xFE\xE9\0\x0A\0\xAC\x20"),
+        (&["-f", "utf-8", "-t", "utf-8", "b", "-", "a"], b"-", b"\xE2\x82\xAC-\xC3\xA9\n"),
+        (&["-f", "utf-8", "-t", "utf-8", "--bom", "add"], b"a", b"\xEF\xBB\xBFa"),
+        (&["-f", "utf-8", "-t", "utf-8", "--bom", "strip"], b"\xEF\xBB\xBFa", b"a"),
+        (&["-f", "utf-8", "-t", "utf-8", "--bom", "detect"], b"\xFE\xFF\0a", b"a"),
+        (&["-f", "utf-8b", "-t", "wtf-8"], b"a\xFF", b"a\xED\xB3\xBF"),
+        (&["-f", "wtf-8", "-t", "utf-8b"], b"a\xED\xB3\xBF", b"a\xFF"),
+        (&["-f", "utf-16le", "-t", "wtf-8", "--surrogates", "pass"], b"\x00\xD8", b"\xED\xA0\x80"),
+        (&["-f", "mutf-8", "-t", "cesu-8"], b"\xC0\x80", b"\0"),
+    ];
+    assert_none_wrong(rows.iter().filter_map(|(args, input, wanted)| {
+        let run = run_with_input(directory.path(), &[&["convert"], *args].concat(), input);
+        let differs = || (run.out != *wanted).then(|| format!("{}: {:02X?}", run.line, run.out));
+        run.wrong_quiet(0).or_else(differs)
+    }));
+}
+
+#[test]
+fn ill_formed_input_is_named_or_replaced() {
+    let directory = directory_with(&[("bad", b"a\n\xC0\xAF\xE2\x82z")]);
+    let rows: [(&[&str], &[u8], i32); 9] = [
+        (&[], b"a\n", 1),
+        (&["--on-error", "strict"], b"a\n", 1),
+        (&["--on-error", "replace"], b"a\n\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz", 0),
+        (&["--on-error", "skip"], b"a\nz", 0),
+        (&["--on-error", "escape"], b"a\n\xC0\xAF\xE2\x82z", 0),
+        (&["--on-error", "latin1"], b"a\n\xC3\x80\xC2\xAF\xC3\xA2\xC2\x82z", 0),
+        (&["--on-error", "windows-1252"], b"a\n\xC3\x80\xC2\xAF\xC3\xA2\xE2\x80\x9Az", 0),
+        (&["--on-error", "replace", "--policy", "run"], b"a\n\xEF\xBF\xBDz", 0),
+        (&["--on-error", "replace", "--policy", "byte"], b"a\n\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz", 0),
+    ];
+    assert_none_wrong(rows.iter().filter_map(|(args, wanted, status)| {
+        let run = run(directory.path(), &[&["convert", "-f", "utf8", "-t", "utf8", "bad"], *args].concat());
+        let who = if *status == 0 { "note: bad: " } else { "utfuzz: bad: byte 2, line 2: C0: overlong-2: " };
+        let told =
+            run.err().starts_with(who) && run.err().contains("byte 2, line 2: ") && run.err().lines().count() == 1;
+        let unsaid = || (!told).then(|| format!("{}: {:?}", run.line, run.err()));
+        let differs = || (run.out != *wanted).then(|| format!("{}: {:02X?}", run.line, run.out));
+        run.wrong_status(*status).or_else(unsaid).or_else(differs).or_else(|| run.controls().filter(|_| *status == 1))
+    }));
+}
+
+#[test]
+fn bad_use_is_refused_in_one_line() {
+    let directory = directory_with(&[("a", b"a"), ("tree/a", b"a")]);
+    let rows: [(&[&str], &[&str]); 13] = [
+        (&["-f", "utf-9", "-t", "utf-8"], &["\"utf-9\"", "did you mean UTF-8?"]),
+        (&["-f", "utf-8", "-t", "klingon"], &["\"klingon\"", "WTF-8"]),
+        (&["-f", "utf-8", "-t", "\u{1B}[2J"], &["no encoding is named"]),
+        (&["-f", "utf-8", "-t", "latin1", "--bom", "add"], &["ISO-8859-1", "byte order mark"]),
+        (&["-f", "utf-8", "-t", "utf-16", "--bom", "strip"], &["UTF-16LE"]),
+        (&["-f", "utf-16le", "-t", "utf-8", "--on-error", "latin1"], &["UTF-16LE"]),
+        (&["-f", "latin1", "-t", "utf-8", "--on-error", "replace", "--policy", "byte"], &["ISO-8859-1", "policy"]),
+        (&["-f", "utf-8", "-t", "utf-8", "--policy", "byte"], &["--policy", "strict"]),
+        (&["-f", "utf-8", "-t", "utf-8", "nowhere"], &["nowhere"]),
+        (&["-f", "utf-8", "-t", "utf-8", "tree"], &["tree"]),
+        (&["-f", "utf-8", "-t", "utf-8", "a", "-o", "no/where"], &["no/where"]),
+        (&["-f", "utf-8", "-t", "utf-8", "a", "-o", "tree"], &["tree"]),
+        (&["-f", "utf-8", "-t", "utf-8", "a", "-o", ""], &["No such file"]),
+    ];
+    assert_none_wrong(rows.iter().filter_map(|(args, says)| {
+        let run = run(directory.path(), &[&["convert"], *args].concat());
+        run.wrong_refusal(says).or_else(|| run.controls())
+    }));
+    assert_eq!(names(directory.path()), ["a", "tree"]);
+    let usage: [&[&str]; 3] = [&[], &["-f", "utf-8"], &["-f", "utf-8", "-t", "utf-8", "--on-error", "panic"]];
+    assert_none_wrong(usage.iter().filter_map(|args| {
+        let run = run(directory.path(), &[&["convert"], *args].concat());
+        run.wrong_status(2)
+    }));
+}
+
+#[test]
+fn a_file_is_written_whole_or_not_at_all() {
+    let directory = directory_with(&[("good", b"\xC3\xA9"), ("bad", b"abc\xFF"), ("out", b"before")]);
+    let path = |name: &str| directory.path().join(name);
+    let convert = |args: &[&str]| run(directory.path(), &[&["convert", "-f", "utf8", "-t", "latin1"], args].concat());
+    assert_none_wrong(convert(&["bad", "-o", "out"]).wrong_status(1));
+    assert_none_wrong(convert(&["good", "bad", "-o", "new"]).wrong_status(1));
+    assert_eq!(fs::read(path("out")).unwrap(), b"before");
+    assert_eq!(names(directory.path()), ["bad", "good", "out"]);
+    assert_none_wrong(convert(&["good", "-o", "out"]).wrong_quiet(0));
+    assert_none_wrong(convert(&["good", "-o", "good"]).wrong_quiet(0));
+    assert_eq!((fs::read(path("out")).unwrap(), fs::read(path("good")).unwrap()), (b"\xE9".to_vec(), b"\xE9".to_vec()));
+    assert_eq!(names(directory.path()), ["bad", "good", "out"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_modes_and_devices_stay_what_they_are() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let directory = directory_with(&[("in", b"a"), ("out", b"before")]);
+    let path = |name: &str| directory.path().join(name);
+    fs::set_permissions(path("out"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("out", path("link")).unwrap();
+    let convert = |output: &str| run(directory.path(), &["convert", "-f", "utf8", "-t", "utf16le", "in", "-o", output]);
+    assert_none_wrong(
+        [convert("link"), convert("new"), convert("/dev/null")].iter().filter_map(|run| run.wrong_quiet(0)),
+    );
+    assert_eq!(fs::read(path("out")).unwrap(), b"a\0");
+    assert_eq!(fs::metadata(path("out")).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
+    assert_eq!(fs::metadata(path("new")).unwrap().permissions().mode() & 0o077 & !0o022, 0o044);
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_and_a_signal_leave_nothing_behind() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let directory = directory_with(&[("in", b"a"), ("out", b"before")]);
+    let full = run(directory.path(), &["convert", "-f", "utf8", "-t", "utf8", "in", "-o", "/dev/full"]);
+    assert_none_wrong(full.wrong_refusal(&["/dev/full"]));
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        // Endless input, as far as it goes.
+        let mut command = command(directory.path(), &["convert", "-f", "utf8", "-t", "utf16", "-o", "out"]);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&[b'a'; 1 << 20]).unwrap();
+        assert!(names(directory.path()).iter().any(|name| name.starts_with(".utfuzz-")));
+        let killed = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let output = child.wait_with_output().unwrap();
+        assert!(!output.status.success(), "{signal}");
+        assert!(output.stderr.is_empty(), "{signal}: {:?}", Run::of(&command, output).err());
+        assert_eq!(names(directory.path()), ["in", "out"], "{signal}");
+        assert_eq!(fs::read(directory.path().join("out")).unwrap(), b"before");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_ends_a_conversion() {
+    let directory = directory_with(&[("long", &b"0123456789\n".repeat(1 << 17))]);
+    for args in [&["convert", "-f", "utf8", "-t", "utf16", "long"][..], &["detect", "long"]] {
+        let mut command = command(directory.path(), args);
+        let output = command.stdout(std::io::pipe().unwrap().1).output().unwrap();
+        assert_none_wrong(Run::of(&command, output).wrong_quiet(0));
+    }
+}
+
+#[test]
+fn detect_says_which_encoding_and_why() {
+    let files: [(&str, &[u8]); 6] = [
+        ("ascii", b"a\n"),
+        ("utf8", b"\xEF\xBB\xBF\xC3\xA9"),
+        ("western", b"a\n\x93caf\xE9\x94"),
+        ("utf16", b"a\0b\0\n\0"),
+        ("cesu", b"\xED\xA0\xBD\xED\xB8\x80"),
+        ("noise", b"\xFF\x01\x02\x03\x9B\x1B[2J"),
+    ];
+    let directory = directory_with(&files);
+    let all = run(directory.path(), &["detect", "ascii", "utf8", "western", "utf16", "cesu"]);
+    assert_none_wrong(all.wrong_quiet(0).or_else(|| all.controls()));
+    let out = all.out();
+    let starts = ["ascii: UTF-8: ", "utf8: UTF-8: ", "western: windows-1252: ", "utf16: UTF-16LE: ", "cesu: CESU-8: "];
+    for (line, start) in out.lines().zip(starts) {
+        assert!(line.starts_with(start), "{line}");
+    }
+    assert_eq!(out.lines().count(), starts.len());
+    assert!(out.contains("byte 2, line 2: 93: continuation"), "{out}");
+    let noise = run_with_input(directory.path(), &["detect", "--json"], files[5].1);
+    assert_none_wrong(noise.wrong_quiet(1));
+    let row = &noise.json()[0];
+    assert_eq!((&row["encoding"], &row["valid_utf8"]), (&serde_json::Value::Null, &false.into()));
+    assert_eq!((&row["name"], &row["first_error"]["offset"]), (&"standard input".into(), &0.into()));
+    assert_eq!(row["first_error"]["kind"], "invalid-byte");
+    let missing = run(directory.path(), &["detect", "ascii", "nowhere"]);
+    assert_none_wrong(missing.wrong_refusal(&["nowhere"]));
+}

@@ -1,0 +1,449 @@
+//! Conversions, against `spec`: every scalar value between any two encodings, every cut, every error.
+
+use utfuzz::convert::{Converter, Detector, Encoding, Fault, Mark, Options, Reason, Surrogates};
+use utfuzz::spec::grammar::{self, Grammar};
+use utfuzz::spec::{Contract, Replacement, UnitRule, code_points, encode, validity};
+use utfuzz::utf8::{Kind, Validity};
+
+/// What the standard says an encoding is: the bytes of a code point, if it has any.
+fn expected(encoding: Encoding, code_point: u32) -> Option<Vec<u8>> {
+    let is_surrogate = (0xD800..0xE000).contains(&code_point);
+    let unit_16 = |big: bool| {
+        let scalar = char::from_u32(code_point)?;
+        let units = scalar.encode_utf16(&mut [0; 2]).to_vec();
+        Some(units.iter().flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect())
+    };
+    let unit_32 = |last: u32, big: bool| {
+        let bytes = if big { code_point.to_be_bytes() } else { code_point.to_le_bytes() };
+        (!is_surrogate && code_point <= last).then(|| bytes.to_vec())
+    };
+    let by_windows = |holes: bool| {
+        let is = |byte: &u8| Replacement::Windows1252.code_points(&[*byte]).eq([code_point]);
+        let byte = (0..=0xFF).find(|byte| code_point < 0x3000 && is(byte))?;
+        let is_hole = (0x80..0xA0).contains(&code_point);
+        (!(holes && is_hole)).then(|| vec![byte])
+    };
+    let by_grammar = |grammar: &'static Grammar| {
+        let mut out = Vec::new();
+        encode(grammar, code_point, &mut out).ok().map(|()| out)
+    };
+    match encoding {
+        Encoding::Utf8 => by_grammar(&grammar::RFC3629),
+        Encoding::Rfc2279 => by_grammar(&grammar::RFC2279),
+        Encoding::Rfc2279NoSurrogates => by_grammar(&grammar::RFC2279_NO_SURROGATES),
+        Encoding::Cesu8 => by_grammar(&grammar::CESU8),
+        Encoding::ModifiedUtf8 => by_grammar(&grammar::MODIFIED_UTF8),
+        Encoding::Wtf8 => by_grammar(&grammar::WTF8),
+        Encoding::Utf8b => match code_point {
+            0xDC80..=0xDCFF => Some(vec![code_point as u8]),
+            _ => by_grammar(&grammar::RFC3629),
+        },
+        Encoding::Utf16 | Encoding::Utf16Le => unit_16(false),
+        Encoding::Utf16Be => unit_16(true),
+        Encoding::Ucs2Le => unit_16(false).filter(|bytes: &Vec<u8>| bytes.len() == 2),
+        Encoding::Ucs2Be => unit_16(true).filter(|bytes: &Vec<u8>| bytes.len() == 2),
+        Encoding::Utf32 | Encoding::Utf32Le => unit_32(0x10_FFFF, false),
+        Encoding::Utf32Be => unit_32(0x10_FFFF, true),
+        Encoding::Ucs4Le => unit_32(0x7FFF_FFFF, false),
+        Encoding::Ucs4Be => unit_32(0x7FFF_FFFF, true),
+        Encoding::Ascii => (code_point < 0x80).then(|| vec![code_point as u8]),
+        Encoding::Latin1 => u8::try_from(code_point).ok().map(|byte| vec![byte]),
+        Encoding::Windows1252 => by_windows(false),
+        Encoding::Windows1252Strict => by_windows(true),
+    }
+}
+
+/// No byte order mark is looked for or written.
+const PLAIN: Options = Options { mark: Mark::Keep, ..Options::STRICT };
+
+fn replacing(replacement: Replacement) -> Options {
+    Options { on_error: Some(replacement), ..PLAIN }
+}
+
+/// The output, and the first fault or what ended it.
+fn convert(
+    from: Encoding,
+    to: Encoding,
+    options: Options,
+    chunks: &[&[u8]],
+) -> (Vec<u8>, Result<Option<Fault>, Fault>) {
+    let mut converter = Converter::new(from, to, options).unwrap();
+    let mut out = Vec::new();
+    let pushed: Result<(), Fault> = chunks.iter().try_for_each(|chunk| converter.push(chunk, &mut out));
+    let finished = converter.finish(&mut out);
+    assert!(pushed.is_ok() || finished.is_err(), "what ended the conversion is forgotten");
+    (out, finished.map(|summary| summary.first))
+}
+
+/// What some have beside scalar values. No leading surrogate stands before a trailing one.
+const OTHERS: [u32; 14] = [
+    0xDC00,
+    0xDC7F,
+    0xDC80,
+    0xDCFF,
+    0xDD00,
+    0xDFFF,
+    0xD800,
+    0xDBFF,
+    0x11_0000,
+    0x1F_FFFF,
+    0x20_0000,
+    0x3FF_FFFF,
+    0x400_0000,
+    0x7FFF_FFFF,
+];
+
+/// What every code point is in one encoding, one after the other.
+struct Spelled {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Spelled {
+    fn of(encoding: Encoding, code_points: &[u32]) -> Self {
+        let (mut bytes, mut ends) = (Vec::new(), vec![0]);
+        for &code_point in code_points {
+            bytes.extend(expected(encoding, code_point).unwrap_or_default());
+            ends.push(bytes.len());
+        }
+        Self { bytes, ends }
+    }
+
+    /// Empty where the encoding does not have it.
+    fn at(&self, index: usize) -> &[u8] {
+        &self.bytes[self.ends[index]..self.ends[index + 1]]
+    }
+}
+
+#[test]
+fn every_scalar_value_goes_from_any_encoding_to_any_other() {
+    let code_points: Vec<u32> = ('\0'..=char::MAX).map(u32::from).chain(OTHERS).collect();
+    let spelled: Vec<_> = Encoding::all().map(|encoding| (encoding, Spelled::of(encoding, &code_points))).collect();
+    for (from, here) in &spelled {
+        for (to, there) in &spelled {
+            let (mut text, mut wanted, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+            for index in (0..code_points.len()).filter(|&index| !here.at(index).is_empty()) {
+                match there.at(index) {
+                    [] => refused.push(index),
+                    bytes => {
+                        text.extend_from_slice(here.at(index));
+                        wanted.extend_from_slice(bytes);
+                    }
+                }
+            }
+            assert!(wanted.len() >= 0x80, "{from} to {to}");
+            let (out, ended) = convert(*from, *to, PLAIN, &[&text]);
+            assert!(out == wanted && ended == Ok(None), "{from} to {to}: {ended:?}");
+            // The first, the last and some between of what the other cannot say.
+            let some = refused.iter().step_by(refused.len() / 50 + 1).chain(refused.last());
+            for &index in some {
+                let bytes = here.at(index);
+                let text =
+                    if from.is_octets() || from.is_single_byte() { [b"ab", bytes].concat() } else { bytes.to_vec() };
+                let (out, ended) = convert(*from, *to, PLAIN, &[&text]);
+                let fault = ended.unwrap_err();
+                assert_eq!(fault.reason(), Reason::Unencodable(code_points[index]), "{from} to {to}");
+                assert_eq!(fault.offset() as usize, text.len() - bytes.len(), "{from} to {to}");
+                assert_eq!((fault.bytes(), fault.encoding()), (bytes, *to));
+                assert_eq!(out.is_empty(), fault.offset() == 0);
+            }
+        }
+    }
+}
+
+/// Strings with something to cut in every encoding, ill-formed places among them.
+const CUT: [&[u8]; 9] = [
+    b"",
+    b"a\nb",
+    b"\xEF\xBB\xBFa\xE2\x82\xAC\xF0\x9F\x98\x80\n\xC3\xA9",
+    b"a\xED\xA0\xBD\xED\xB8\x80\xED\xA0\xBD.\xED\xB0\x80",
+    b"\xC0\x80\x00\xC0\xAF\xF4\x90\x80\x80\xFC\x84\x80\x80\x80\x80\xFD\xBF",
+    b"\xFF\xFEa\x00\x3D\xD8\x00\xDEb\x00\x3D\xD8\x0A\x00\x00\xDC\x3D\xD8",
+    b"\xFE\xFF\x00a\xD8\x3D\xDE\x00\xD8\x3D\x00\x0A\xDE\x00\x00",
+    b"\xFF\xFE\x00\x00a\x00\x00\x00\x00\xF6\x01\x00\x00\xD8\x00\x00\xFF\xFF\xFF\xFFa\x00",
+    b"\x80\x81\x9D\xE9\xFF\xED\xA0\xF0\x90\x80\xE2\x82",
+];
+
+#[test]
+fn chunks_cut_anywhere_give_the_whole() {
+    let replacements = [None, Some(Replacement::ReplacementCharacter), Some(Replacement::Drop)];
+    let marks = [Mark::AsEncoded, Mark::Keep, Mark::Strip, Mark::Add, Mark::Detect];
+    let rules = [UnitRule::MaximalSubpart, UnitRule::Run, UnitRule::LeadAnnounced, UnitRule::MaximalSubpartSurrogate];
+    let mut conversions = 0;
+    for from in Encoding::all() {
+        for to in Encoding::all() {
+            for on_error in replacements {
+                for (mark, unit) in marks.into_iter().zip(rules.into_iter().cycle()) {
+                    let options = Options { on_error, mark, unit, surrogates: Surrogates::Refuse };
+                    if Converter::new(from, to, options).is_err() {
+                        continue;
+                    }
+                    for text in CUT {
+                        let whole = convert(from, to, options, &[text]);
+                        for cut in 0..=text.len() {
+                            let (first, second) = text.split_at(cut);
+                            let parts = convert(from, to, options, &[first, &[], second]);
+                            assert_eq!(parts, whole, "{from} to {to}, {options:?}: {text:02X?} cut at {cut}");
+                        }
+                        let bytes: Vec<&[u8]> = text.chunks(1).collect();
+                        assert_eq!(
+                            convert(from, to, options, &bytes),
+                            whole,
+                            "{from} to {to}, {options:?}: {text:02X?}"
+                        );
+                        conversions += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(conversions > 20_000, "{conversions}");
+}
+
+/// Every string of up to three bytes over those where grammars part, and some longer.
+fn ill_formed() -> Vec<Vec<u8>> {
+    let alphabet = *b"\x00\x41\x7F\x80\x8F\x90\x9F\xA0\xAF\xB0\xBF\xC0\xC2\xDF\xE0\xED\xEF\xF0\xF4\xF8\xFC\xFF";
+    let mut strings = vec![Vec::new()];
+    let mut longer = strings.clone();
+    for _ in 0..3 {
+        longer = longer
+            .iter()
+            .flat_map(|string| alphabet.iter().map(move |&byte| [&string[..], &[byte]].concat()))
+            .collect();
+        strings.extend(longer.iter().cloned());
+    }
+    strings.extend(CUT.map(<[u8]>::to_vec));
+    strings
+}
+
+#[test]
+fn what_is_ill_formed_is_replaced_as_the_standard_says_behind_and_before_much_text() {
+    let rows = [
+        (Encoding::Utf8, &grammar::RFC3629),
+        (Encoding::Rfc2279, &grammar::RFC2279),
+        (Encoding::Cesu8, &grammar::CESU8),
+        (Encoding::ModifiedUtf8, &grammar::MODIFIED_UTF8),
+        (Encoding::Wtf8, &grammar::WTF8),
+    ];
+    let strings = ill_formed();
+    let text = "naïve 世界, ".repeat(20);
+    for (from, grammar) in rows {
+        let contract = Contract { grammar, ..Contract::STANDARD };
+        for string in &strings {
+            for bytes in [string.clone(), [text.as_bytes(), string, text.as_bytes()].concat()] {
+                let (out, ended) =
+                    convert(from, Encoding::Ucs4Le, Options { surrogates: Surrogates::Pass, ..PLAIN }, &[&bytes]);
+                let is_valid = from == Encoding::Rfc2279 && validity(&contract, &bytes).is_valid();
+                if is_valid {
+                    let units: Vec<u8> = code_points(&contract, &bytes).flat_map(u32::to_le_bytes).collect();
+                    assert_eq!((out, ended), (units, Ok(None)), "{from}: {bytes:02X?}");
+                }
+                let (out, ended) =
+                    convert(from, Encoding::Rfc2279, replacing(Replacement::ReplacementCharacter), &[&bytes]);
+                let mut wanted = Vec::new();
+                for code_point in code_points(&contract, &bytes) {
+                    encode(&grammar::RFC2279, code_point, &mut wanted).unwrap();
+                }
+                assert_eq!(out, wanted, "{from}: {bytes:02X?}");
+                let first = ended.unwrap();
+                let expected = match validity(&contract, &bytes) {
+                    Validity::Valid => None,
+                    Validity::Invalid(malformed) => malformed.valid_up_to.zip(malformed.kind),
+                };
+                let said = first.map(|fault| (fault.offset() as usize, fault.kind().unwrap()));
+                assert_eq!(said, expected, "{from}: {bytes:02X?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_bytes_come_back_through_utf_8b() {
+    for bytes in ill_formed() {
+        let (escaped, ended) = convert(Encoding::Utf8b, Encoding::Wtf8, PLAIN, &[&bytes]);
+        assert_eq!(ended, Ok(None));
+        assert!(validity(&Contract { grammar: &grammar::WTF8, ..Contract::STANDARD }, &escaped).is_valid());
+        let (back, ended) = convert(Encoding::Wtf8, Encoding::Utf8b, PLAIN, &[&escaped]);
+        assert_eq!((back, ended), (bytes.clone(), Ok(None)));
+        // And as an answer to errors, where the output has no surrogates.
+        let same = convert(Encoding::Utf8, Encoding::Utf8, replacing(Replacement::SurrogateEscape), &[&bytes]);
+        assert_eq!(same.0, bytes);
+    }
+}
+
+#[test]
+fn surrogates_that_meet_join_in_wtf_8_and_pass_where_they_may() {
+    let pass = Options { surrogates: Surrogates::Pass, ..PLAIN };
+    let apart = b"\xED\xA0\xBD\xED\xB8\x80";
+    let joined = "😀".as_bytes();
+    assert_eq!(convert(Encoding::Rfc2279, Encoding::Wtf8, PLAIN, &[&apart[..3], &apart[3..]]).0, joined);
+    assert_eq!(convert(Encoding::Rfc2279, Encoding::Wtf8, PLAIN, &[&apart[..3]]).0, apart[..3]);
+    assert_eq!(
+        convert(Encoding::Utf16Le, Encoding::Wtf8, pass, &[b"\x3D\xD8a\x00\x3D\xD8\x00\xDE"]).0,
+        *b"\xED\xA0\xBDa\xF0\x9F\x98\x80"
+    );
+    let lone = b"\x00\xDC\x3D\xD8";
+    let (out, ended) = convert(Encoding::Utf16Le, Encoding::Utf8, PLAIN, &[lone]);
+    assert_eq!((out.len(), ended.unwrap_err().kind()), (0, Some(Kind::Surrogate)));
+    for to in [Encoding::Utf8, Encoding::Cesu8, Encoding::Utf16Be, Encoding::Utf32Le, Encoding::Ucs2Le] {
+        let (out, ended) = convert(Encoding::Utf16Le, to, pass, &[lone]);
+        assert_eq!(ended, Ok(None), "{to}");
+        assert_eq!(convert(to, Encoding::Utf16Le, pass, &[&out]), (lone.to_vec(), Ok(None)), "{to}");
+    }
+    // A surrogate that may still find its other half waits for it.
+    let (out, _) = convert(Encoding::Cesu8, Encoding::Utf16Le, pass, &[&apart[..4], &apart[4..], &apart[..3]]);
+    assert_eq!(out, b"\x3D\xD8\x00\xDE\x3D\xD8");
+}
+
+#[test]
+fn a_fault_says_where_and_why() {
+    let rows: [(Encoding, Encoding, &[u8], &str); 8] = [
+        (
+            Encoding::Utf8,
+            Encoding::Utf16Le,
+            b"a\nb\xC0\xAF",
+            "byte 3, line 2: C0: overlong-2: the start of an overlong 2-byte form",
+        ),
+        (
+            Encoding::Utf8,
+            Encoding::Latin1,
+            "a\n\n€".as_bytes(),
+            "byte 3, line 3: E2 82 AC: unencodable: U+20AC has no place in ISO-8859-1",
+        ),
+        (
+            Encoding::Windows1252Strict,
+            Encoding::Utf8,
+            b"\n\x81",
+            "byte 1, line 2: 81: unassigned: 81 is no character of windows-1252-strict",
+        ),
+        (
+            Encoding::Utf16Le,
+            Encoding::Utf8,
+            b"\n\x00\x00\xDC",
+            "byte 2, line 2: 00 DC: surrogate in UTF-16LE: a surrogate without",
+        ),
+        (
+            Encoding::Utf16Be,
+            Encoding::Utf8,
+            b"\x00\n\x00",
+            "byte 2, line 2: 00: incomplete in UTF-16BE: the input ends before",
+        ),
+        (
+            Encoding::Utf32Be,
+            Encoding::Utf8,
+            b"\x00\x11\x00\x00",
+            "byte 0, line 1: 00 11 00 00: too-large in UTF-32BE: beyond",
+        ),
+        (Encoding::Cesu8, Encoding::Utf8, "a😀".as_bytes(), "byte 1, line 1: F0: four-byte: "),
+        (Encoding::ModifiedUtf8, Encoding::Utf8, b"a\x00", "byte 1, line 1: 00: null: "),
+    ];
+    for (from, to, bytes, says) in rows {
+        let fault = convert(from, to, PLAIN, &[bytes]).1.unwrap_err();
+        assert!(fault.to_string().starts_with(says), "{fault}");
+    }
+}
+
+#[test]
+fn the_first_of_two_faults_is_told_whatever_it_is() {
+    let options = replacing(Replacement::ReplacementCharacter);
+    for (bytes, offset) in [(&b"a\xE2\x82\xAC\xFF"[..], 1), (b"ab\xFF\xE2\x82\xAC", 2)] {
+        let (out, ended) = convert(Encoding::Utf8, Encoding::Latin1, options, &[bytes]);
+        assert_eq!(ended.unwrap().map(|fault| fault.offset()), Some(offset));
+        assert!(out.ends_with(b"??"));
+    }
+    // What cannot be said ends it where errors are read as bytes, and is what is told then.
+    let (out, ended) =
+        convert(Encoding::Utf8, Encoding::Latin1, replacing(Replacement::Latin1), &[b"\xFF\n\xE2\x82\xAC"]);
+    let fault = ended.unwrap_err();
+    assert_eq!((out, fault.offset(), fault.line()), (b"\xFF\n".to_vec(), 2, 2));
+    assert_eq!(fault.reason(), Reason::Unencodable(0x20AC));
+}
+
+#[test]
+fn byte_order_marks_are_kept_stripped_added_and_believed() {
+    use Encoding::{Utf8, Utf16, Utf16Be, Utf16Le, Utf32, Utf32Be};
+    let rows: [(Encoding, Encoding, Mark, &[u8], &[u8]); 14] = [
+        (Utf8, Utf8, Mark::AsEncoded, b"\xEF\xBB\xBFa", b"\xEF\xBB\xBFa"),
+        (Utf8, Utf8, Mark::Strip, b"\xEF\xBB\xBF\xEF\xBB\xBFa", b"\xEF\xBB\xBFa"),
+        (Utf8, Utf8, Mark::Add, b"a", b"\xEF\xBB\xBFa"),
+        (Utf8, Utf8, Mark::Add, b"\xEF\xBB\xBFa", b"\xEF\xBB\xBFa"),
+        (Utf8, Utf8, Mark::Detect, b"\xFF\xFEa\0", b"a"),
+        (Utf8, Utf8, Mark::Detect, b"\xFE\xFF\0a", b"a"),
+        (Utf16Le, Utf8, Mark::Detect, b"\xEF\xBB\xBFa", b"a"),
+        (Utf8, Utf8, Mark::Detect, b"\xFF\xFE\0\0a\0\0\0", b"a"),
+        (Utf16, Utf8, Mark::AsEncoded, b"\xFE\xFF\0a", b"a"),
+        (Utf16, Utf8, Mark::AsEncoded, b"a\0", b"a"),
+        (Utf16, Utf16Be, Mark::Keep, b"\xFF\xFEa\0", b"\xFE\xFF\0a"),
+        (Utf8, Utf16, Mark::AsEncoded, b"a", b"\xFF\xFEa\0"),
+        (Utf32Be, Utf32, Mark::AsEncoded, b"\0\0\0a", b"\xFF\xFE\0\0a\0\0\0"),
+        (Utf32, Utf32Be, Mark::Add, b"\0\0\xFE\xFF\0\0\0a", b"\0\0\xFE\xFF\0\0\0a"),
+    ];
+    for (from, to, mark, bytes, wanted) in rows {
+        let (out, ended) = convert(from, to, Options { mark, ..Options::STRICT }, &[bytes]);
+        assert_eq!((&out[..], ended), (wanted, Ok(None)), "{from} to {to}, {mark:?}: {bytes:02X?}");
+    }
+    // A second input goes on in the same output.
+    let mut converter = Converter::new(Utf16, Utf16, Options::STRICT).unwrap();
+    let mut out = Vec::new();
+    for input in [b"\xFE\xFF\0a", b"\xFF\xFEb\0"] {
+        converter.push(input, &mut out).unwrap();
+        assert_eq!(converter.finish(&mut out).unwrap().read, 4);
+    }
+    assert_eq!(out, b"\xFF\xFEa\0b\0");
+}
+
+#[test]
+fn options_that_make_no_sense_together_are_refused() {
+    use Encoding::{Latin1, Utf8, Utf16, Utf16Le};
+    let rows = [
+        (Utf16Le, Utf8, replacing(Replacement::Latin1), "single bytes"),
+        (Latin1, Utf8, Options { unit: UnitRule::Byte, ..replacing(Replacement::Drop) }, "no relative of UTF-8"),
+        (Utf8, Utf8, Options { unit: UnitRule::Byte, ..PLAIN }, "policy"),
+        (Utf8, Latin1, Options { mark: Mark::Add, ..PLAIN }, "no byte order mark"),
+        (Utf8, Utf16, Options { mark: Mark::Strip, ..PLAIN }, "UTF-16LE"),
+    ];
+    for (from, to, options, says) in rows {
+        let error = Converter::new(from, to, options).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn the_likeliest_encoding_is_found() {
+    let text = "Grüße aus Köln, naïve “façade” – 世界 😀\n".repeat(30);
+    let western = "Grüße aus Köln, naïve “façade” – œuvre\n".repeat(30);
+    let encoded = |to, text: &str| {
+        let (out, ended) = convert(Encoding::Utf8, to, Options::STRICT, &[text.as_bytes()]);
+        assert_eq!(ended, Ok(None));
+        out
+    };
+    let lone = [text.as_bytes(), b"\xED\xA0\x80"].concat();
+    let random: Vec<u8> = (0..4000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let rows: Vec<(Vec<u8>, Option<Encoding>)> = vec![
+        (Vec::new(), Some(Encoding::Utf8)),
+        (b"plain\n".to_vec(), Some(Encoding::Utf8)),
+        (text.clone().into_bytes(), Some(Encoding::Utf8)),
+        ([text.as_bytes(), b"\xFF"].concat(), Some(Encoding::Utf8)),
+        (encoded(Encoding::Utf16, &text), Some(Encoding::Utf16Le)),
+        (encoded(Encoding::Utf16Le, &text), Some(Encoding::Utf16Le)),
+        (encoded(Encoding::Utf16Be, &text), Some(Encoding::Utf16Be)),
+        (encoded(Encoding::Utf16Le, "你好，世界。这是一个测试。"), Some(Encoding::Utf16Le)),
+        (encoded(Encoding::Utf32Le, &text), Some(Encoding::Utf32Le)),
+        (encoded(Encoding::Utf32Be, &text), Some(Encoding::Utf32Be)),
+        (encoded(Encoding::Cesu8, &text), Some(Encoding::Cesu8)),
+        (encoded(Encoding::ModifiedUtf8, "a\0😀"), Some(Encoding::ModifiedUtf8)),
+        (lone, Some(Encoding::Wtf8)),
+        (b"\xF4\x90\x80\x80".to_vec(), Some(Encoding::Rfc2279)),
+        (encoded(Encoding::Windows1252, &western), Some(Encoding::Windows1252)),
+        (b"caf\xE9 na\xEFve".to_vec(), Some(Encoding::Latin1)),
+        (random, None),
+    ];
+    for (bytes, encoding) in rows {
+        let mut detector = Detector::new();
+        bytes.chunks(7).for_each(|chunk| detector.push(chunk));
+        let detection = detector.finish();
+        assert_eq!(detection.encoding, encoding, "{} ({:02X?} …)", detection.reason, &bytes[..bytes.len().min(16)]);
+        assert_eq!(detection.not_utf8.is_none(), std::str::from_utf8(&bytes).is_ok());
+        assert_eq!(detection.read, bytes.len() as u64);
+    }
+}
