@@ -9,6 +9,10 @@
 //! `UTFUZZ_FEATURES` selects groups of behaviour features by name, separated by commas, to measure what each is worth;
 //! `none` leaves libFuzzer with code coverage alone, and every input is judged in full.
 
+mod roundtrip;
+
+pub use roundtrip::{Deviation, RoundTrip};
+
 use crate::decoder::Decoder;
 use crate::input::Case;
 use crate::input::generate::Structured;
@@ -247,6 +251,14 @@ pub fn streaming_with(more: fn() -> Vec<Box<dyn Decoder>>, input: &CutInput<'_>)
 /// Target `structured`: segments drawn from the file.
 pub fn structured(input: &Shown) -> bool {
     run(Scope::All, Vec::new, &Case::new(&input.0.0))
+}
+
+/// Target `roundtrip`: conversions there and back, drawn from the file.
+pub fn roundtrip(input: &RoundTrip) {
+    if let Some(deviation) = input.deviation() {
+        eprintln!("\n{input:?}\n{deviation}");
+        std::process::abort();
+    }
 }
 
 /// A structured input whose `Debug` prints who says what of it.
