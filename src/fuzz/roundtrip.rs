@@ -7,6 +7,7 @@
 
 use crate::convert::{Converter, Encoding, Fault, Mark, Options, Surrogates};
 use crate::spec::grammar::Form;
+use crate::spec::model::{generalised_len, push_form};
 use crate::spec::{self, Contract, Grammar};
 use arbitrary::{Arbitrary, Unstructured};
 use core::fmt;
@@ -43,9 +44,32 @@ impl<'a> Arbitrary<'a> for RoundTrip {
         let count = u.int_in_range(0..=48)?;
         let highest = u.choose(&[0x7F, 0xFF, 0xD7FF, 0x10_FFFF, 0x7FFF_FFFF])?;
         let text = (0..count).map(|_| Ok(code_point(u)? & highest)).collect::<arbitrary::Result<_>>()?;
-        Ok(Self { through, text, bytes: u.bytes(u.len())?.to_vec(), cut })
+        let mut bytes = Vec::new();
+        while !u.is_empty() {
+            push_segment(u, &mut bytes)?;
+        }
+        Ok(Self { through, text, bytes, cut })
     }
 }
+
+/// A code point in a form of any length, needed or not, sometimes cut off; or bytes as they come.
+fn push_segment(u: &mut Unstructured<'_>, bytes: &mut Vec<u8>) -> arbitrary::Result<()> {
+    let len = u.int_in_range(0..=8)?;
+    if len == 0 {
+        let count = u.len().min(4);
+        bytes.extend_from_slice(u.bytes(count)?);
+        return Ok(());
+    }
+    let code_point = code_point(u)?;
+    let len = if len > 6 { generalised_len(code_point) } else { len };
+    push_form(code_point & (u32::MAX >> (32 - BITS[len - 1])), len, bytes);
+    let cut_off = if u.ratio(1, 8)? { u.int_in_range(0..=len - 1)? } else { 0 };
+    bytes.truncate(bytes.len() - cut_off);
+    Ok(())
+}
+
+/// How many bits a form of each length has (RFC 2279 §2).
+const BITS: [u32; 6] = [7, 11, 16, 21, 26, 31];
 
 /// Near the bounds of the forms, or anywhere.
 fn code_point(u: &mut Unstructured<'_>) -> arbitrary::Result<u32> {
