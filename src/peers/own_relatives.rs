@@ -9,6 +9,7 @@ use crate::spec::grammar::{self, Grammar};
 use crate::spec::{Bom, Contract, Detection, Replacement, UnitRule};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use core::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 
 /// The decoders: each with its encoding and grammar, and where it does not do as `Contract::STANDARD` says.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
@@ -45,6 +46,8 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 struct Relative {
     info: Info,
     fresh: Converter,
+    /// Those that have finished, which are as new.
+    idle: Mutex<Vec<Converter>>,
 }
 
 impl Relative {
@@ -61,7 +64,17 @@ impl Relative {
         let fresh = Converter::new(encoding, Encoding::Rfc2279, options)?;
         let version = env!("CARGO_PKG_VERSION");
         let info = Info { name, version, package: "utfuzz", contract, lineage: |_| "own-convert" };
-        Ok(Self { info, fresh })
+        Ok(Self { info, fresh, idle: Mutex::default() })
+    }
+
+    fn whole(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<Validity> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = idle().pop();
+        let mut converter = known.unwrap_or_else(|| self.fresh.clone());
+        Stream::push(&mut converter, bytes, out);
+        let validity = Stream::finish(&mut converter, out);
+        idle().push(converter);
+        validity
     }
 }
 
@@ -76,22 +89,17 @@ impl Decoder for Relative {
         }
         UNREAD.with_borrow_mut(|out| {
             out.clear();
-            whole(self.fresh.clone(), bytes, out)
+            self.whole(bytes, out)
         })
     }
 
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        whole(self.fresh.clone(), bytes, out).map(|_| ())
+        self.whole(bytes, out).map(|_| ())
     }
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
         Some(Box::new(self.fresh.clone()))
     }
-}
-
-fn whole(mut converter: Converter, bytes: &[u8], out: &mut Vec<u8>) -> Option<Validity> {
-    converter.push(bytes, out).ok()?;
-    Stream::finish(&mut converter, out)
 }
 
 impl Stream for Converter {
