@@ -103,7 +103,7 @@ fn encodings() -> String {
 }
 
 /// Bytes that are read at a time.
-const CHUNK: usize = 256 << 10;
+const CHUNK: usize = 64 << 10;
 
 impl Convert {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {

@@ -215,10 +215,10 @@ impl Converter {
         }
         let leaves_out =
             mark == Mark::AsEncoded && was_marked || matches!(mark, Mark::Strip | Mark::Add | Mark::Detect);
-        let found = self.reader.shape().mark();
         let mut left_out = 0;
-        if leaves_out && !found.is_empty() && bytes.starts_with(&found) {
-            left_out = found.len();
+        if leaves_out {
+            let found = self.reader.shape().mark();
+            left_out = if bytes.starts_with(&found) { found.len() } else { 0 };
             self.tally.offset += left_out as u64;
         }
         let adds = mark == Mark::Add || self.to.is_marked() && mark != Mark::Keep;
@@ -400,17 +400,20 @@ impl Tally {
     }
 }
 
-/// How many of the code points are U+000A.
+/// How many of the code points of a piece are U+000A.
 fn line_feeds(bytes: &[u8], shape: Shape) -> u64 {
-    /// So few that a byte counts them.
+    /// So few bytes that a byte counts them.
     const FEW: usize = 255;
-    fn count<T: Copy>(units: &[T], is_line_feed: impl Fn(T) -> bool) -> u64 {
-        let few = |units: &[T]| units.iter().fold(0u8, |count, &unit| count + u8::from(is_line_feed(unit)));
-        units.chunks(FEW).map(|units| u64::from(few(units))).sum()
-    }
+    let in_few = |bytes: &[u8]| bytes.iter().fold(0u8, |count, &byte| count + u8::from(byte == b'\n'));
     match shape {
-        Shape::Octets(_) | Shape::Bytes(_) => count(bytes, |byte| byte == b'\n'),
-        Shape::Units16 { order, .. } => count(bytes.as_chunks().0, |unit| order.unit_16(unit) == 0x0A),
-        Shape::Units32 { order, .. } => count(bytes.as_chunks().0, |unit| order.unit_32(unit) == 0x0A),
+        Shape::Octets(_) | Shape::Bytes(_) => bytes.chunks(FEW).map(|few| u64::from(in_few(few))).sum(),
+        Shape::Units16 { order, .. } => {
+            let units = bytes.as_chunks().0.iter().map(|&unit| order.unit_16(unit));
+            units.fold(0u32, |count, unit| count + u32::from(unit == 0x0A)).into()
+        }
+        Shape::Units32 { order, .. } => {
+            let units = bytes.as_chunks().0.iter().map(|&unit| order.unit_32(unit));
+            units.fold(0u32, |count, unit| count + u32::from(unit == 0x0A)).into()
+        }
     }
 }

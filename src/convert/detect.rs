@@ -137,7 +137,7 @@ impl Detector {
             if little >= big { (Encoding::Utf16Le, little, big) } else { (Encoding::Utf16Be, big, little) };
         // Where it is UTF-8 at the same time it takes more to believe it.
         let share = if not_utf8.is_none() { 2 } else { 50 };
-        let believed = most * share > units.len() && most > 4 * least && self.read % 2 == 0;
+        let believed = most * share > units.len() && most > 2 * least && self.read % 2 == 0;
         (believed && first_fault(encoding, whole(2)).is_none()).then(|| {
             let reason = format!("{most} of the first {} units of two bytes are likely characters", units.len());
             (Some(encoding), reason)

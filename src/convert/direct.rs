@@ -1,17 +1,18 @@
 //! Short ways between encodings that much text is in: well-formed runs go through `decode` without becoming code points.
 
 use super::encoding::{Bytes, Octets, Order, Shape};
-use super::write::narrow;
 use crate::decode;
 
-/// A way from one encoding to another for text that is well-formed in RFC 3629, or is UTF-16 or Latin-1.
+/// A way from one encoding to another for text that is well-formed in RFC 3629, or is UTF-16, ASCII or Latin-1.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Direct {
     /// The bytes mean the same.
     Copy(Octets),
     ToUtf16(Octets, Order),
     FromUtf16(Order),
+    Utf16(Order, Order),
     FromLatin1,
+    Ascii,
 }
 
 impl Direct {
@@ -22,6 +23,12 @@ impl Direct {
             (Shape::Octets(from), Shape::Units16 { order, pairs: true }) => Some(Self::ToUtf16(from, order)),
             (Shape::Units16 { order, pairs: true }, Shape::Octets(to)) if to.extends_rfc3629() => {
                 Some(Self::FromUtf16(order))
+            }
+            (Shape::Units16 { order, pairs: true }, Shape::Units16 { order: to, pairs: true }) => {
+                Some(Self::Utf16(order, to))
+            }
+            (Shape::Bytes(Bytes::Ascii), Shape::Bytes(_) | Shape::Octets(Octets { null_as_two: false, .. })) => {
+                Some(Self::Ascii)
             }
             (Shape::Bytes(Bytes::Latin1), Shape::Octets(to)) if to.extends_rfc3629() => Some(Self::FromLatin1),
             _ => None,
@@ -40,10 +47,7 @@ impl Direct {
             Self::ToUtf16(octets, order) => {
                 let common = octets.common_prefix(bytes);
                 decode::utf16_lossy_into(&bytes[..common], units);
-                match order {
-                    Order::Little => narrow(units, out, u16::to_le_bytes),
-                    Order::Big => narrow(units, out, u16::to_be_bytes),
-                }
+                order.write_16(units, out);
                 common
             }
             Self::FromUtf16(order) => {
@@ -51,6 +55,17 @@ impl Direct {
                 let paired = paired_prefix(units);
                 decode::from_utf16_lossy_into(&units[..paired], out);
                 2 * paired
+            }
+            Self::Utf16(order, to) => {
+                units.extend(bytes.as_chunks().0.iter().map(|&bytes| order.unit_16(bytes)));
+                let paired = paired_prefix(units);
+                to.write_16(&units[..paired], out);
+                2 * paired
+            }
+            Self::Ascii => {
+                let ascii = if bytes.is_ascii() { bytes.len() } else { 0 };
+                out.extend_from_slice(&bytes[..ascii]);
+                ascii
             }
             Self::FromLatin1 => {
                 decode::from_latin_1_into(bytes, out);

@@ -204,20 +204,18 @@ impl Reader {
 
     /// Appends the code points of as many bytes as are well-formed without a second look, and says how many.
     fn run(&self, bytes: &[u8], block: &mut Vec<u32>) -> usize {
+        /// Bytes of Windows-1252 that are looked up before they are taken for Latin-1 again.
+        const FEW: usize = 256;
         match self.shape {
             Shape::Octets(octets) => {
                 let common = octets.common_prefix(bytes);
                 decode::utf32_lossy_into(&bytes[..common], block);
                 common
             }
-            Shape::Units16 { order, .. } => {
-                let start = block.len();
-                run_of::<2>(bytes, block, |unit| order.unit_16(unit).into(), |unit| unit & 0xF800 != 0xD800);
-                2 * (block.len() - start)
-            }
+            Shape::Units16 { order, pairs } => 2 * run_of_16(bytes.as_chunks().0, order, pairs, block),
             Shape::Units32 { order, last } => {
                 let start = block.len();
-                let is_scalar = |unit: u32| unit.wrapping_sub(0xD800) >= 0x800 && unit <= last;
+                let is_scalar = |unit: u32| (unit.wrapping_sub(0xD800) >= 0x800) & (unit <= last);
                 run_of::<4>(bytes, block, |unit| order.unit_32(unit), is_scalar);
                 4 * (block.len() - start)
             }
@@ -232,9 +230,13 @@ impl Reader {
             }
             Shape::Bytes(Bytes::Windows1252 { holes }) => {
                 let start = block.len();
-                let of_byte = |[byte]: [u8; 1]| windows_1252::CODE_POINTS[usize::from(byte)].into();
-                // The holes are the only code points of 80..9F.
-                run_of::<1>(bytes, block, of_byte, |code_point| !holes || code_point.wrapping_sub(0x80) >= 0x20);
+                // Mostly Latin-1; the holes are the only code points of 80..9F.
+                run_of::<1>(bytes, block, |[byte]| byte.into(), |byte| byte.wrapping_sub(0x80) >= 0x20);
+                if block.len() == start {
+                    let of_byte = |[byte]: [u8; 1]| windows_1252::CODE_POINTS[usize::from(byte)].into();
+                    let few = &bytes[..bytes.len().min(FEW)];
+                    run_of::<1>(few, block, of_byte, |code_point| !holes | (code_point.wrapping_sub(0x80) >= 0x20));
+                }
                 block.len() - start
             }
         }
@@ -271,12 +273,48 @@ fn run_of<const N: usize>(
 ) {
     const UNITS: usize = 32;
     for units in bytes.as_chunks::<N>().0.as_chunks::<UNITS>().0 {
-        let code_points = units.map(&read);
+        let mut code_points = [0; UNITS];
+        code_points.iter_mut().zip(units).for_each(|(place, &unit)| *place = read(unit));
         if !code_points.iter().fold(true, |all, &code_point| all & is_good(code_point)) {
             return;
         }
         block.extend_from_slice(&code_points);
     }
+}
+
+/// Appends the code points of units up to the first surrogate that is not one of a pair, or thereabouts, and says how many
+/// units that are.
+fn run_of_16(units: &[[u8; 2]], order: Order, pairs: bool, block: &mut Vec<u32>) -> usize {
+    const UNITS: usize = 32;
+    let mut at = 0;
+    while let Some(some) = units[at..].first_chunk::<UNITS>() {
+        let mut code_points = [0; UNITS];
+        code_points.iter_mut().zip(some).for_each(|(place, &unit)| *place = u32::from(order.unit_16(unit)));
+        if code_points.iter().fold(true, |all, &unit| all & (unit & 0xF800 != 0xD800)) {
+            block.extend_from_slice(&code_points);
+            at += UNITS;
+            continue;
+        }
+        // The last unit may be the first of a pair, and is left to the next block.
+        let (mut taken, mut len) = (0, 0);
+        while taken < UNITS - 1 {
+            let (first, second) = (code_points[taken], code_points[taken + 1]);
+            let is_pair = pairs && first & 0xFC00 == 0xD800 && second & 0xFC00 == 0xDC00;
+            if !is_pair && first & 0xF800 == 0xD800 {
+                break;
+            }
+            // Written behind what has been read.
+            code_points[len] = if is_pair { 0x1_0000 + ((first & 0x3FF) << 10) + (second & 0x3FF) } else { first };
+            taken += 1 + usize::from(is_pair);
+            len += 1;
+        }
+        block.extend_from_slice(&code_points[..len]);
+        at += taken;
+        if taken < UNITS - 1 {
+            break;
+        }
+    }
+    at
 }
 
 impl Order {

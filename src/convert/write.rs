@@ -60,13 +60,13 @@ impl Writer {
 
     /// Appends the code points up to the first block of them that wants a second look, and says how many.
     fn run(&mut self, code_points: &[u32], out: &mut Vec<u8>) -> usize {
-        let is_scalar = |code_point: u32| code_point.wrapping_sub(0xD800) >= 0x800 && code_point <= 0x10_FFFF;
+        let is_scalar = |code_point: u32| (code_point.wrapping_sub(0xD800) >= 0x800) & (code_point <= 0x10_FFFF);
         match self.shape {
             Shape::Octets(octets) => {
                 let (last, first) =
                     (if octets.extends_rfc3629() { 0x10_FFFF } else { 0xFFFF }, u32::from(octets.null_as_two));
                 let good = good_blocks(code_points, |code_point| {
-                    is_scalar(code_point) && code_point <= last && code_point >= first
+                    is_scalar(code_point) & (code_point <= last) & (code_point >= first)
                 });
                 if good > 0 {
                     self.flush(out);
@@ -76,18 +76,17 @@ impl Writer {
                 }
                 good
             }
-            Shape::Units16 { order, .. } => {
-                let good =
-                    good_blocks(code_points, |code_point| code_point & 0xF800 != 0xD800 && code_point < 0x1_0000);
-                match order {
-                    Order::Little => narrow(&code_points[..good], out, |code_point| (code_point as u16).to_le_bytes()),
-                    Order::Big => narrow(&code_points[..good], out, |code_point| (code_point as u16).to_be_bytes()),
-                }
+            Shape::Units16 { order, pairs } => {
+                let last = if pairs { 0x10_FFFF } else { 0xFFFF };
+                let good = good_blocks(code_points, |code_point| is_scalar(code_point) & (code_point <= last));
+                self.units.clear();
+                push_utf16(&code_points[..good], &mut self.units);
+                order.write_16(&self.units, out);
                 good
             }
             Shape::Units32 { order, last } => {
                 let good = good_blocks(code_points, |code_point| {
-                    code_point.wrapping_sub(0xD800) >= 0x800 && code_point <= last
+                    (code_point.wrapping_sub(0xD800) >= 0x800) & (code_point <= last)
                 });
                 match order {
                     Order::Little => narrow(&code_points[..good], out, u32::to_le_bytes),
@@ -96,8 +95,12 @@ impl Writer {
                 good
             }
             Shape::Bytes(bytes) => {
-                let end = if bytes == Bytes::Latin1 { 0x100 } else { 0x80 };
-                let good = good_blocks(code_points, |code_point| code_point < end);
+                let as_latin_1 = |code_point: u32| match bytes {
+                    Bytes::Latin1 => code_point < 0x100,
+                    Bytes::Ascii => code_point < 0x80,
+                    Bytes::Windows1252 { .. } => (code_point < 0x80) | (code_point.wrapping_sub(0xA0) < 0x60),
+                };
+                let good = good_blocks(code_points, as_latin_1);
                 narrow(&code_points[..good], out, |code_point| [code_point as u8]);
                 good
             }
@@ -210,6 +213,13 @@ impl Order {
         }
     }
 
+    pub(super) fn write_16(self, units: &[u16], out: &mut Vec<u8>) {
+        match self {
+            Self::Little => narrow(units, out, u16::to_le_bytes),
+            Self::Big => narrow(units, out, u16::to_be_bytes),
+        }
+    }
+
     fn bytes_16(self, unit: u16) -> [u8; 2] {
         match self {
             Self::Little => unit.to_le_bytes(),
@@ -236,11 +246,13 @@ fn good_blocks(code_points: &[u32], is_good: impl Fn(u32) -> bool) -> usize {
 
 /// Appends units of `N` bytes each.
 #[inline]
-pub(super) fn narrow<T: Copy, const N: usize>(units: &[T], out: &mut Vec<u8>, bytes: impl Fn(T) -> [u8; N]) {
+fn narrow<T: Copy, const N: usize>(units: &[T], out: &mut Vec<u8>, bytes: impl Fn(T) -> [u8; N]) {
     out.reserve(N * units.len());
     let (blocks, rest) = units.as_chunks::<BLOCK>();
     for block in blocks {
-        out.extend_from_slice(block.map(&bytes).as_flattened());
+        let mut places = [[0; N]; BLOCK];
+        places.iter_mut().zip(block).for_each(|(place, &unit)| *place = bytes(unit));
+        out.extend_from_slice(places.as_flattened());
     }
     rest.iter().for_each(|&unit| out.extend_from_slice(&bytes(unit)));
 }
@@ -248,16 +260,22 @@ pub(super) fn narrow<T: Copy, const N: usize>(units: &[T], out: &mut Vec<u8>, by
 /// Appends scalar values, so many that they are whole blocks.
 fn push_utf16(scalars: &[u32], units: &mut Vec<u16>) {
     for block in scalars.as_chunks::<BLOCK>().0 {
+        let mut places = [0; 2 * BLOCK];
+        let mut len = BLOCK;
         if block.iter().fold(0, |all, &scalar| all | scalar) < 0x1_0000 {
-            units.extend_from_slice(&block.map(|scalar| scalar as u16));
-            continue;
-        }
-        for &scalar in block {
-            match scalar {
-                0..=0xFFFF => units.push(scalar as u16),
-                _ => units.extend_from_slice(&halves(scalar).map(|half| half as u16)),
+            places.iter_mut().zip(block).for_each(|(place, &scalar)| *place = scalar as u16);
+        } else {
+            len = 0;
+            for &scalar in block {
+                // Both are written, and the second is overwritten where there is but one.
+                let is_pair = scalar >= 0x1_0000;
+                let [lead, trail] = halves(scalar.max(0x1_0000));
+                places[len] = if is_pair { lead } else { scalar } as u16;
+                places[(len + 1) % (2 * BLOCK)] = trail as u16;
+                len += 1 + usize::from(is_pair);
             }
         }
+        units.extend_from_slice(&places[..len]);
     }
 }
 

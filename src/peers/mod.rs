@@ -36,6 +36,7 @@ mod utf8_iter;
 mod wtf8;
 
 pub use cpu::features;
+pub use own_relatives::policies;
 
 use crate::decoder::Decoder;
 

@@ -64,7 +64,7 @@ fn ill_formed_input_is_named_or_replaced() {
 #[test]
 fn bad_use_is_refused_in_one_line() {
     let directory = directory_with(&[("a", b"a"), ("tree/a", b"a")]);
-    let rows: [(&[&str], &[&str]); 13] = [
+    let rows: [(&[&str], &[&str]); 12] = [
         (&["-f", "utf-9", "-t", "utf-8"], &["\"utf-9\"", "did you mean UTF-8?"]),
         (&["-f", "utf-8", "-t", "klingon"], &["\"klingon\"", "WTF-8"]),
         (&["-f", "utf-8", "-t", "\u{1B}[2J"], &["no encoding is named"]),
@@ -77,7 +77,6 @@ fn bad_use_is_refused_in_one_line() {
         (&["-f", "utf-8", "-t", "utf-8", "tree"], &["tree"]),
         (&["-f", "utf-8", "-t", "utf-8", "a", "-o", "no/where"], &["no/where"]),
         (&["-f", "utf-8", "-t", "utf-8", "a", "-o", "tree"], &["tree"]),
-        (&["-f", "utf-8", "-t", "utf-8", "a", "-o", ""], &["No such file"]),
     ];
     assert_none_wrong(rows.iter().filter_map(|(args, says)| {
         let run = run(directory.path(), &[&["convert"], *args].concat());
@@ -155,7 +154,8 @@ fn a_reader_that_leaves_early_ends_a_conversion() {
     let directory = directory_with(&[("long", &b"0123456789\n".repeat(1 << 17))]);
     for args in [&["convert", "-f", "utf8", "-t", "utf16", "long"][..], &["detect", "long"]] {
         let mut command = command(directory.path(), args);
-        let output = command.stdout(std::io::pipe().unwrap().1).output().unwrap();
+        let (_, unread) = std::io::pipe().unwrap();
+        let output = command.stdout(unread).output().unwrap();
         assert_none_wrong(Run::of(&command, output).wrong_quiet(0));
     }
 }
