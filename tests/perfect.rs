@@ -53,9 +53,12 @@ impl Stream for PerfectStream {
         self.read.extend_from_slice(chunk);
         if matches!(self.contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte) {
             let subparts = Contract { unit: UnitRule::MaximalSubpart, ..self.contract };
-            let last = spec::units(&subparts, &self.read).last();
-            let waits = last.filter(|unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. }));
-            self.write(waits.map_or(self.read.len(), |unit| unit.start), out);
+            let goes_on = |start: &usize| {
+                let first = spec::units(&subparts, &self.read[*start..]).next();
+                first.is_some_and(|unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. }))
+            };
+            let waits = spec::units(&self.contract, &self.read).map(|unit| unit.start).find(goes_on);
+            self.write(waits.unwrap_or(self.read.len()), out);
         }
     }
 

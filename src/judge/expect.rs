@@ -3,7 +3,7 @@
 
 use crate::spec::grammar::{Form, Grammar};
 use crate::spec::model::{generalised_len, malformed, payload, stripped};
-use crate::spec::{self, Automaton, Bom, Contract, Reading, Replacement, Unit, UnitRule};
+use crate::spec::{self, Automaton, Bom, Contract, Reading, Replacement, Unit, UnitRule, units};
 use crate::utf8::{BYTE_ORDER_MARK, Malformed, Validity};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -176,12 +176,22 @@ impl<'a> Expectation<'a> {
     pub(super) fn decided_by(&self, cut: usize) -> usize {
         let (contract, read) = (self.contract(), &self.bytes[..cut]);
         let Some(replacement) = contract.replacement else { return 0 };
+        let subparts = Contract { unit: UnitRule::MaximalSubpart, ..*contract };
         let mut decided = cut;
-        self.automaton.ill_formed(&Contract { unit: UnitRule::MaximalSubpart, ..*contract }, read, |unit| {
-            if let Reading::IllFormed { incomplete: true, .. } = unit.reading {
+        let is_incomplete = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. });
+        self.automaton.ill_formed(&subparts, read, |unit| {
+            if is_incomplete(&unit) {
                 decided = unit.start;
             }
         });
+        // Byte by byte, a sequence may begin inside a subpart that did not become a pair.
+        if contract.unit == UnitRule::Byte {
+            /// Bytes of the longest sequence.
+            const LONGEST: usize = 6;
+            let begins =
+                |start: &usize| units(&subparts, &read[*start..]).next().is_some_and(|unit| is_incomplete(&unit));
+            decided = (cut.saturating_sub(LONGEST - 1)..decided).find(begins).unwrap_or(decided);
+        }
         let read = &read[..decided];
         if !self.output.identity {
             let mut out = Vec::new();
