@@ -12,7 +12,11 @@ pub(super) enum Direct {
     FromUnits(Units),
     /// From units to those of the same value, in the other order perhaps.
     Units(Units, Order),
-    FromLatin1,
+    /// From single bytes to text.
+    FromBytes(Bytes),
+    /// From single bytes to units.
+    BytesToUnits(Bytes, Order),
+    /// ASCII, as it is.
     Ascii,
 }
 
@@ -39,7 +43,8 @@ impl Direct {
             (Shape::Bytes(Bytes::Ascii), Shape::Bytes(_) | Shape::Octets(Octets { null_as_two: false, .. })) => {
                 Some(Self::Ascii)
             }
-            (Shape::Bytes(Bytes::Latin1), Shape::Octets(to)) if to.extends_rfc3629() => Some(Self::FromLatin1),
+            (Shape::Bytes(from), Shape::Octets(to)) if to.extends_rfc3629() => Some(Self::FromBytes(from)),
+            (Shape::Bytes(from), Shape::Units16 { order, .. }) => Some(Self::BytesToUnits(from, order)),
             _ => None,
         }
     }
@@ -73,13 +78,25 @@ impl Direct {
                 2 * good
             }
             Self::Ascii => {
-                let ascii = if bytes.is_ascii() { bytes.len() } else { 0 };
+                let ascii = Bytes::Ascii.clean_prefix(bytes);
                 out.extend_from_slice(&bytes[..ascii]);
                 ascii
             }
-            Self::FromLatin1 => {
+            Self::FromBytes(Bytes::Latin1) => {
                 decode::from_latin_1_into(bytes, out);
                 bytes.len()
+            }
+            Self::FromBytes(from) => {
+                let clean = from.clean_prefix(bytes);
+                from.extend(&bytes[..clean], units);
+                decode::from_utf16_lossy_into(units, out);
+                clean
+            }
+            Self::BytesToUnits(from, order) => {
+                let clean = from.clean_prefix(bytes);
+                from.extend(&bytes[..clean], units);
+                order.write_16(units, out);
+                clean
             }
         }
     }
