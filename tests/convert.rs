@@ -362,7 +362,8 @@ fn the_first_of_two_faults_is_told_whatever_it_is() {
 #[test]
 fn byte_order_marks_are_kept_stripped_added_and_believed() {
     use Encoding::{Utf8, Utf16, Utf16Be, Utf16Le, Utf32, Utf32Be};
-    let rows: [(Encoding, Encoding, Mark, &[u8], &[u8]); 14] = [
+    type Row = (Encoding, Encoding, Mark, &'static [u8], &'static [u8]);
+    let rows: [Row; 14] = [
         (Utf8, Utf8, Mark::AsEncoded, b"\xEF\xBB\xBFa", b"\xEF\xBB\xBFa"),
         (Utf8, Utf8, Mark::Strip, b"\xEF\xBB\xBF\xEF\xBB\xBFa", b"\xEF\xBB\xBFa"),
         (Utf8, Utf8, Mark::Add, b"a", b"\xEF\xBB\xBFa"),

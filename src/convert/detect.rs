@@ -125,7 +125,7 @@ impl Detector {
         for (encoding, order) in [(Encoding::Utf32Le, Order::Little), (Encoding::Utf32Be, Order::Big)] {
             let units = whole(4).as_chunks().0;
             let zeros = units.iter().filter(|&&unit| order.unit_32(unit) >> 16 == 0).count();
-            if zeros * 2 > units.len() && self.read % 4 == 0 && first_fault(encoding, whole(4)).is_none() {
+            if zeros * 2 > units.len() && self.read.is_multiple_of(4) && first_fault(encoding, whole(4)).is_none() {
                 let reason = format!("{zeros} of the first {} units of four bytes have two zeros", units.len());
                 return Some((Some(encoding), reason));
             }
@@ -137,7 +137,7 @@ impl Detector {
             if little >= big { (Encoding::Utf16Le, little, big) } else { (Encoding::Utf16Be, big, little) };
         // Where it is UTF-8 at the same time it takes more to believe it.
         let share = if not_utf8.is_none() { 2 } else { 50 };
-        let believed = most * share > units.len() && most > 2 * least && self.read % 2 == 0;
+        let believed = most * share > units.len() && most > 2 * least && self.read.is_multiple_of(2);
         (believed && first_fault(encoding, whole(2)).is_none()).then(|| {
             let reason = format!("{most} of the first {} units of two bytes are likely characters", units.len());
             (Some(encoding), reason)

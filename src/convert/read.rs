@@ -204,8 +204,6 @@ impl Reader {
 
     /// Appends the code points of as many bytes as are well-formed without a second look, and says how many.
     fn run(&self, bytes: &[u8], block: &mut Vec<u32>) -> usize {
-        /// Bytes of Windows-1252 that are looked up before they are taken for Latin-1 again.
-        const FEW: usize = 256;
         match self.shape {
             Shape::Octets(octets) => {
                 let common = octets.common_prefix(bytes);
@@ -219,25 +217,10 @@ impl Reader {
                 run_of::<4>(bytes, block, |unit| order.unit_32(unit), is_scalar);
                 4 * (block.len() - start)
             }
-            Shape::Bytes(Bytes::Latin1) => {
-                block.extend(bytes.iter().map(|&byte| u32::from(byte)));
-                bytes.len()
-            }
-            Shape::Bytes(Bytes::Ascii) => {
-                let start = block.len();
-                run_of::<1>(bytes, block, |[byte]| byte.into(), |byte| byte < 0x80);
-                block.len() - start
-            }
-            Shape::Bytes(Bytes::Windows1252 { holes }) => {
-                let start = block.len();
-                // Mostly Latin-1; the holes are the only code points of 80..9F.
-                run_of::<1>(bytes, block, |[byte]| byte.into(), |byte| byte.wrapping_sub(0x80) >= 0x20);
-                if block.len() == start {
-                    let of_byte = |[byte]: [u8; 1]| windows_1252::CODE_POINTS[usize::from(byte)].into();
-                    let few = &bytes[..bytes.len().min(FEW)];
-                    run_of::<1>(few, block, of_byte, |code_point| !holes | (code_point.wrapping_sub(0x80) >= 0x20));
-                }
-                block.len() - start
+            Shape::Bytes(kind) => {
+                let clean = kind.clean_prefix(bytes);
+                kind.extend(&bytes[..clean], block);
+                clean
             }
         }
     }
@@ -339,13 +322,37 @@ impl Bytes {
     /// The code point of a byte; none where it is not assigned.
     #[inline]
     pub(super) fn code_point(self, byte: u8) -> Option<u32> {
+        let is_assigned = match self {
+            Self::Latin1 | Self::Windows1252 { holes: false } => true,
+            Self::Ascii => byte.is_ascii(),
+            Self::Windows1252 { holes: true } => !windows_1252::is_hole(byte),
+        };
+        let code_point = match self {
+            Self::Latin1 | Self::Ascii => byte.into(),
+            Self::Windows1252 { .. } => windows_1252::CODE_POINTS[usize::from(byte)].into(),
+        };
+        is_assigned.then_some(code_point)
+    }
+
+    /// How many bytes at the start are assigned, a block of them at a time.
+    pub(super) fn clean_prefix(self, bytes: &[u8]) -> usize {
+        const BLOCK: usize = 256;
+        let is_clean = |block: &&[u8]| match self {
+            Self::Latin1 | Self::Windows1252 { holes: false } => true,
+            Self::Ascii => block.is_ascii(),
+            Self::Windows1252 { holes: true } => {
+                !block.iter().fold(false, |any, &byte| any | windows_1252::is_hole(byte))
+            }
+        };
+        bytes.chunks(BLOCK).take_while(is_clean).map(<[u8]>::len).sum()
+    }
+
+    /// Appends the code points of bytes that are assigned.
+    pub(super) fn extend<T: From<u8> + From<u16>>(self, bytes: &[u8], out: &mut Vec<T>) {
         match self {
-            Self::Latin1 => Some(byte.into()),
-            Self::Ascii => byte.is_ascii().then_some(byte.into()),
-            Self::Windows1252 { holes } => {
-                let code_point = u32::from(windows_1252::CODE_POINTS[usize::from(byte)]);
-                let is_hole = (0x80..0xA0).contains(&code_point);
-                (!(holes && is_hole)).then_some(code_point)
+            Self::Latin1 | Self::Ascii => out.extend(bytes.iter().map(|&byte| T::from(byte))),
+            Self::Windows1252 { .. } => {
+                out.extend(bytes.iter().map(|&byte| T::from(windows_1252::CODE_POINTS[usize::from(byte)])));
             }
         }
     }

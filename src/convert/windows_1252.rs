@@ -18,6 +18,12 @@ pub(super) static CODE_POINTS: [u16; 256] = {
     table
 };
 
+/// Whether the byte has no code point of its own.
+#[inline]
+pub(super) fn is_hole(byte: u8) -> bool {
+    (byte == 0x81) | (byte == 0x8D) | (byte == 0x8F) | (byte == 0x90) | (byte == 0x9D)
+}
+
 /// The byte of each code point up to the last that has one; 0 where there is none, and for U+0000.
 static BYTES: [u8; 0x2123] = {
     let mut table = [0; 0x2123];

@@ -260,20 +260,21 @@ fn narrow<T: Copy, const N: usize>(units: &[T], out: &mut Vec<u8>, bytes: impl F
 /// Appends scalar values, so many that they are whole blocks.
 fn push_utf16(scalars: &[u32], units: &mut Vec<u16>) {
     for block in scalars.as_chunks::<BLOCK>().0 {
-        let mut places = [0; 2 * BLOCK];
-        let mut len = BLOCK;
         if block.iter().fold(0, |all, &scalar| all | scalar) < 0x1_0000 {
+            let mut places = [0; BLOCK];
             places.iter_mut().zip(block).for_each(|(place, &scalar)| *place = scalar as u16);
-        } else {
-            len = 0;
-            for &scalar in block {
-                // Both are written, and the second is overwritten where there is but one.
-                let is_pair = scalar >= 0x1_0000;
-                let [lead, trail] = halves(scalar.max(0x1_0000));
-                places[len] = if is_pair { lead } else { scalar } as u16;
-                places[(len + 1) % (2 * BLOCK)] = trail as u16;
-                len += 1 + usize::from(is_pair);
-            }
+            units.extend_from_slice(&places);
+            continue;
+        }
+        let mut places = [0; 2 * BLOCK];
+        let mut len = 0;
+        for &scalar in block {
+            // Both are written, and the second is overwritten where there is but one.
+            let is_pair = scalar >= 0x1_0000;
+            let [lead, trail] = halves(scalar.max(0x1_0000));
+            places[len] = if is_pair { lead } else { scalar } as u16;
+            places[(len + 1) % (2 * BLOCK)] = trail as u16;
+            len += 1 + usize::from(is_pair);
         }
         units.extend_from_slice(&places[..len]);
     }
@@ -297,8 +298,8 @@ fn push_three(code_point: u32, out: &mut Vec<u8>) {
 /// Forms of four to six bytes, for what is beyond U+10FFFF.
 fn push_long(code_point: u32, out: &mut Vec<u8>) {
     match code_point {
-        ..0x20_0000 => out.push(0xF0 | (code_point >> 18) as u8),
-        ..0x400_0000 => out.extend_from_slice(&[0xF8 | (code_point >> 24) as u8, tail(code_point >> 18)]),
+        0..=0x1F_FFFF => out.push(0xF0 | (code_point >> 18) as u8),
+        0x20_0000..=0x3FF_FFFF => out.extend_from_slice(&[0xF8 | (code_point >> 24) as u8, tail(code_point >> 18)]),
         _ => out.extend_from_slice(&[0xFC | (code_point >> 30) as u8, tail(code_point >> 24), tail(code_point >> 18)]),
     }
     out.extend_from_slice(&[tail(code_point >> 12), tail(code_point >> 6), tail(code_point)]);
