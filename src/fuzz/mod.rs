@@ -225,7 +225,7 @@ pub fn differential(bytes: &[u8]) -> bool {
 
 /// Target `relatives`: as [`differential`], for decoders of the relatives of UTF-8.
 pub fn relatives(bytes: &[u8]) -> bool {
-    run(Scope::Relatives, Vec::new, &Case::new(bytes))
+    run(Scope::Relatives, peers::policies, &Case::new(bytes))
 }
 
 /// Target `plain`: as [`differential`], every question put to every decoder, and nothing said of behaviour.

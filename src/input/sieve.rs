@@ -2,7 +2,8 @@
 //!
 //! To CESU-8 every byte from F0 on is the same, so of the strings that differ only there one is enough. Which one is asked
 //! goes by turns: a shortcut for UTF-8 may tell apart what the grammar does not. And where pairs take the place of four-byte
-//! forms, a string of five bytes holds no more than one of four: a sequence, and what goes wrong behind it.
+//! forms, a string of five bytes holds no more than one of four: a sequence, and what goes wrong behind it. Of other strings
+//! as long, each is asked at one place in four.
 
 use crate::spec::grammar::{Form, RFC3629};
 use crate::spec::{Contract, UnitRule};
@@ -20,6 +21,8 @@ pub struct Sieve {
     size: [u8; ByteClass::COUNT],
     /// Whether any two are the same.
     merges: bool,
+    /// Whether long strings are asked at some places only.
+    by_turns: bool,
     /// Lengths that are left out.
     idle: Range<usize>,
 }
@@ -46,13 +49,28 @@ impl Sieve {
             rows.map(|row| row.bytes.len()).max()
         };
         let idle = longest(true).map_or(0..0, |pair| longest(false).map_or(0, |single| single + 2)..pair);
-        Self { group, place: core::array::from_fn(|class| count(class, class)), size, merges: size != [1; _], idle }
+        Self {
+            group,
+            place: core::array::from_fn(|class| count(class, class)),
+            size,
+            merges: size != [1; _],
+            by_turns: by_grammar,
+            idle,
+        }
     }
 
     /// Whether this string is asked in this turn: of those that are the same, exactly one is in each, or none of a length
     /// that shows no more than a shorter one.
     pub fn asks(&self, string: &[u8], turn: usize) -> bool {
         if self.idle.contains(&string.len()) {
+            return false;
+        }
+        /// So long that they are the bulk of all.
+        const LONG: usize = 5;
+        /// One place in so many.
+        const PLACES: u64 = 4;
+        let number = || string.iter().fold(turn as u64, |number, &byte| number + ByteClass::of(byte).index() as u64);
+        if self.by_turns && string.len() >= LONG && number() % PLACES != 0 {
             return false;
         }
         if !self.merges {
@@ -113,6 +131,11 @@ mod tests {
         for (sieve, idle) in [(of(&grammar::RFC3629), 0..0), (of(&grammar::WTF8), 0..0), (cesu.clone(), 5..6)] {
             assert_eq!(sieve.idle, idle);
             assert!(!idle.contains(&5) || !sieve.asks(b"aaaaa", 0));
+        }
+        let rfc2279 = of(&grammar::RFC2279);
+        for first in 0..64 {
+            let asked = (first..first + 4).filter(|&turn| rfc2279.asks(b"\xF8\x88\x80\x80\x80", turn)).count();
+            assert_eq!(asked, 1);
         }
         let turns = (0..64).filter(|&turn| cesu.asks(b"\xF0\xA0", turn)).count();
         assert!((4..24).contains(&turns), "{turns}");
