@@ -10,6 +10,7 @@ use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use utfuzz::convert::{Converter, Encoding, Mark, Options, Surrogates};
 use utfuzz::spec::grammar::{self, Form, Grammar, Row};
 use utfuzz::spec::{self, Contract, Reading};
 use utfuzz::utf8::Kind;
@@ -87,6 +88,35 @@ fn every_code_point_comes_back() {
             let _ =
                 writeln!(std::io::stderr(), "{what}: {} code points come back, {refused} are refused", tally.encoded);
         }
+    }
+}
+
+/// Every code point a relative of UTF-8 has, through our conversions and back.
+#[test]
+#[ignore = "minutes, in release; see above"]
+fn every_code_point_goes_through_our_conversions() {
+    const PIECE: u32 = 1 << 20;
+    let options = Options { mark: Mark::Keep, surrogates: Surrogates::Pass, ..Options::STRICT };
+    let convert = |from, to, bytes: &[u8]| {
+        let (mut converter, mut out) = (Converter::new(from, to, options).unwrap(), Vec::new());
+        converter.push(bytes, &mut out).unwrap();
+        assert_eq!(converter.finish(&mut out).unwrap().faults, 0);
+        out
+    };
+    for encoding in Encoding::all().filter(|encoding| *encoding != Encoding::Utf8b) {
+        let Some(grammar) = encoding.grammar() else { continue };
+        let has = |code_point: &u32| spec::encode(grammar, *code_point, &mut Vec::new()).is_ok();
+        let end: u32 = if has(&0x7FFF_FFFF) { 1 << 31 } else { 0x11_0000 };
+        let walked = on_every_core(encoding.name(), end.div_ceil(PIECE) as usize, |piece| {
+            let first = piece as u32 * PIECE;
+            // Backwards, so that no surrogates meet.
+            let text = (first..end.min(first + PIECE)).rev().filter(|code_point| first > 0 || has(code_point));
+            let wide: Vec<u8> = text.flat_map(u32::to_le_bytes).collect();
+            let there = convert(Encoding::Ucs4Le, encoding, &wide);
+            assert!(convert(encoding, Encoding::Ucs4Le, &there) == wide, "{encoding} from {first:X} on");
+            wide.len() as u64 / 4
+        });
+        assert_eq!(walked.iter().sum::<u64>(), sequences(grammar), "{encoding}");
     }
 }
 
