@@ -114,10 +114,11 @@ impl Converter {
             let mut joined = core::mem::take(&mut self.held);
             joined.extend_from_slice(taken);
             let used = self.feed(&joined, false, out)?;
-            if used < waiting {
-                // So few bytes that they do not decide.
-                joined.drain(..used);
-                self.held = joined;
+            // Else so few bytes that they do not decide.
+            let is_decided = used >= waiting;
+            joined.drain(..if is_decided { joined.len() } else { used });
+            self.held = joined;
+            if !is_decided {
                 return Ok(());
             }
             chunk = &chunk[used - waiting..];
@@ -132,8 +133,10 @@ impl Converter {
     /// # Errors
     /// What ended the conversion.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<Summary, Fault> {
-        let held = core::mem::take(&mut self.held);
+        let mut held = core::mem::take(&mut self.held);
         let fed = self.feed(&held, true, out);
+        held.clear();
+        self.held = held;
         self.writer.flush(out);
         let tally = core::mem::take(&mut self.tally);
         let summary = Summary { read: tally.offset, faults: tally.faults, first: tally.first, from: self.from };
@@ -209,7 +212,7 @@ impl Converter {
         let was_marked = self.from.is_marked();
         if was_marked
             && let Some(shape) = self.from.shape().reversed()
-            && bytes.starts_with(&shape.mark())
+            && bytes.starts_with(shape.mark())
         {
             self.read_as(self.from, shape);
         }
@@ -218,12 +221,12 @@ impl Converter {
         let mut left_out = 0;
         if leaves_out {
             let found = self.reader.shape().mark();
-            left_out = if bytes.starts_with(&found) { found.len() } else { 0 };
+            left_out = if bytes.starts_with(found) { found.len() } else { 0 };
             self.tally.offset += left_out as u64;
         }
         let adds = mark == Mark::Add || self.to.is_marked() && mark != Mark::Keep;
         if adds && !core::mem::replace(&mut self.marked, true) {
-            out.extend_from_slice(&self.writer.shape().mark());
+            out.extend_from_slice(self.writer.shape().mark());
         }
         Some(left_out)
     }

@@ -57,7 +57,7 @@ const NAMES: [(Encoding, &str, &[&str]); 21] = [
     (
         Encoding::Utf8,
         "UTF-8",
-        &["rfc3629", "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8", "csUTF8", "cp65001"],
+        &["rfc3629", "unicode-1-1-utf-8", "unicode20utf8", "x-unicode20utf8", "csUTF8", "cp65001"],
     ),
     (Encoding::Rfc2279, "RFC2279", &["utf-8-rfc2279", "fss-utf", "utf-fss"]),
     (Encoding::Rfc2279NoSurrogates, "RFC2279-no-surrogates", &["rfc2279-surrogates"]),

@@ -3,6 +3,7 @@
 use super::encoding::{Bytes, Octets, Order, Shape, Surrogate};
 use super::windows_1252;
 use crate::decode;
+use crate::utf8::BYTE_ORDER_MARK;
 
 /// A writer of one encoding.
 #[derive(Clone, Debug)]
@@ -162,10 +163,15 @@ impl Writer {
 
 impl Shape {
     /// U+FEFF, the byte order mark; empty where there is none.
-    pub(super) fn mark(self) -> Vec<u8> {
-        let mut mark = Vec::new();
-        let _ = Writer::new(self, false, false).write(&[0xFEFF], &mut mark);
-        mark
+    pub(super) fn mark(self) -> &'static [u8] {
+        match self {
+            Self::Octets(_) => BYTE_ORDER_MARK,
+            Self::Units16 { order: Order::Little, .. } => b"\xFF\xFE",
+            Self::Units16 { order: Order::Big, .. } => b"\xFE\xFF",
+            Self::Units32 { order: Order::Little, .. } => b"\xFF\xFE\0\0",
+            Self::Units32 { order: Order::Big, .. } => b"\0\0\xFE\xFF",
+            Self::Bytes(_) => b"",
+        }
     }
 
     /// The same with the bytes of each unit the other way round; none where there are no units.

@@ -194,9 +194,7 @@ impl<'a> Expectation<'a> {
         }
         let read = &read[..decided];
         if !self.output.identity {
-            let mut out = Vec::new();
-            spec::lossy(contract, read, &mut out);
-            return out.len();
+            return spec::code_points(contract, read).map(generalised_len).sum();
         }
         let (mut removed, mut replaced) = (0, 0);
         self.automaton.ill_formed(contract, read, |unit| {
