@@ -2,7 +2,7 @@
 //!
 //! Each is a conversion to RFC 2279 with its surrogates, which is generalised UTF-8.
 
-use crate::convert::{Converter, Encoding, Mark, Options};
+use crate::convert::{Converter, Encoding, Fault, Mark, Options};
 use crate::decoder::{Decoder, Info, Stream};
 use crate::error::Error;
 use crate::spec::{Bom, Contract, Detection, Replacement, UnitRule};
@@ -53,8 +53,11 @@ fn decoders<const N: usize>(rows: [(&'static str, Encoding, Contract); N]) -> Ve
 struct Relative {
     info: Info,
     fresh: Converter,
+    /// One that ends at the first error, where the rule of units asks for no more than that.
+    strict: Option<Converter>,
     /// Those that have finished, which are as new.
     idle: Mutex<Vec<Converter>>,
+    idle_strict: Mutex<Vec<Converter>>,
 }
 
 impl Relative {
@@ -69,20 +72,34 @@ impl Relative {
             ..Options::STRICT
         };
         let fresh = Converter::new(encoding, Encoding::Rfc2279, options)?;
+        let strict = Converter::new(encoding, Encoding::Rfc2279, Options { on_error: None, ..options }).ok();
         let version = env!("CARGO_PKG_VERSION");
         let info = Info { name, version, package: "utfuzz", contract, lineage: |_| "own-convert" };
-        Ok(Self { info, fresh, idle: Mutex::default() })
+        Ok(Self { info, fresh, strict, idle: Mutex::default(), idle_strict: Mutex::default() })
     }
+}
 
-    fn whole(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<Validity> {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = idle().pop();
-        let mut converter = known.unwrap_or_else(|| self.fresh.clone());
-        Stream::push(&mut converter, bytes, out);
-        let validity = Stream::finish(&mut converter, out);
-        idle().push(converter);
-        validity
-    }
+/// Converts the whole by an idle converter, or one made anew.
+fn whole(fresh: &Converter, idle: &Mutex<Vec<Converter>>, bytes: &[u8], out: &mut Vec<u8>) -> Validity {
+    let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = idle().pop();
+    let mut converter = known.unwrap_or_else(|| fresh.clone());
+    // What ends the conversion is told again at its end.
+    let _ = converter.push(bytes, out);
+    let validity = match converter.finish(out) {
+        Ok(summary) => summary.first.map_or(Validity::Valid, said),
+        Err(fault) => said(fault),
+    };
+    idle().push(converter);
+    validity
+}
+
+fn said(fault: Fault) -> Validity {
+    let len = match fault.is_incomplete() {
+        true => ErrorLen::Incomplete,
+        false => ErrorLen::Bytes(fault.byte_len() as usize),
+    };
+    Malformed { kind: fault.kind(), ..Malformed::at(fault.offset() as usize, len) }.into()
 }
 
 impl Decoder for Relative {
@@ -96,12 +113,16 @@ impl Decoder for Relative {
         }
         UNREAD.with_borrow_mut(|out| {
             out.clear();
-            self.whole(bytes, out)
+            Some(match &self.strict {
+                Some(strict) => whole(strict, &self.idle_strict, bytes, out),
+                None => whole(&self.fresh, &self.idle, bytes, out),
+            })
         })
     }
 
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        self.whole(bytes, out).map(|_| ())
+        whole(&self.fresh, &self.idle, bytes, out);
+        Some(())
     }
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
@@ -116,11 +137,6 @@ impl Stream for Converter {
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
-        let Some(fault) = Converter::finish(self, out).ok()?.first else { return Some(Validity::Valid) };
-        let len = match fault.is_incomplete() {
-            true => ErrorLen::Incomplete,
-            false => ErrorLen::Bytes(fault.byte_len() as usize),
-        };
-        Some(Malformed { kind: fault.kind(), ..Malformed::at(fault.offset() as usize, len) }.into())
+        Some(Converter::finish(self, out).ok()?.first.map_or(Validity::Valid, said))
     }
 }
