@@ -128,9 +128,9 @@ fn is_short_ascii(bytes: &[u8]) -> bool {
         ends.is_some_and(|(first, last)| first.is_ascii() && last.is_ascii())
     }
     match bytes.len() {
-        ..8 => ends::<4>(bytes),
-        ..16 => ends::<8>(bytes),
-        ..32 => ends::<16>(bytes),
+        0..8 => ends::<4>(bytes),
+        8..16 => ends::<8>(bytes),
+        16..32 => ends::<16>(bytes),
         _ => ends::<32>(bytes),
     }
 }

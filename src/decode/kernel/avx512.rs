@@ -128,8 +128,8 @@ impl Vector for Avx512 {
             let (from, there) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
             match bytes.len() {
                 0 => 0,
-                ..=16 => prefix_of(Sse41(_mm_maskz_loadu_epi8(there as u16, from)), bytes, there),
-                ..=32 => prefix_of(Avx2(_mm256_maskz_loadu_epi8(there as u32, from)), bytes, there),
+                1..=16 => prefix_of(Sse41(_mm_maskz_loadu_epi8(there as u16, from)), bytes, there),
+                17..=32 => prefix_of(Avx2(_mm256_maskz_loadu_epi8(there as u32, from)), bytes, there),
                 _ => prefix_of(Self(_mm512_maskz_loadu_epi8(there, from)), bytes, there),
             }
         }
