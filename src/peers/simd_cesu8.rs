@@ -23,7 +23,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
             decode: |bytes| simd_cesu8::decode_strict(bytes).ok(),
         }),
         Box::new(Lossy {
-            info: lossy("simd_cesu8-lossy-strict", &CESU8),
+            info: lossy("simd_cesu8-lossy", &CESU8),
             accepts: None,
             decode: simd_cesu8::decode_lossy_strict,
         }),
@@ -37,7 +37,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
             decode: |bytes| mutf8::decode_strict(bytes).ok(),
         }),
         Box::new(Lossy {
-            info: lossy("simd_cesu8-mutf8-lossy-strict", &MODIFIED_UTF8),
+            info: lossy("simd_cesu8-mutf8-lossy", &MODIFIED_UTF8),
             accepts: None,
             decode: mutf8::decode_lossy_strict,
         }),
