@@ -43,20 +43,20 @@ pub(super) unsafe fn short_prefix<V: Vector>(bytes: &[u8]) -> usize {
         if or_all(start, V::LEN, len, first).is_ascii() {
             return len;
         }
-        let found = first.check(first.later(), V::nothing());
-        match len - V::LEN {
-            0 if V::is_wrong(found) => 0,
-            0 if last.is_unfinished() => boundary(bytes, len),
-            0 => len,
-            1 | 2 if V::is_wrong(found) => 0,
-            // Too few bytes stand before the last register to judge it.
-            1 | 2 => {
+        let mut found = first.check(first.later(), V::nothing());
+        // Too few bytes may stand before the last register to judge it.
+        let too_near = matches!(len - V::LEN, 1 | 2);
+        if len > V::LEN && !too_near {
+            found = check_all::<V>(start, V::LEN, len, found);
+        }
+        match () {
+            () if V::is_wrong(found) => 0,
+            () if too_near => {
                 let good = boundary(bytes, V::LEN);
                 good + automaton::well_formed_prefix(&bytes[good..])
             }
-            _ if V::is_wrong(check_all::<V>(start, V::LEN, len, found)) => 0,
-            _ if last.is_unfinished() => boundary(bytes, len),
-            _ => len,
+            () if last.is_unfinished() => boundary(bytes, len),
+            () => len,
         }
     }
 }

@@ -109,38 +109,16 @@ pub(super) trait Vector: Copy {
 
     /// Writes 64 bytes as units of UTF-16, U+FFFD for those that are `replaced`; the others are ASCII.
     #[inline(always)]
-    unsafe fn widen_to_16(from: *const u8, mut replaced: u64, to: *mut u16) {
-        // SAFETY: as the caller says. Read whole and then written whole, for the places may not overlap.
-        unsafe {
-            let bytes = from.cast::<[u8; 64]>().read_unaligned();
-            let mut units = [0; 64];
-            for at in 0..units.len() {
-                units[at] = u16::from(bytes[at]);
-            }
-            to.cast::<[u16; 64]>().write_unaligned(units);
-            while replaced != 0 {
-                to.add(replaced.trailing_zeros() as usize).write(0xFFFD);
-                replaced &= replaced - 1;
-            }
-        }
+    unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
+        // SAFETY: as the caller says.
+        unsafe { widen(from, replaced, 0xFFFD, to) }
     }
 
     /// The same as units of UTF-32.
     #[inline(always)]
-    unsafe fn widen_to_32(from: *const u8, mut replaced: u64, to: *mut u32) {
-        // SAFETY: as the caller says. Read whole and then written whole, for the places may not overlap.
-        unsafe {
-            let bytes = from.cast::<[u8; 64]>().read_unaligned();
-            let mut units = [0; 64];
-            for at in 0..units.len() {
-                units[at] = u32::from(bytes[at]);
-            }
-            to.cast::<[u32; 64]>().write_unaligned(units);
-            while replaced != 0 {
-                to.add(replaced.trailing_zeros() as usize).write(0xFFFD);
-                replaced &= replaced - 1;
-            }
-        }
+    unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
+        // SAFETY: as the caller says.
+        unsafe { widen(from, replaced, 0xFFFD, to) }
     }
 
     /// Appends UTF-16 in UTF-8, with U+FFFD for every lone surrogate.
@@ -153,5 +131,26 @@ pub(super) trait Vector: Copy {
     #[inline(always)]
     unsafe fn from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) {
         from_latin_1_by_bytes(bytes, out);
+    }
+}
+
+/// Writes 64 bytes as units, `replacement` for those that are `replaced`.
+///
+/// # Safety
+/// They can be read, and 64 units written.
+#[inline(always)]
+unsafe fn widen<U: Copy + Default + From<u8>>(from: *const u8, mut replaced: u64, replacement: U, to: *mut U) {
+    // SAFETY: as the caller says. Read whole and then written whole, for the places may not overlap.
+    unsafe {
+        let bytes = from.cast::<[u8; 64]>().read_unaligned();
+        let mut units = [U::default(); 64];
+        for at in 0..units.len() {
+            units[at] = U::from(bytes[at]);
+        }
+        to.cast::<[U; 64]>().write_unaligned(units);
+        while replaced != 0 {
+            to.add(replaced.trailing_zeros() as usize).write(replacement);
+            replaced &= replaced - 1;
+        }
     }
 }
