@@ -7,6 +7,7 @@ use utfuzz::input::generate::Structured;
 
 /// Asserts that no kernel reads beside these bytes: they stand at either end of memory.
 #[cfg(all(target_os = "linux", feature = "fence"))]
+#[allow(unsafe_code, reason = "units stand at the end of memory as bytes do")]
 fn keeps_within(bytes: &[u8]) {
     use std::cell::RefCell;
     use utfuzz::input::fence::Fence;
@@ -27,7 +28,29 @@ fn keeps_within(bytes: &[u8]) {
                 kernel.utf32_lossy_into(bytes, &mut scalars);
                 out.clear();
                 kernel.from_latin_1_into(bytes, &mut out);
+                for big_endian in [false, true] {
+                    kernel.read_16_into(bytes, big_endian, &mut units);
+                    kernel.read_32_into(bytes, big_endian, &mut scalars);
+                }
                 assert!(!fence.was_touched(), "{kernel}: reads beside its input");
+            }
+            // Whole units, so that they are aligned at either end.
+            for place in [Fence::at_start, Fence::at_end] {
+                let Some(bytes) = place(fence, &bytes[..bytes.len() / 4 * 4]) else { continue };
+                // SAFETY: any bits are a number.
+                let (twos, fours) = unsafe { (bytes.align_to::<u16>().1, bytes.align_to::<u32>().1) };
+                assert_eq!((2 * twos.len(), 4 * fours.len()), (bytes.len(), bytes.len()));
+                out.clear();
+                kernel.from_utf16_lossy_into(twos, &mut out);
+                kernel.from_utf32_lossy_into(fours, &mut out);
+                units.clear();
+                kernel.utf16_from_utf32_lossy_into(fours, &mut units);
+                scalars.clear();
+                kernel.utf32_from_utf16_lossy_into(twos, &mut scalars);
+                let _ = (kernel.utf16_valid_up_to(twos), kernel.utf32_valid_up_to(fours));
+                kernel.write_16_into(twos, true, &mut out);
+                kernel.write_32_into(fours, true, &mut out);
+                assert!(!fence.was_touched(), "{kernel}: reads beside its units");
             }
         }
     });
@@ -109,6 +132,18 @@ fn units(bytes: &[u8]) -> Vec<u16> {
     bytes.as_chunks::<2>().0.iter().map(unit).collect()
 }
 
+/// Numbers, many of them scalar values of every length, others surrogates or too large.
+fn numbers(bytes: &[u8]) -> Vec<u32> {
+    let number = |four: &[u8; 4]| match four[0] {
+        0..=0x3F => u32::from(four[3]),
+        0x40..=0x7F => u32::from(four[2] & 7) << 8 | u32::from(four[3]),
+        0x80..=0xBF => u32::from(four[2]) << 8 | u32::from(four[3]),
+        0xC0..=0xFB => u32::from(four[1] & 0x1F) << 16 | u32::from(four[2]) << 8 | u32::from(four[3]),
+        _ => u32::from_be_bytes(*four),
+    };
+    bytes.as_chunks::<4>().0.iter().map(number).collect()
+}
+
 #[test]
 fn other_forms_there_and_back() {
     for seed in 0..if cfg!(miri) { 3 } else { 3000 } {
@@ -118,8 +153,44 @@ fn other_forms_there_and_back() {
             0 => text.encode_utf16().collect(),
             _ => units(&bytes),
         };
+        let numbers: Vec<u32> = match seed % 4 {
+            0 | 1 => text.chars().map(u32::from).collect(),
+            _ => numbers(&bytes),
+        };
+        let scalars: String =
+            numbers.iter().map(|&number| char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
         for kernel in Kernel::available() {
+            let decoded = || char::decode_utf16(units.iter().copied());
+            let good = decoded().map_while(Result::ok).map(char::len_utf16).sum::<usize>();
+            assert_eq!(kernel.utf16_valid_up_to(&units), good, "{kernel}, seed {seed}");
+            let good = numbers.iter().take_while(|&&number| char::from_u32(number).is_some()).count();
+            assert_eq!(kernel.utf32_valid_up_to(&numbers), good, "{kernel}, seed {seed}");
             let mut utf32 = vec![7];
+            kernel.utf32_from_utf16_lossy_into(&units, &mut utf32);
+            let expected = decoded().map(|scalar| u32::from(scalar.unwrap_or(char::REPLACEMENT_CHARACTER)));
+            assert!(utf32[1..].iter().copied().eq(expected), "{kernel}, seed {seed}");
+            let mut utf16 = vec![7];
+            kernel.utf16_from_utf32_lossy_into(&numbers, &mut utf16);
+            assert!(utf16[1..].iter().copied().eq(scalars.encode_utf16()), "{kernel}, seed {seed}");
+            let mut utf8 = b"kept".to_vec();
+            kernel.from_utf32_lossy_into(&numbers, &mut utf8);
+            assert_eq!(&utf8[4..], scalars.as_bytes(), "{kernel}, seed {seed}");
+            for big_endian in [false, true] {
+                let (mut utf16, mut utf32) = (vec![7], vec![7]);
+                kernel.read_16_into(&bytes, big_endian, &mut utf16);
+                kernel.read_32_into(&bytes, big_endian, &mut utf32);
+                let read_16 = if big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
+                assert!(utf16[1..].iter().copied().eq(bytes.as_chunks().0.iter().copied().map(read_16)));
+                let read_32 = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+                assert!(utf32[1..].iter().copied().eq(bytes.as_chunks().0.iter().copied().map(read_32)));
+                let mut back = b"kept".to_vec();
+                kernel.write_16_into(&utf16[1..], big_endian, &mut back);
+                assert_eq!(back[4..], bytes[..bytes.len() / 2 * 2], "{kernel}, seed {seed}");
+                back.truncate(4);
+                kernel.write_32_into(&utf32[1..], big_endian, &mut back);
+                assert_eq!(back[4..], bytes[..bytes.len() / 4 * 4], "{kernel}, seed {seed}");
+            }
+            utf32.truncate(1);
             kernel.utf32_lossy_into(&bytes, &mut utf32);
             assert!(utf32[1..].iter().copied().eq(text.chars().map(u32::from)), "{kernel}, seed {seed}");
             let mut utf8 = b"kept".to_vec();

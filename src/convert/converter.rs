@@ -62,7 +62,7 @@ pub struct Summary {
 }
 
 /// Bytes that are converted at a time: what comes of them stays in the cache.
-const PIECE: usize = 16 << 10;
+const PIECE: usize = 4 << 10;
 
 impl Converter {
     /// A conversion at the start of its input.
@@ -237,7 +237,7 @@ impl Converter {
             && !self.reader.is_rough()
             && !self.writer.is_waiting()
         {
-            let used = direct.convert(piece, &mut self.units, out);
+            let used = direct.convert(piece, &mut self.units, &mut self.block, out);
             if used > 0 {
                 self.reader.passed();
                 self.tally.advance(&piece[..used], self.reader.shape());
@@ -247,7 +247,7 @@ impl Converter {
         let before = self.reader;
         let mut block = core::mem::take(&mut self.block);
         block.clear();
-        let Read { used, replaced, first, broken } = self.reader.read(piece, last, &mut block);
+        let Read { used, replaced, first, broken } = self.reader.read(piece, last, &mut self.units, &mut block);
         if replaced > 0 && self.from != Encoding::Utf8b {
             self.tally.faults += replaced;
             if self.tally.first.is_none() {

@@ -1,6 +1,8 @@
-//! Short ways between encodings that much text is in: well-formed runs go through `decode` without becoming code points.
+//! Short ways between encodings that much text is in: well-formed runs go through `decode`, and most do not become code
+//! points.
 
 use super::encoding::{Bytes, Octets, Order, Shape};
+use super::read::text_prefix;
 use crate::decode;
 
 /// A way from one encoding to another for text that is well-formed in RFC 3629, or is UTF-16, ASCII or Latin-1.
@@ -16,8 +18,16 @@ pub(super) enum Direct {
     FromBytes(Bytes),
     /// From single bytes to units.
     BytesToUnits(Bytes, Order),
-    /// ASCII, as it is.
-    Ascii,
+    /// From single bytes to units of 32 bits.
+    BytesToUnits32(Bytes, Order),
+    /// From text to single bytes.
+    OctetsToBytes(Octets, Bytes),
+    /// From units to single bytes.
+    UnitsToBytes(Units, Bytes),
+    /// From single bytes to others.
+    Bytes(Bytes, Bytes),
+    /// Single bytes that mean the same.
+    Same(Bytes),
 }
 
 /// Units of sixteen bits.
@@ -41,16 +51,23 @@ impl Direct {
                 Some(Self::Units(Units { order, pairs: pairs && pairs_there }, to))
             }
             (Shape::Bytes(Bytes::Ascii), Shape::Bytes(_) | Shape::Octets(Octets { null_as_two: false, .. })) => {
-                Some(Self::Ascii)
+                Some(Self::Same(Bytes::Ascii))
             }
             (Shape::Bytes(from), Shape::Octets(to)) if to.extends_rfc3629() => Some(Self::FromBytes(from)),
             (Shape::Bytes(from), Shape::Units16 { order, .. }) => Some(Self::BytesToUnits(from, order)),
+            (Shape::Bytes(from), Shape::Units32 { order, .. }) => Some(Self::BytesToUnits32(from, order)),
+            (Shape::Octets(from), Shape::Bytes(to)) => Some(Self::OctetsToBytes(from, to)),
+            (Shape::Units16 { order, pairs }, Shape::Bytes(to)) => Some(Self::UnitsToBytes(Units { order, pairs }, to)),
+            (Shape::Bytes(_), Shape::Bytes(Bytes::Ascii)) => Some(Self::Same(Bytes::Ascii)),
+            (Shape::Bytes(from), Shape::Bytes(to)) if from == to => Some(Self::Same(from)),
+            (Shape::Bytes(from), Shape::Bytes(to)) => Some(Self::Bytes(from, to)),
             _ => None,
         }
     }
 
     /// Converts as many bytes as are well-formed and whole, and says how many.
-    pub(super) fn convert(self, bytes: &[u8], units: &mut Vec<u16>, out: &mut Vec<u8>) -> usize {
+    /// `units` and `block` are places to work.
+    pub(super) fn convert(self, bytes: &[u8], units: &mut Vec<u16>, block: &mut Vec<u32>, out: &mut Vec<u8>) -> usize {
         units.clear();
         match self {
             Self::Copy(octets) => {
@@ -61,26 +78,26 @@ impl Direct {
             Self::ToUnits(octets, to) => {
                 let common = octets.common_prefix(bytes);
                 decode::utf16_lossy_into(&bytes[..common], units);
-                if !to.pairs && to.prefix(units) < units.len() {
+                if text_prefix(units, to.pairs) < units.len() {
                     return 0;
                 }
                 to.order.write_16(units, out);
                 common
             }
             Self::FromUnits(from) => {
-                let good = from.read(bytes, units);
+                let good = from.order.read_16(bytes, from.pairs, units);
                 decode::from_utf16_lossy_into(&units[..good], out);
                 2 * good
             }
             Self::Units(from, to) => {
-                let good = from.read(bytes, units);
+                let good = from.order.read_16(bytes, from.pairs, units);
                 to.write_16(&units[..good], out);
                 2 * good
             }
-            Self::Ascii => {
-                let ascii = Bytes::Ascii.clean_prefix(bytes);
-                out.extend_from_slice(&bytes[..ascii]);
-                ascii
+            Self::Same(all) => {
+                let clean = all.clean_prefix(bytes);
+                out.extend_from_slice(&bytes[..clean]);
+                clean
             }
             Self::FromBytes(Bytes::Latin1) => {
                 decode::from_latin_1_into(bytes, out);
@@ -98,34 +115,32 @@ impl Direct {
                 order.write_16(units, out);
                 clean
             }
-        }
-    }
-}
-
-impl Units {
-    /// Reads units, and says how many are text.
-    fn read(self, bytes: &[u8], units: &mut Vec<u16>) -> usize {
-        units.extend(bytes.as_chunks().0.iter().map(|&bytes| self.order.unit_16(bytes)));
-        self.prefix(units)
-    }
-
-    /// How many units at the start are text: no surrogate without its other half.
-    fn prefix(self, units: &[u16]) -> usize {
-        const BLOCK: usize = 32;
-        let is_surrogate = |unit: u16| unit & 0xF800 == 0xD800;
-        let is_clean = |block: &&[u16; BLOCK]| !block.iter().fold(false, |any, &unit| any | is_surrogate(unit));
-        let mut at = 0;
-        while at < units.len() {
-            at += BLOCK * units[at..].as_chunks().0.iter().take_while(is_clean).count();
-            let end = units.len().min(at + BLOCK);
-            while at < end {
-                at += match units[at..] {
-                    [0xD800..=0xDBFF, 0xDC00..=0xDFFF, ..] if self.pairs => 2,
-                    [unit, ..] if !is_surrogate(unit) => 1,
-                    _ => return at,
-                };
+            Self::BytesToUnits32(from, order) => {
+                block.clear();
+                let clean = from.clean_prefix(bytes);
+                from.extend(&bytes[..clean], block);
+                order.write_32(block, out);
+                clean
+            }
+            Self::OctetsToBytes(from, to) => {
+                let common = from.common_prefix(bytes);
+                decode::utf16_lossy_into(&bytes[..common], units);
+                let start = out.len();
+                if to.narrow(units, out) == units.len() {
+                    return common;
+                }
+                out.truncate(start);
+                0
+            }
+            Self::UnitsToBytes(from, to) => {
+                let good = from.order.read_16(bytes, from.pairs, units);
+                2 * to.narrow(&units[..good], out)
+            }
+            Self::Bytes(from, to) => {
+                let clean = from.clean_prefix(bytes);
+                from.extend(&bytes[..clean], units);
+                to.narrow(units, out)
             }
         }
-        at
     }
 }

@@ -155,13 +155,13 @@ impl Octets {
     }
 }
 
-/// Where the first such byte is, or the end.
-fn first_of(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
+/// Where the first such unit is, or the end.
+pub(super) fn first_of<U: Copy>(units: &[U], is: impl Fn(U) -> bool) -> usize {
     const BLOCK: usize = 64;
-    let blocks = bytes.as_chunks::<BLOCK>().0;
-    let clean = blocks.iter().take_while(|block| !block.iter().fold(false, |any, &byte| any | is(byte))).count();
+    let blocks = units.as_chunks::<BLOCK>().0;
+    let clean = blocks.iter().take_while(|block| !block.iter().fold(false, |any, &unit| any | is(unit))).count();
     let start = clean * BLOCK;
-    start + bytes[start..].iter().take_while(|&&byte| !is(byte)).count()
+    start + units[start..].iter().take_while(|&&unit| !is(unit)).count()
 }
 
 /// Length of the ill-formed unit at the start of `rest`, of which `matched` bytes begin a sequence.

@@ -1,8 +1,9 @@
 //! From bytes to code points: single steps, and whole runs where nothing is wrong.
 
 use super::encoding::{Bytes, Order, Shape};
+use super::octets::first_of;
 use super::windows_1252;
-use crate::decode;
+use crate::decode::{self, Kernel};
 use crate::spec::{Replacement, UnitRule};
 use crate::utf8::Kind;
 
@@ -86,14 +87,15 @@ impl Reader {
     }
 
     /// Appends the code points of `bytes` up to the first unit that is not replaced, or to where the bytes to come decide.
-    pub(super) fn read(&mut self, bytes: &[u8], last: bool, block: &mut Vec<u32>) -> Read {
+    /// `units` is a place to work.
+    pub(super) fn read(&mut self, bytes: &[u8], last: bool, units: &mut Vec<u16>, block: &mut Vec<u32>) -> Read {
         /// Bytes that are read step by step before a run is tried.
         const STRETCH: usize = 64;
         let mut read = Read::default();
         let mut at = 0;
         while at < bytes.len() {
             if !core::mem::take(&mut self.rough) {
-                let len = self.run(&bytes[at..], block);
+                let len = self.run(&bytes[at..], units, block);
                 self.behind_lead &= len == 0;
                 at += len;
             }
@@ -203,19 +205,25 @@ impl Reader {
     }
 
     /// Appends the code points of as many bytes as are well-formed without a second look, and says how many.
-    fn run(&self, bytes: &[u8], block: &mut Vec<u32>) -> usize {
+    fn run(&self, bytes: &[u8], units: &mut Vec<u16>, block: &mut Vec<u32>) -> usize {
         match self.shape {
             Shape::Octets(octets) => {
                 let common = octets.common_prefix(bytes);
                 decode::utf32_lossy_into(&bytes[..common], block);
                 common
             }
-            Shape::Units16 { order, pairs } => 2 * run_of_16(bytes.as_chunks().0, order, pairs, block),
-            Shape::Units32 { order, last } => {
+            Shape::Units16 { order, pairs } => {
+                units.clear();
+                let good = order.read_16(bytes, pairs, units);
+                decode::utf32_from_utf16_lossy_into(&units[..good], block);
+                2 * good
+            }
+            Shape::Units32 { order, .. } => {
                 let start = block.len();
-                let is_scalar = |unit: u32| (unit.wrapping_sub(0xD800) >= 0x800) & (unit <= last);
-                run_of::<4>(bytes, block, |unit| order.unit_32(unit), is_scalar);
-                4 * (block.len() - start)
+                Kernel::best().read_32_into(bytes, order.is_big_endian(), block);
+                let good = Kernel::best().utf32_valid_up_to(&block[start..]);
+                block.truncate(start + good);
+                4 * good
             }
             Shape::Bytes(kind) => {
                 let clean = kind.clean_prefix(bytes);
@@ -246,61 +254,19 @@ fn broken(len: usize, kind: Kind) -> Step {
     Step::Broken { len, kind, incomplete: kind == Kind::Incomplete }
 }
 
-/// Appends units up to the first block of them that is not good throughout.
-#[inline]
-fn run_of<const N: usize>(
-    bytes: &[u8],
-    block: &mut Vec<u32>,
-    read: impl Fn([u8; N]) -> u32,
-    is_good: impl Fn(u32) -> bool,
-) {
-    const UNITS: usize = 32;
-    for units in bytes.as_chunks::<N>().0.as_chunks::<UNITS>().0 {
-        let mut code_points = [0; UNITS];
-        code_points.iter_mut().zip(units).for_each(|(place, &unit)| *place = read(unit));
-        if !code_points.iter().fold(true, |all, &code_point| all & is_good(code_point)) {
-            return;
-        }
-        block.extend_from_slice(&code_points);
-    }
-}
-
-/// Appends the code points of units up to the first surrogate that is not one of a pair, or thereabouts, and says how many
-/// units that are.
-fn run_of_16(units: &[[u8; 2]], order: Order, pairs: bool, block: &mut Vec<u32>) -> usize {
-    const UNITS: usize = 32;
-    let mut at = 0;
-    while let Some(some) = units[at..].first_chunk::<UNITS>() {
-        let mut code_points = [0; UNITS];
-        code_points.iter_mut().zip(some).for_each(|(place, &unit)| *place = u32::from(order.unit_16(unit)));
-        if code_points.iter().fold(true, |all, &unit| all & (unit & 0xF800 != 0xD800)) {
-            block.extend_from_slice(&code_points);
-            at += UNITS;
-            continue;
-        }
-        // The last unit may be the first of a pair, and is left to the next block.
-        let (mut taken, mut len) = (0, 0);
-        while taken < UNITS - 1 {
-            let (first, second) = (code_points[taken], code_points[taken + 1]);
-            let is_pair = pairs && first & 0xFC00 == 0xD800 && second & 0xFC00 == 0xDC00;
-            if !is_pair && first & 0xF800 == 0xD800 {
-                break;
-            }
-            // Written behind what has been read.
-            code_points[len] = if is_pair { 0x1_0000 + ((first & 0x3FF) << 10) + (second & 0x3FF) } else { first };
-            taken += 1 + usize::from(is_pair);
-            len += 1;
-        }
-        block.extend_from_slice(&code_points[..len]);
-        at += taken;
-        if taken < UNITS - 1 {
-            break;
-        }
-    }
-    at
-}
-
 impl Order {
+    pub(super) fn is_big_endian(self) -> bool {
+        self == Self::Big
+    }
+
+    /// Appends units, and says how many at the start are text: no surrogate without its other half, or none where there are
+    /// no pairs.
+    pub(super) fn read_16(self, bytes: &[u8], pairs: bool, units: &mut Vec<u16>) -> usize {
+        let start = units.len();
+        Kernel::best().read_16_into(bytes, self.is_big_endian(), units);
+        text_prefix(&units[start..], pairs)
+    }
+
     #[inline]
     pub(super) fn unit_16(self, bytes: [u8; 2]) -> u16 {
         match self {
@@ -315,6 +281,14 @@ impl Order {
             Self::Little => u32::from_le_bytes(bytes),
             Self::Big => u32::from_be_bytes(bytes),
         }
+    }
+}
+
+/// How many units at the start are text: no surrogate without its other half, or none where there are no pairs.
+pub(super) fn text_prefix(units: &[u16], pairs: bool) -> usize {
+    match pairs {
+        true => Kernel::best().utf16_valid_up_to(units),
+        false => first_of(units, |unit| unit & 0xF800 == 0xD800),
     }
 }
 
@@ -348,12 +322,22 @@ impl Bytes {
     }
 
     /// Appends the code points of bytes that are assigned.
-    pub(super) fn extend<T: From<u8> + From<u16>>(self, bytes: &[u8], out: &mut Vec<T>) {
-        match self {
-            Self::Latin1 | Self::Ascii => out.extend(bytes.iter().map(|&byte| T::from(byte))),
-            Self::Windows1252 { .. } => {
-                out.extend(bytes.iter().map(|&byte| T::from(windows_1252::CODE_POINTS[usize::from(byte)])));
+    pub(super) fn extend<T: Copy + Default + From<u8> + From<u16>>(self, bytes: &[u8], out: &mut Vec<T>) {
+        const BLOCK: usize = 32;
+        let is_windows_1252 = matches!(self, Self::Windows1252 { .. });
+        let code_point = |byte: u8| T::from(windows_1252::CODE_POINTS[usize::from(byte)]);
+        out.reserve(bytes.len());
+        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+        for block in blocks {
+            let mut wide = [T::default(); BLOCK];
+            let places = wide.iter_mut().zip(block);
+            if is_windows_1252 && block.iter().fold(false, |any, &byte| any | (byte & 0xE0 == 0x80)) {
+                places.for_each(|(place, &byte)| *place = code_point(byte));
+            } else {
+                places.for_each(|(place, &byte)| *place = T::from(byte));
             }
+            out.extend_from_slice(&wide);
         }
+        out.extend(rest.iter().map(|&byte| if is_windows_1252 { code_point(byte) } else { T::from(byte) }));
     }
 }

@@ -35,9 +35,15 @@ static BYTES: [u8; 0x2123] = {
     table
 };
 
+/// The byte of a code point, 0 where there is none.
+#[inline]
+pub(super) fn byte_or_0(code_point: u16) -> u8 {
+    BYTES.get(usize::from(code_point)).map_or(0, |&byte| byte)
+}
+
 /// The byte of a code point.
 #[inline]
 pub(super) fn byte(code_point: u32) -> Option<u8> {
-    let byte = *BYTES.get(code_point as usize)?;
+    let byte = byte_or_0(u16::try_from(code_point).ok()?);
     (byte != 0 || code_point == 0).then_some(byte)
 }

@@ -2,7 +2,7 @@
 
 use super::encoding::{Bytes, Octets, Order, Shape, Surrogate};
 use super::windows_1252;
-use crate::decode;
+use crate::decode::Kernel;
 use crate::utf8::BYTE_ORDER_MARK;
 
 /// A writer of one encoding.
@@ -59,53 +59,37 @@ impl Writer {
         }
     }
 
-    /// Appends the code points up to the first block of them that wants a second look, and says how many.
+    /// Appends the code points up to the first of them, or of a block of them, that wants a second look, and says how many.
     fn run(&mut self, code_points: &[u32], out: &mut Vec<u8>) -> usize {
-        let is_scalar = |code_point: u32| (code_point.wrapping_sub(0xD800) >= 0x800) & (code_point <= 0x10_FFFF);
+        let kernel = Kernel::best();
+        let text = match self.shape {
+            Shape::Octets(octets) if octets.null_as_two => good_blocks(code_points, |it| it.wrapping_sub(1) < 0xFFFF),
+            Shape::Octets(octets) if octets.longest < 4 => good_blocks(code_points, |it| it < 0x1_0000),
+            Shape::Units16 { pairs: false, .. } => good_blocks(code_points, |it| it < 0x1_0000),
+            Shape::Bytes(Bytes::Latin1) => good_blocks(code_points, |it| it < 0x100),
+            Shape::Bytes(Bytes::Ascii) => good_blocks(code_points, |it| it < 0x80),
+            Shape::Bytes(Bytes::Windows1252 { .. }) => {
+                good_blocks(code_points, |it| (it < 0x80) | (it.wrapping_sub(0xA0) < 0x60))
+            }
+            _ => code_points.len(),
+        };
+        let good = kernel.utf32_valid_up_to(&code_points[..text]);
+        let code_points = &code_points[..good];
         match self.shape {
-            Shape::Octets(octets) => {
-                let (last, first) =
-                    (if octets.extends_rfc3629() { 0x10_FFFF } else { 0xFFFF }, u32::from(octets.null_as_two));
-                let good = good_blocks(code_points, |code_point| {
-                    is_scalar(code_point) & (code_point <= last) & (code_point >= first)
-                });
-                if good > 0 {
-                    self.flush(out);
-                    self.units.clear();
-                    push_utf16(&code_points[..good], &mut self.units);
-                    decode::from_utf16_lossy_into(&self.units, out);
-                }
-                good
+            Shape::Octets(_) if good > 0 => {
+                self.flush(out);
+                kernel.from_utf32_lossy_into(code_points, out);
             }
-            Shape::Units16 { order, pairs } => {
-                let last = if pairs { 0x10_FFFF } else { 0xFFFF };
-                let good = good_blocks(code_points, |code_point| is_scalar(code_point) & (code_point <= last));
+            Shape::Octets(_) => {}
+            Shape::Units16 { order, .. } => {
                 self.units.clear();
-                push_utf16(&code_points[..good], &mut self.units);
+                kernel.utf16_from_utf32_lossy_into(code_points, &mut self.units);
                 order.write_16(&self.units, out);
-                good
             }
-            Shape::Units32 { order, last } => {
-                let good = good_blocks(code_points, |code_point| {
-                    (code_point.wrapping_sub(0xD800) >= 0x800) & (code_point <= last)
-                });
-                match order {
-                    Order::Little => narrow(&code_points[..good], out, u32::to_le_bytes),
-                    Order::Big => narrow(&code_points[..good], out, u32::to_be_bytes),
-                }
-                good
-            }
-            Shape::Bytes(bytes) => {
-                let as_latin_1 = |code_point: u32| match bytes {
-                    Bytes::Latin1 => code_point < 0x100,
-                    Bytes::Ascii => code_point < 0x80,
-                    Bytes::Windows1252 { .. } => (code_point < 0x80) | (code_point.wrapping_sub(0xA0) < 0x60),
-                };
-                let good = good_blocks(code_points, as_latin_1);
-                narrow(&code_points[..good], out, |code_point| [code_point as u8]);
-                good
-            }
+            Shape::Units32 { order, .. } => order.write_32(code_points, out),
+            Shape::Bytes(_) => out.extend(code_points.iter().map(|&code_point| code_point as u8)),
         }
+        good
     }
 
     /// Appends one code point; none where it has no place.
@@ -209,6 +193,38 @@ impl Bytes {
         };
         (self.code_point(byte) == Some(code_point)).then_some(byte)
     }
+
+    /// Appends the bytes of units up to the first of them, or of a block of them, that has none, and says how many.
+    pub(super) fn narrow(self, units: &[u16], out: &mut Vec<u8>) -> usize {
+        let start = out.len();
+        out.reserve(units.len());
+        let (blocks, rest) = units.as_chunks::<BLOCK>();
+        let is_same = |unit: u16| match self {
+            Self::Latin1 => unit < 0x100,
+            Self::Ascii => unit < 0x80,
+            Self::Windows1252 { .. } => (unit < 0x80) | (unit.wrapping_sub(0xA0) < 0x60),
+        };
+        for block in blocks {
+            let mut bytes = [0; BLOCK];
+            if block.iter().fold(true, |all, &unit| all & is_same(unit)) {
+                bytes.iter_mut().zip(block).for_each(|(byte, &unit)| *byte = unit as u8);
+            } else {
+                let Self::Windows1252 { holes } = self else { return out.len() - start };
+                let mut all = true;
+                for (place, &unit) in bytes.iter_mut().zip(block) {
+                    let byte = windows_1252::byte_or_0(unit);
+                    all &= (byte != 0) | (unit == 0);
+                    *place = byte;
+                }
+                if !all || holes && bytes.iter().any(|&byte| windows_1252::is_hole(byte)) {
+                    return out.len() - start;
+                }
+            }
+            out.extend_from_slice(&bytes);
+        }
+        out.extend(rest.iter().map_while(|&unit| self.byte(unit.into())));
+        out.len() - start
+    }
 }
 
 impl Order {
@@ -220,10 +236,11 @@ impl Order {
     }
 
     pub(super) fn write_16(self, units: &[u16], out: &mut Vec<u8>) {
-        match self {
-            Self::Little => narrow(units, out, u16::to_le_bytes),
-            Self::Big => narrow(units, out, u16::to_be_bytes),
-        }
+        Kernel::best().write_16_into(units, self.is_big_endian(), out);
+    }
+
+    pub(super) fn write_32(self, units: &[u32], out: &mut Vec<u8>) {
+        Kernel::best().write_32_into(units, self.is_big_endian(), out);
     }
 
     fn bytes_16(self, unit: u16) -> [u8; 2] {
@@ -248,42 +265,6 @@ const BLOCK: usize = 32;
 fn good_blocks(code_points: &[u32], is_good: impl Fn(u32) -> bool) -> usize {
     let is_good = |block: &&[u32; BLOCK]| block.iter().fold(true, |all, &code_point| all & is_good(code_point));
     BLOCK * code_points.as_chunks::<BLOCK>().0.iter().take_while(is_good).count()
-}
-
-/// Appends units of `N` bytes each.
-#[inline]
-fn narrow<T: Copy, const N: usize>(units: &[T], out: &mut Vec<u8>, bytes: impl Fn(T) -> [u8; N]) {
-    out.reserve(N * units.len());
-    let (blocks, rest) = units.as_chunks::<BLOCK>();
-    for block in blocks {
-        let mut places = [[0; N]; BLOCK];
-        places.iter_mut().zip(block).for_each(|(place, &unit)| *place = bytes(unit));
-        out.extend_from_slice(places.as_flattened());
-    }
-    rest.iter().for_each(|&unit| out.extend_from_slice(&bytes(unit)));
-}
-
-/// Appends scalar values, so many that they are whole blocks.
-fn push_utf16(scalars: &[u32], units: &mut Vec<u16>) {
-    for block in scalars.as_chunks::<BLOCK>().0 {
-        if block.iter().fold(0, |all, &scalar| all | scalar) < 0x1_0000 {
-            let mut places = [0; BLOCK];
-            places.iter_mut().zip(block).for_each(|(place, &scalar)| *place = scalar as u16);
-            units.extend_from_slice(&places);
-            continue;
-        }
-        let mut places = [0; 2 * BLOCK];
-        let mut len = 0;
-        for &scalar in block {
-            // Both are written, and the second is overwritten where there is but one.
-            let is_pair = scalar >= 0x1_0000;
-            let [lead, trail] = halves(scalar.max(0x1_0000));
-            places[len] = if is_pair { lead } else { scalar } as u16;
-            places[(len + 1) % (2 * BLOCK)] = trail as u16;
-            len += 1 + usize::from(is_pair);
-        }
-        units.extend_from_slice(&places[..len]);
-    }
 }
 
 /// The surrogates of a supplementary code point.

@@ -22,6 +22,7 @@ pub use replace::{from_utf8_lossy, lossy_into};
 pub use stream::Streaming;
 pub use transcode::{
     UnitError, from_latin_1_into, from_utf16_into, from_utf16_lossy_into, from_utf32_into, from_utf32_lossy_into,
-    utf16_into, utf16_lossy_into, utf32_into, utf32_lossy_into,
+    utf16_from_utf32_lossy_into, utf16_into, utf16_lossy_into, utf32_from_utf16_lossy_into, utf32_into,
+    utf32_lossy_into,
 };
 pub use validate::{Errors, Utf8Error, errors, from_utf8, validate};

@@ -66,10 +66,7 @@ pub fn utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) {
 /// # Errors
 /// The first lone surrogate.
 pub fn from_utf16_into(units: &[u16], out: &mut Vec<u8>) -> Result<(), UnitError> {
-    let mut valid_up_to = 0;
-    for scalar in char::decode_utf16(units.iter().copied()) {
-        valid_up_to += scalar.map_err(|_| UnitError { valid_up_to })?.len_utf16();
-    }
+    all_valid(Kernel::best().utf16_valid_up_to(units), units)?;
     from_utf16_lossy_into(units, out);
     Ok(())
 }
@@ -84,21 +81,28 @@ pub fn from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) {
 /// # Errors
 /// The first number that is no scalar value.
 pub fn from_utf32_into(units: &[u32], out: &mut Vec<u8>) -> Result<(), UnitError> {
-    match units.iter().position(|&unit| char::from_u32(unit).is_none()) {
-        Some(valid_up_to) => Err(UnitError { valid_up_to }),
-        None => {
-            from_utf32_lossy_into(units, out);
-            Ok(())
-        }
-    }
+    all_valid(Kernel::best().utf32_valid_up_to(units), units)?;
+    from_utf32_lossy_into(units, out);
+    Ok(())
+}
+
+fn all_valid<U>(valid_up_to: usize, units: &[U]) -> Result<(), UnitError> {
+    if valid_up_to == units.len() { Ok(()) } else { Err(UnitError { valid_up_to }) }
 }
 
 /// Appends UTF-32 in UTF-8, with replacement. At most four bytes for each code unit.
 pub fn from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) {
-    out.reserve(units.len());
-    for &unit in units {
-        push(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), out);
-    }
+    Kernel::best().from_utf32_lossy_into(units, out);
+}
+
+/// Appends UTF-16 in UTF-32, with replacement. At most one code unit for each.
+pub fn utf32_from_utf16_lossy_into(units: &[u16], out: &mut Vec<u32>) {
+    Kernel::best().utf32_from_utf16_lossy_into(units, out);
+}
+
+/// Appends UTF-32 in UTF-16, with replacement. At most two code units for each.
+pub fn utf16_from_utf32_lossy_into(units: &[u32], out: &mut Vec<u16>) {
+    Kernel::best().utf16_from_utf32_lossy_into(units, out);
 }
 
 /// Appends Latin-1 (ISO/IEC 8859-1) in UTF-8: every byte is the code point of that number. At most two bytes for each.
@@ -147,6 +151,6 @@ pub(super) fn from_latin_1_by_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-fn push(scalar: char, out: &mut Vec<u8>) {
+pub(super) fn push(scalar: char, out: &mut Vec<u8>) {
     out.extend_from_slice(scalar.encode_utf8(&mut [0; 4]).as_bytes());
 }

@@ -7,6 +7,7 @@
 
 use super::avx2::Avx2;
 use super::encode;
+use super::forms;
 use super::replace::replace_by_runs;
 use super::sse41::Sse41;
 use super::tables::{BELOW_LEADS, FINISHED, LEAD, SECOND};
@@ -290,6 +291,30 @@ impl Vector for Avx512 {
     unsafe fn from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) {
         // SAFETY: as the caller says.
         unsafe { encode::from_utf16_lossy_into(units, out) }
+    }
+
+    #[inline(always)]
+    unsafe fn from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) {
+        // SAFETY: as the caller says.
+        unsafe { encode::from_utf32_lossy_into(units, out) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16_prefix(units: &[u16]) -> usize {
+        // SAFETY: as the caller says.
+        unsafe { forms::utf16_prefix(units) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
+        // SAFETY: as the caller says.
+        unsafe { forms::utf32_from_utf16(units, out) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
+        // SAFETY: as the caller says.
+        unsafe { forms::utf16_from_utf32(units, out) }
     }
 
     #[inline(always)]

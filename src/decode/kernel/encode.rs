@@ -1,6 +1,8 @@
-//! UTF-16 and Latin-1 to UTF-8, by AVX-512: every unit takes the room of the longest form it can have, and the bytes that
-//! are none are compressed away.
+//! UTF-16, UTF-32 and Latin-1 to UTF-8, by AVX-512: every unit takes the room of the longest form it can have, and the bytes
+//! that are none are compressed away.
 
+use super::forms::{Joined, join, scalars};
+use super::units::from_utf32;
 use crate::decode::transcode::{from_latin_1_by_bytes, from_utf16_by_chars};
 use core::arch::x86_64::*;
 
@@ -82,25 +84,19 @@ unsafe fn encode_16(from: *const u16, low_is_done: u16, to: *mut u8) -> (*mut u8
             _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(units));
             return (to.add(UNITS / 2), 0);
         }
-        let high_bits = _mm512_and_si512(units, _mm512_set1_epi32(0xFC00));
-        let high = _mm512_cmpeq_epi32_mask(high_bits, _mm512_set1_epi32(0xD800));
-        let low = _mm512_cmpeq_epi32_mask(high_bits, _mm512_set1_epi32(0xDC00));
-        let mut scalars = units;
-        let (mut pair, mut done) = (0, 0);
-        if high | low != 0 {
-            let behind = _mm512_set1_epi32(i32::from(*from.add(UNITS / 2)));
-            let next = _mm512_alignr_epi32::<1>(behind, units);
-            let low_next =
-                _mm512_cmpeq_epi32_mask(_mm512_and_si512(next, _mm512_set1_epi32(0xFC00)), _mm512_set1_epi32(0xDC00));
-            pair = high & low_next;
-            done = pair << 1 | low_is_done;
-            let lone = (high | low) & !pair & !done;
-            // (high - D800) << 10 + (low - DC00) + 10000
-            let joined = _mm512_add_epi32(_mm512_slli_epi32::<10>(units), next);
-            let joined = _mm512_sub_epi32(joined, _mm512_set1_epi32((0xD800 << 10) + 0xDC00 - 0x1_0000));
-            scalars = _mm512_mask_mov_epi32(scalars, pair, joined);
-            scalars = _mm512_mask_mov_epi32(scalars, lone, _mm512_set1_epi32(0xFFFD));
-        }
+        let joined = join(units, from, low_is_done);
+        (encode_scalars(joined, over_7f, to), joined.pair >> 15)
+    }
+}
+
+/// Writes the UTF-8 of sixteen scalar values, of which those `over_7f` are.
+///
+/// # Safety
+/// The processor has the instructions, and 64 bytes can be written.
+#[inline(always)]
+unsafe fn encode_scalars(Joined { scalars, pair, done }: Joined, over_7f: u16, to: *mut u8) -> *mut u8 {
+    // SAFETY: as the caller says.
+    unsafe {
         let over_7ff = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7FF));
         // The bytes of each form, the first lowest.
         let (last, second, third) = (six(scalars, 0), six(scalars, 6), six(scalars, 12));
@@ -122,7 +118,7 @@ unsafe fn encode_16(from: *const u16, low_is_done: u16, to: *mut u8) -> (*mut u8
         }
         let kept = spread(!done) | spread(over_7f & !done) << 1 | spread(over_7ff & !done) << 2 | spread(pair) << 3;
         _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, bytes));
-        (to.add(kept.count_ones() as usize), pair >> 15)
+        to.add(kept.count_ones() as usize)
     }
 }
 
@@ -154,6 +150,35 @@ unsafe fn or(one: __m512i, two: __m512i, three: __m512i) -> __m512i {
 unsafe fn spread(mask: u16) -> u64 {
     // SAFETY: as the caller says.
     unsafe { _pdep_u64(u64::from(mask), 0x1111_1111_1111_1111) }
+}
+
+/// Appends UTF-32 in UTF-8, with U+FFFD for what is no scalar value.
+///
+/// # Safety
+/// The processor has AVX-512 with VBMI2, and BMI2.
+#[inline(always)]
+pub(super) unsafe fn from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) {
+    let (steps, rest) = units.as_chunks::<{ UNITS / 2 }>();
+    for steps in steps.chunks(STEPS) {
+        out.reserve((2 * steps.len() + 2) * UNITS);
+        // SAFETY: a step writes 64 bytes and goes on by at most as many.
+        unsafe {
+            let mut to = out.as_mut_ptr().add(out.len());
+            for step in steps {
+                let scalars = scalars(step.as_ptr());
+                let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
+                if over_7f == 0 {
+                    _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(scalars));
+                    to = to.add(UNITS / 2);
+                    continue;
+                }
+                let pair = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF));
+                to = encode_scalars(Joined { scalars, pair, done: 0 }, over_7f, to);
+            }
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+    }
+    from_utf32(rest, out);
 }
 
 /// Appends Latin-1 in UTF-8.

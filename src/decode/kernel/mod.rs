@@ -13,6 +13,8 @@ mod count;
 #[cfg(target_arch = "x86_64")]
 mod encode;
 #[cfg(target_arch = "x86_64")]
+mod forms;
+#[cfg(target_arch = "x86_64")]
 mod prefix;
 #[cfg(target_arch = "x86_64")]
 mod replace;
@@ -22,6 +24,7 @@ mod sse41;
 mod tables;
 #[cfg(target_arch = "x86_64")]
 mod transcode;
+mod units;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 #[cfg(target_arch = "x86_64")]
@@ -53,7 +56,16 @@ struct Operations {
     utf16_lossy_into: unsafe fn(&[u8], &mut Vec<u16>),
     utf32_lossy_into: unsafe fn(&[u8], &mut Vec<u32>),
     from_utf16_lossy_into: unsafe fn(&[u16], &mut Vec<u8>),
+    from_utf32_lossy_into: unsafe fn(&[u32], &mut Vec<u8>),
     from_latin_1_into: unsafe fn(&[u8], &mut Vec<u8>),
+    utf16_prefix: unsafe fn(&[u16]) -> usize,
+    utf32_prefix: unsafe fn(&[u32]) -> usize,
+    utf32_from_utf16: unsafe fn(&[u16], &mut Vec<u32>),
+    utf16_from_utf32: unsafe fn(&[u32], &mut Vec<u16>),
+    read_16: unsafe fn(&[u8], bool, &mut Vec<u16>),
+    read_32: unsafe fn(&[u8], bool, &mut Vec<u32>),
+    write_16: unsafe fn(&[u16], bool, &mut Vec<u8>),
+    write_32: unsafe fn(&[u32], bool, &mut Vec<u8>),
     char_count: unsafe fn(&[u8]) -> usize,
     utf16_len: unsafe fn(&[u8]) -> usize,
 }
@@ -66,7 +78,16 @@ static SCALAR: Operations = Operations {
     utf16_lossy_into: utf16_by_chars,
     utf32_lossy_into: utf32_by_chars,
     from_utf16_lossy_into: from_utf16_by_chars,
+    from_utf32_lossy_into: units::from_utf32,
     from_latin_1_into: from_latin_1_by_bytes,
+    utf16_prefix: units::utf16_prefix,
+    utf32_prefix: units::utf32_prefix,
+    utf32_from_utf16: units::utf32_from_utf16,
+    utf16_from_utf32: units::utf16_from_utf32,
+    read_16: units::read_16,
+    read_32: units::read_32,
+    write_16: units::write_16,
+    write_32: units::write_32,
     char_count: chars_by_bytes,
     utf16_len: utf16_len_by_bytes,
 };
@@ -180,6 +201,60 @@ impl Kernel {
         unsafe { (self.0.from_utf16_lossy_into)(units, out) }
     }
 
+    /// Appends UTF-32 in UTF-8, with U+FFFD for what is no scalar value. At most four bytes for each code unit.
+    pub fn from_utf32_lossy_into(self, units: &[u32], out: &mut Vec<u8>) {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.from_utf32_lossy_into)(units, out) }
+    }
+
+    /// How many code units at the start are UTF-16 without a lone surrogate.
+    pub fn utf16_valid_up_to(self, units: &[u16]) -> usize {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.utf16_prefix)(units) }
+    }
+
+    /// How many code units at the start are UTF-32: scalar values.
+    pub fn utf32_valid_up_to(self, units: &[u32]) -> usize {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.utf32_prefix)(units) }
+    }
+
+    /// Appends UTF-16 in UTF-32, with U+FFFD for every lone surrogate. At most one code unit for each.
+    pub fn utf32_from_utf16_lossy_into(self, units: &[u16], out: &mut Vec<u32>) {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.utf32_from_utf16)(units, out) }
+    }
+
+    /// Appends UTF-32 in UTF-16, with U+FFFD for what is no scalar value. At most two code units for each.
+    pub fn utf16_from_utf32_lossy_into(self, units: &[u32], out: &mut Vec<u16>) {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.utf16_from_utf32)(units, out) }
+    }
+
+    /// Appends the code units of sixteen bits that `bytes` are, one for each two; a single byte at the end is left out.
+    pub fn read_16_into(self, bytes: &[u8], big_endian: bool, out: &mut Vec<u16>) {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.read_16)(bytes, big_endian, out) }
+    }
+
+    /// Appends the code units of 32 bits that `bytes` are, one for each four; up to three bytes at the end are left out.
+    pub fn read_32_into(self, bytes: &[u8], big_endian: bool, out: &mut Vec<u32>) {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.read_32)(bytes, big_endian, out) }
+    }
+
+    /// Appends the bytes of code units, two for each.
+    pub fn write_16_into(self, units: &[u16], big_endian: bool, out: &mut Vec<u8>) {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.write_16)(units, big_endian, out) }
+    }
+
+    /// Appends the bytes of code units, four for each.
+    pub fn write_32_into(self, units: &[u32], big_endian: bool, out: &mut Vec<u8>) {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.write_32)(units, big_endian, out) }
+    }
+
     /// Appends Latin-1 in UTF-8. At most two bytes for each byte.
     pub fn from_latin_1_into(self, bytes: &[u8], out: &mut Vec<u8>) {
         // SAFETY: a kernel exists where the processor has its instructions.
@@ -230,6 +305,7 @@ mod x86 {
     use super::replace::lossy_into;
     use super::sse41::Sse41;
     use super::transcode::{Utf16, Utf32, transcode_into};
+    use super::units;
     use super::vector::Vector;
 
     /// Compiles functions for a set of instructions. What they call is inlined, so compiled for them too.
@@ -239,6 +315,7 @@ mod x86 {
             /// The processor has the instructions.
             #[target_feature(enable = $features)]
             #[inline(never)]
+            #[allow(unused_unsafe, reason = "some have no need of it but the instructions")]
             unsafe fn $name($($argument: $kind),*) -> $result {
                 // SAFETY: as the caller says.
                 unsafe { $body }
@@ -258,7 +335,16 @@ mod x86 {
                     utf16(bytes: &[u8], out: &mut Vec<u16>) -> () = transcode_into::<Utf16, $vector>(bytes, out);
                     utf32(bytes: &[u8], out: &mut Vec<u32>) -> () = transcode_into::<Utf32, $vector>(bytes, out);
                     from_utf16(units: &[u16], out: &mut Vec<u8>) -> () = $vector::from_utf16_lossy_into(units, out);
+                    from_utf32(units: &[u32], out: &mut Vec<u8>) -> () = $vector::from_utf32_lossy_into(units, out);
                     from_latin_1(bytes: &[u8], out: &mut Vec<u8>) -> () = $vector::from_latin_1_into(bytes, out);
+                    utf16_prefix(units: &[u16]) -> usize = $vector::utf16_prefix(units);
+                    utf32_prefix(units: &[u32]) -> usize = units::utf32_prefix(units);
+                    utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) -> () = $vector::utf32_from_utf16(units, out);
+                    utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) -> () = $vector::utf16_from_utf32(units, out);
+                    read_16(bytes: &[u8], big: bool, out: &mut Vec<u16>) -> () = units::read_16(bytes, big, out);
+                    read_32(bytes: &[u8], big: bool, out: &mut Vec<u32>) -> () = units::read_32(bytes, big, out);
+                    write_16(units: &[u16], big: bool, out: &mut Vec<u8>) -> () = units::write_16(units, big, out);
+                    write_32(units: &[u32], big: bool, out: &mut Vec<u8>) -> () = units::write_32(units, big, out);
                     char_count(bytes: &[u8]) -> usize = count::<$vector, false>(bytes);
                     utf16_len(bytes: &[u8]) -> usize = count::<$vector, true>(bytes);
                 }
@@ -270,7 +356,16 @@ mod x86 {
                     utf16_lossy_into: utf16,
                     utf32_lossy_into: utf32,
                     from_utf16_lossy_into: from_utf16,
+                    from_utf32_lossy_into: from_utf32,
                     from_latin_1_into: from_latin_1,
+                    utf16_prefix,
+                    utf32_prefix,
+                    utf32_from_utf16,
+                    utf16_from_utf32,
+                    read_16,
+                    read_32,
+                    write_16,
+                    write_32,
                     char_count,
                     utf16_len,
                 }

@@ -5,6 +5,7 @@
 
 use super::replace::replace_by_runs;
 use super::transcode::{Places, utf16_one_by_one, utf32_one_by_one};
+use super::units;
 use super::window::{Window, opaque};
 use crate::decode::transcode::{from_latin_1_by_bytes, from_utf16_by_chars};
 
@@ -125,6 +126,30 @@ pub(super) trait Vector: Copy {
     #[inline(always)]
     unsafe fn from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) {
         from_utf16_by_chars(units, out);
+    }
+
+    /// Appends UTF-32 in UTF-8, with U+FFFD for what is no scalar value.
+    #[inline(always)]
+    unsafe fn from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) {
+        units::from_utf32(units, out);
+    }
+
+    /// How many units at the start are UTF-16 without a lone surrogate.
+    #[inline(always)]
+    unsafe fn utf16_prefix(units: &[u16]) -> usize {
+        units::utf16_prefix(units)
+    }
+
+    /// Appends UTF-16 in UTF-32, with U+FFFD for every lone surrogate.
+    #[inline(always)]
+    unsafe fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
+        units::utf32_from_utf16(units, out);
+    }
+
+    /// Appends UTF-32 in UTF-16, with U+FFFD for what is no scalar value.
+    #[inline(always)]
+    unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
+        units::utf16_from_utf32(units, out);
     }
 
     /// Appends Latin-1 in UTF-8.
