@@ -301,6 +301,12 @@ fn replacers() -> Vec<Subject> {
             bstr::ByteSlice::to_str_lossy_into(bytes, &mut room.text);
             Some(Said::Text)
         }),
+        subject(Kind::Limit, "copy", |bytes, room| {
+            fit(&mut room.byte_slice, bytes.len());
+            room.byte_slice[..bytes.len()].copy_from_slice(bytes);
+            std::hint::black_box(&room.byte_slice);
+            Some(Said::Filled(bytes.len()))
+        }),
     ]
 }
 
@@ -322,6 +328,14 @@ fn transcoders() -> Vec<Subject> {
         peer("simdutf", |bytes, room| {
             fit(&mut room.unit_slice, bytes.len());
             crate::peers::simdutf::utf16(bytes, &mut room.unit_slice).map(Said::Filled)
+        }),
+        // Writes as many units, and reads nothing.
+        subject(Kind::Limit, "fill", |_, room| {
+            let len = room.source_units.len();
+            fit(&mut room.unit_slice, len);
+            room.unit_slice[..len].fill(0x2020);
+            std::hint::black_box(&room.unit_slice);
+            Some(Said::Filled(len))
         }),
     ]
 }

@@ -111,11 +111,13 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn is_unfinished(self) -> bool {
+    unsafe fn is_complete(self, found: Self) -> bool {
         // SAFETY: the caller has the instructions.
         unsafe {
-            _mm256_testz_si256(_mm256_subs_epu8(self.0, Self::load(FINISHED[32..].as_ptr()).0), _mm256_set1_epi8(-1))
-                == 0
+            !Self::is_wrong(Self(_mm256_or_si256(
+                found.0,
+                _mm256_subs_epu8(self.0, Self::load(FINISHED[32..].as_ptr()).0),
+            )))
         }
     }
 

@@ -8,13 +8,14 @@
 use super::avx2::Avx2;
 use super::encode;
 use super::forms;
+use super::prefix::prefix_of;
 use super::replace::replace_by_runs;
 use super::sse41::Sse41;
 use super::tables::{BELOW_LEADS, FINISHED, LEAD, SECOND};
 use super::transcode::Places;
 use super::vector::Vector;
 use super::window::Window;
-use crate::decode::automaton::boundary;
+use crate::utf8::is_continuation;
 use core::arch::x86_64::*;
 
 /// 64 bytes.
@@ -116,9 +117,12 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn is_unfinished(self) -> bool {
+    unsafe fn is_complete(self, found: Found) -> bool {
         // SAFETY: the caller has the instructions.
-        unsafe { _mm512_cmpgt_epu8_mask(self.0, table(&FINISHED)) != 0 }
+        unsafe {
+            let any = _mm512_or_si512(found.any, _mm512_subs_epu8(self.0, table(&FINISHED)));
+            !Self::is_wrong(Found { any, ..found })
+        }
     }
 
     #[inline(always)]
@@ -224,6 +228,37 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn utf16_of_twos(from: *const u8, begun: &mut u64, mut to: *mut u16) -> Option<*mut u16> {
+        // SAFETY: the caller has the instructions, and vouches for the memory.
+        unsafe {
+            let bytes = Self::load(from);
+            let continuation = bytes.continuations();
+            let lead = _mm512_cmpge_epu8_mask(bytes.0, _mm512_set1_epi8(0xC0_u8 as i8));
+            let from_c2 = _mm512_sub_epi8(bytes.0, _mm512_set1_epi8(0xC2_u8 as i8));
+            let lead_of_2 = _mm512_cmplt_epu8_mask(from_c2, _mm512_set1_epi8(0xE0_u8.wrapping_sub(0xC2) as i8));
+            let goes_on = u64::from(is_continuation(*from.add(64)));
+            if (lead ^ lead_of_2) | (lead << 1 | *begun) ^ continuation | lead >> 63 & !goes_on != 0 {
+                return None;
+            }
+            *begun = lead >> 63;
+            let ascii = !(lead | continuation);
+            for half in 0..2 {
+                // Each byte behind the one before it, as words.
+                let before = _mm512_loadu_si512(from.add(32 * half).sub(1).cast());
+                let pairs = _mm512_permutexvar_epi8(table(&PAIRS), before);
+                // The bits they give, the first times 40.
+                let bits = _mm512_and_si512(pairs, _mm512_set1_epi16(0x3F1F));
+                let units = _mm512_maddubs_epi16(bits, _mm512_set1_epi16(0x0140));
+                let units = _mm512_mask_srli_epi16::<8>(units, (ascii >> (32 * half)) as u32, pairs);
+                let kept = (!lead >> (32 * half)) as u32;
+                _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi16(kept, units));
+                to = to.add(kept.count_ones() as usize);
+            }
+            Some(to)
+        }
+    }
+
+    #[inline(always)]
     unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
         // SAFETY: the caller has the instructions.
         unsafe {
@@ -324,26 +359,16 @@ impl Vector for Avx512 {
     }
 }
 
-/// Length of a prefix of `bytes` that is well-formed and ends between two sequences: they are those of `all` that are
-/// `there`, and the others are zeros.
-///
-/// # Safety
-/// The processor has the instructions of this file.
-#[inline(always)]
-unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], there: u64) -> usize {
-    // SAFETY: as the caller says.
-    unsafe {
-        if all.is_ascii() {
-            return bytes.len();
-        }
-        // What a sequence that is cut off asks for, it asks of the zeros, where there are any.
-        match V::wrong(all.check(all.later(), V::nothing())) {
-            0 if !all.is_unfinished() => bytes.len(),
-            wrong if wrong & there == 0 => boundary(bytes, bytes.len()),
-            _ => 0,
-        }
+/// Each of 32 bytes, and the one behind it.
+static PAIRS: [u8; 64] = {
+    let mut table = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        table[at] = at.div_ceil(2) as u8;
+        at += 1;
     }
-}
+    table
+};
 
 /// So many bytes that are not good are stepped over one by one.
 const FEW: u32 = 3;

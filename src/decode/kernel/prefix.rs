@@ -37,6 +37,10 @@ pub(super) unsafe fn short_prefix<V: Vector>(bytes: &[u8]) -> usize {
         // SAFETY: the caller has the instructions.
         return unsafe { V::short_prefix(bytes) };
     }
+    if len == V::LEN {
+        // SAFETY: the caller has the instructions.
+        return unsafe { prefix_of(V::load(start), bytes, !0) };
+    }
     // SAFETY: every load is of `V::LEN` bytes that end within `bytes`, with three bytes before all but the first.
     unsafe {
         let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
@@ -45,23 +49,42 @@ pub(super) unsafe fn short_prefix<V: Vector>(bytes: &[u8]) -> usize {
         }
         let mut found = first.check(first.later(), V::nothing());
         // Too few bytes may stand before the last register to judge it.
-        let too_near = matches!(len - V::LEN, 1 | 2);
-        if len > V::LEN && !too_near {
-            found = check_all::<V>(start, V::LEN, len, found);
+        if matches!(len - V::LEN, 1 | 2) {
+            let good = if V::is_wrong(found) { 0 } else { boundary(bytes, V::LEN) };
+            return good + automaton::well_formed_prefix(&bytes[good..]);
         }
+        found = check_all::<V>(start, V::LEN, len, found);
         match () {
+            () if last.is_complete(found) => len,
             () if V::is_wrong(found) => 0,
-            () if too_near => {
-                let good = boundary(bytes, V::LEN);
-                good + automaton::well_formed_prefix(&bytes[good..])
-            }
-            () if last.is_unfinished() => boundary(bytes, len),
-            () => len,
+            () => boundary(bytes, len),
         }
     }
 }
 
-/// The same of more than [`SHORT`] bytes. An error is within the next [`GROUP`] registers.
+/// Length of a prefix of `bytes` that is well-formed and ends between two sequences: they are those of `all` that are
+/// `there`, and the others are zeros.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], there: u64) -> usize {
+    // SAFETY: as the caller says.
+    unsafe {
+        if all.is_ascii() {
+            return bytes.len();
+        }
+        // What a sequence that is cut off asks for, it asks of the zeros, where there are any.
+        let found = all.check(all.later(), V::nothing());
+        match () {
+            () if all.is_complete(found) => bytes.len(),
+            () if V::wrong(found) & there == 0 => boundary(bytes, bytes.len()),
+            () => 0,
+        }
+    }
+}
+
+/// The same as [`short_prefix`] of more than [`SHORT`] bytes. An error is within the next [`GROUP`] registers.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are more bytes than [`SHORT`].
@@ -106,9 +129,14 @@ pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
         let last = V::load(start.add(len - V::LEN));
         match () {
             () if or_all(start, at, len, last).is_ascii() && pending(bytes, at) == 0 => len,
-            () if V::is_wrong(check_all::<V>(start, at, len, V::nothing())) => boundary(bytes, at),
-            () if last.is_unfinished() => boundary(bytes, len),
-            () => len,
+            () => {
+                let found = check_all::<V>(start, at, len, V::nothing());
+                match () {
+                    () if last.is_complete(found) => len,
+                    () if V::is_wrong(found) => boundary(bytes, at),
+                    () => boundary(bytes, len),
+                }
+            }
         }
     }
 }

@@ -1,8 +1,9 @@
 //! SSE4.1: 16 bytes.
 
+use super::prefix::prefix_of;
 use super::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
 use super::vector::Vector;
-use crate::decode::automaton;
+
 use core::arch::x86_64::*;
 
 /// 16 bytes.
@@ -104,14 +105,21 @@ impl Vector for Sse41 {
     }
 
     #[inline(always)]
-    unsafe fn is_unfinished(self) -> bool {
+    unsafe fn is_complete(self, found: Self) -> bool {
         // SAFETY: the caller has the instructions.
-        unsafe { _mm_testz_si128(_mm_subs_epu8(self.0, Self::load(FINISHED[48..].as_ptr()).0), _mm_set1_epi8(-1)) == 0 }
+        unsafe {
+            !Self::is_wrong(Self(_mm_or_si128(found.0, _mm_subs_epu8(self.0, Self::load(FINISHED[48..].as_ptr()).0))))
+        }
     }
 
     #[inline(always)]
     unsafe fn short_prefix(bytes: &[u8]) -> usize {
-        automaton::well_formed_prefix(bytes)
+        let [low, high] = words(bytes);
+        if (low | high) & 0x8080_8080_8080_8080 == 0 {
+            return bytes.len();
+        }
+        // SAFETY: the caller has the instructions.
+        unsafe { prefix_of(Self(_mm_set_epi64x(high as i64, low as i64)), bytes, (1 << bytes.len()) - 1) }
     }
 
     #[inline(always)]
@@ -131,4 +139,20 @@ impl Vector for Sse41 {
         // SAFETY: the caller has the instructions.
         unsafe { Self::wrong(Self(_mm_and_si128(agreed(self.0, next.0), _mm_set1_epi8(REFUSED as i8)))) }
     }
+}
+
+/// Fewer than sixteen bytes, with zeros behind them. They are read in two parts, which may overlap.
+#[inline(always)]
+fn words(bytes: &[u8]) -> [u64; 2] {
+    let len = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // The last bytes that the first part does not have; of eight there are none.
+        return [u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> 8 >> (8 * ((15 - len as u32) & 7))];
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let place = |bytes: [u8; 4], at: usize| u64::from(u32::from_le_bytes(bytes)) << (8 * at);
+        return [place(*first, 0) | place(*last, len - 4), 0];
+    }
+    let place = |at: usize| bytes.get(at).map_or(0, |&byte| u64::from(byte) << (8 * at));
+    [place(0) | place(1) | place(2), 0]
 }

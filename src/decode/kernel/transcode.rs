@@ -6,6 +6,7 @@ use super::replace::{ASCII, ASCII_ROW, READ, WINDOW, is_ascii, masks};
 use super::vector::Vector;
 use super::window::{Carry, Masks, Window};
 use crate::decode::automaton::pending;
+use crate::utf8::is_continuation;
 
 /// Windows for which room is made at a time.
 const STRETCH: usize = 256;
@@ -72,6 +73,17 @@ pub(super) trait Form {
     /// the processor has the instructions of `V`.
     unsafe fn write<V: Vector>(from: *const u8, first: bool, places: Places, to: *mut Self::Unit) -> *mut Self::Unit;
 
+    /// Writes the units of a window at `from`, not the first of a text, if it is nothing but well-formed sequences of one and
+    /// two bytes; see [`Vector::utf16_of_twos`].
+    ///
+    /// # Safety
+    /// As of [`Form::write`]; 128 bytes can be read.
+    #[inline(always)]
+    unsafe fn write_twos<V: Vector>(from: *const u8, begun: &mut u64, to: *mut Self::Unit) -> Option<*mut Self::Unit> {
+        let _ = (from, begun, to);
+        None
+    }
+
     /// Writes 64 bytes, of which those that are `replaced` are errors of their own, and the others are ASCII.
     ///
     /// # Safety
@@ -90,6 +102,12 @@ impl Form for Utf16 {
     unsafe fn write<V: Vector>(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
         // SAFETY: as the caller says.
         unsafe { V::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_twos<V: Vector>(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {
+        // SAFETY: as the caller says.
+        unsafe { V::utf16_of_twos(from, begun, to) }
     }
 
     #[inline(always)]
@@ -178,6 +196,26 @@ unsafe fn windows<F: Form, V: Vector>(bytes: &[u8], out: &mut Vec<F::Unit>) -> u
             }
             if index == count {
                 break;
+            }
+            if here.lead_of_3 == 0 && here.lead != 0 && index > 0 {
+                // What goes on here must be of two bytes, too.
+                let last_lead = u64::from(*from.add(index * WINDOW - 1) >= 0xC0);
+                let (before, mut begun) = (index, last_lead);
+                while last_lead == carry.good
+                    && last_lead == carry.others
+                    && index < count
+                    && let Some(behind) = F::write_twos::<V>(from.add(index * WINDOW), &mut begun, to)
+                {
+                    to = behind;
+                    index += 1;
+                }
+                if index > before {
+                    carry = Carry { good: begun, others: begun };
+                    left = Left { fours: 0, continuation: u64::from(is_continuation(*from.add(index * WINDOW - 1))) };
+                    here = masks::<V>(from.add(index * WINDOW));
+                    ascii = 0;
+                    continue;
+                }
             }
             let window_at = from.add(index * WINDOW);
             let next = masks::<V>(window_at.add(WINDOW));

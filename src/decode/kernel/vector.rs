@@ -50,8 +50,8 @@ pub(super) trait Vector: Copy {
     /// Which bytes are wrong.
     unsafe fn wrong(found: Self::Found) -> u64;
 
-    /// Whether a sequence goes on behind the register.
-    unsafe fn is_unfinished(self) -> bool;
+    /// Whether there is nothing wrong, and no sequence goes on behind the register.
+    unsafe fn is_complete(self, found: Self::Found) -> bool;
 
     /// Length of a prefix of fewer than `LEN` bytes that is well-formed and ends between two sequences.
     unsafe fn short_prefix(bytes: &[u8]) -> usize;
@@ -100,7 +100,16 @@ pub(super) trait Vector: Copy {
         unsafe { utf16_one_by_one(from, places, to) }
     }
 
-    /// The same in UTF-32.
+    /// Writes the units of UTF-16 of a window at `from` if it is nothing but well-formed sequences of one and two bytes, and
+    /// one that goes on behind it does so there. Returns the place behind them; writes what [`Vector::utf16`] may. `begun`:
+    /// the last byte of the window before is a lead byte; then that of this one.
+    #[inline(always)]
+    unsafe fn utf16_of_twos(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {
+        let _ = (from, begun, to);
+        None
+    }
+
+    /// What [`Vector::utf16`] does in UTF-32.
     #[inline(always)]
     unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
         let _ = first;
