@@ -22,11 +22,11 @@ const STRETCH: usize = 256 * WINDOW;
 /// with, twice as many where that was wrong.
 const QUIET: [u32; 2] = [8, 256];
 
-/// Windows of ASCII in a row after which more are taken to follow.
-pub(super) const ASCII_ROW: u32 = 4;
-
 /// Bytes of ASCII that are passed at once.
-pub(super) const ASCII: usize = 4 * WINDOW;
+const ASCII: usize = 4 * WINDOW;
+
+/// Bytes in a line of the cache. To write a register across two takes longer.
+pub(super) const LINE: usize = 64;
 
 /// Appends `bytes` with U+FFFD for every maximal subpart.
 ///
@@ -95,19 +95,12 @@ unsafe fn windows<V: Vector>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> 
         let mut to = out.as_mut_ptr().add(out.len());
         let mut here = masks::<V>(from);
         while at < end && quiet < patience {
-            if here.non_ascii | carry.others == 0 && at + ASCII <= end {
-                let before = at;
-                while at + ASCII <= end && is_ascii::<V>(from.add(at)) {
-                    for part in 0..ASCII / WINDOW {
-                        copy::<V>(from.add(at + part * WINDOW), to.add(part * WINDOW));
-                    }
-                    at += ASCII;
-                    to = to.add(ASCII);
-                }
-                if at > before {
-                    here = masks::<V>(from.add(at));
-                    continue;
-                }
+            if here.non_ascii | carry.others == 0 && at + ASCII <= end && is_ascii::<V>(from.add(at)) {
+                let passed = ascii_run::<V>(from.add(at), end - at, to);
+                at += passed;
+                to = to.add(passed);
+                here = masks::<V>(from.add(at));
+                continue;
             }
             let next = masks::<V>(from.add(at + WINDOW));
             let window = here.decide(next, &mut carry);
@@ -155,6 +148,25 @@ pub(super) unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
     all
 }
 
+/// Which of the 64 bytes at `from` are 80 and above, and which C0 and above.
+///
+/// # Safety
+/// They can be read, and the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn non_ascii_and_leads<V: Vector>(from: *const u8) -> [u64; 2] {
+    let mut all = [0; 2];
+    for place in (0..WINDOW).step_by(V::LEN) {
+        // SAFETY: as the caller says.
+        unsafe {
+            let bytes = V::load(from.add(place));
+            let non_ascii = opaque(bytes.signs());
+            all[0] |= non_ascii << place;
+            all[1] |= (non_ascii & opaque(bytes.doubled().signs())) << place;
+        }
+    }
+    all
+}
+
 /// Writes what a window decodes to, run by run of good bytes; returns the place behind it.
 ///
 /// # Safety
@@ -179,12 +191,44 @@ pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window,
     }
 }
 
+/// Copies ASCII from `from` on, of which there are [`ASCII`] bytes at least, as far as it goes, but for some bytes; there are
+/// `len` bytes. Returns how many are copied.
+///
+/// # Safety
+/// They can be read and written; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn ascii_run<V: Vector>(from: *const u8, len: usize, to: *mut u8) -> usize {
+    // SAFETY: as the caller says.
+    unsafe {
+        copy_ascii::<V>(from, to);
+        // Then from a place where no register is written across two lines of the cache.
+        let mut at = ASCII - LINE + to.align_offset(LINE);
+        while at + ASCII <= len && is_ascii::<V>(from.add(at)) {
+            copy_ascii::<V>(from.add(at), to.add(at));
+            at += ASCII;
+        }
+        at
+    }
+}
+
+/// Copies [`ASCII`] bytes.
+///
+/// # Safety
+/// They can be read and written; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn copy_ascii<V: Vector>(from: *const u8, to: *mut u8) {
+    for at in (0..ASCII).step_by(WINDOW) {
+        // SAFETY: as the caller says.
+        unsafe { copy::<V>(from.add(at), to.add(at)) };
+    }
+}
+
 /// Whether so many bytes, [`ASCII`], are that.
 ///
 /// # Safety
 /// They can be read; the processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn is_ascii<V: Vector>(from: *const u8) -> bool {
+unsafe fn is_ascii<V: Vector>(from: *const u8) -> bool {
     // SAFETY: as the caller says.
     unsafe {
         let mut all = V::load(from);

@@ -2,7 +2,7 @@
 //! sequence of four bytes the high surrogate where the third stands: all that it is made of stands there, and in the
 //! bytes before.
 
-use super::replace::{ASCII, ASCII_ROW, READ, WINDOW, is_ascii, masks};
+use super::replace::{LINE, READ, WINDOW, masks, non_ascii_and_leads};
 use super::vector::Vector;
 use super::window::{Carry, Masks, Window};
 use crate::decode::automaton::pending;
@@ -183,52 +183,32 @@ unsafe fn windows<F: Form, V: Vector>(bytes: &[u8], out: &mut Vec<F::Unit>) -> u
         let from = bytes.as_ptr();
         let mut to = out.as_mut_ptr().add(out.len());
         let mut here = masks::<V>(from);
-        // The window, and how many of ASCII are behind us in a row.
-        let (mut index, mut ascii) = (0, 0);
+        let mut index = 0;
         while index < count {
-            while ascii >= ASCII_ROW && index + ASCII / WINDOW <= count && is_ascii::<V>(from.add(index * WINDOW)) {
-                for part in 0..ASCII / WINDOW {
-                    F::widen::<V>(from.add((index + part) * WINDOW), 0, to.add(part * WINDOW));
-                }
-                to = to.add(ASCII);
-                index += ASCII / WINDOW;
+            if here.are_alone(carry) {
+                let len = (count - index) * WINDOW;
+                let passed = run_of_alone::<F, V>(from.add(index * WINDOW), len, here.non_ascii, to);
+                to = to.add(passed * WINDOW);
+                index += passed;
                 here = masks::<V>(from.add(index * WINDOW));
+                left = Left::default();
+                continue;
             }
-            if index == count {
-                break;
-            }
-            if here.lead_of_3 == 0 && here.lead != 0 && index > 0 {
-                // What goes on here must be of two bytes, too.
-                let last_lead = u64::from(*from.add(index * WINDOW - 1) >= 0xC0);
-                let (before, mut begun) = (index, last_lead);
-                while last_lead == carry.good
-                    && last_lead == carry.others
-                    && index < count
-                    && let Some(behind) = F::write_twos::<V>(from.add(index * WINDOW), &mut begun, to)
-                {
-                    to = behind;
-                    index += 1;
-                }
-                if index > before {
-                    carry = Carry { good: begun, others: begun };
-                    left = Left { fours: 0, continuation: u64::from(is_continuation(*from.add(index * WINDOW - 1))) };
+            if here.lead_of_3 == 0 && index > 0 {
+                let passed;
+                (passed, to) = run_of_twos::<F, V>(from.add(index * WINDOW), count - index, &mut carry, to);
+                if passed > 0 {
+                    index += passed;
                     here = masks::<V>(from.add(index * WINDOW));
-                    ascii = 0;
+                    left = Left { fours: 0, continuation: u64::from(is_continuation(*from.add(index * WINDOW - 1))) };
                     continue;
                 }
             }
             let window_at = from.add(index * WINDOW);
             let next = masks::<V>(window_at.add(WINDOW));
-            if here.are_alone(carry) {
-                F::widen::<V>(window_at, here.non_ascii, to);
-                to = to.add(WINDOW);
-                left = Left::default();
-            } else {
-                let window = here.decide(next, &mut carry);
-                let places = Places::of(here, window, &carry, &mut left);
-                to = F::write::<V>(window_at, index == 0, places, to);
-            }
-            ascii = if here.non_ascii == 0 { ascii + 1 } else { 0 };
+            let window = here.decide(next, &mut carry);
+            let places = Places::of(here, window, &carry, &mut left);
+            to = F::write::<V>(window_at, index == 0, places, to);
             here = next;
             index += 1;
         }
@@ -243,6 +223,62 @@ unsafe fn windows<F: Form, V: Vector>(bytes: &[u8], out: &mut Vec<F::Unit>) -> u
         out.set_len(written - usize::from(F::PAIRS && begun == 3));
         at - begun
     }
+}
+
+/// Writes bytes of which each is ASCII or an error of its own, as those of the first window are, which are no ASCII where
+/// `non_ascii` says so. Goes on as far as that is so, but for a window perhaps, or to the end of `len` bytes. Returns how many
+/// windows are written, one at least.
+///
+/// # Safety
+/// The bytes can be read, and as many units written; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn run_of_alone<F: Form, V: Vector>(from: *const u8, len: usize, non_ascii: u64, to: *mut F::Unit) -> usize {
+    // SAFETY: as the caller says.
+    unsafe {
+        F::widen::<V>(from, non_ascii, to);
+        // A place where no register is written across two lines of the cache.
+        let mut at = to.align_offset(LINE) % WINDOW;
+        while at + WINDOW <= len {
+            let [non_ascii, lead] = non_ascii_and_leads::<V>(from.add(at));
+            if lead << 1 & non_ascii & !lead | lead >> 63 != 0 {
+                break;
+            }
+            F::widen::<V>(from.add(at), non_ascii, to.add(at));
+            at += WINDOW;
+        }
+        (at / WINDOW).max(1)
+    }
+}
+
+/// Writes the units of up to `most` windows that are nothing but well-formed sequences of one and two bytes. Returns how many
+/// windows those are, and the place behind their units.
+///
+/// # Safety
+/// As of [`Form::write_twos`], for each of them; a byte stands before the first.
+#[inline(always)]
+unsafe fn run_of_twos<F: Form, V: Vector>(
+    from: *const u8,
+    most: usize,
+    carry: &mut Carry,
+    mut to: *mut F::Unit,
+) -> (usize, *mut F::Unit) {
+    let mut passed = 0;
+    // SAFETY: as the caller says.
+    unsafe {
+        // What goes on here must be of two bytes, too.
+        let mut begun = u64::from(*from.sub(1) >= 0xC0);
+        if begun != carry.good || begun != carry.others {
+            return (0, to);
+        }
+        while passed < most
+            && let Some(behind) = F::write_twos::<V>(from.add(passed * WINDOW), &mut begun, to)
+        {
+            to = behind;
+            passed += 1;
+        }
+        *carry = Carry { good: begun, others: begun };
+    }
+    (passed, to)
 }
 
 /// Writes the units of a window one by one; returns the place behind them.
