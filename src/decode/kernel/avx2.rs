@@ -65,6 +65,24 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn zero() -> Self {
+        // SAFETY: the caller has the instructions.
+        unsafe { Self(_mm256_setzero_si256()) }
+    }
+
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        // SAFETY: the caller has the instructions.
+        unsafe { Self(_mm256_max_epu8(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn is_below(self, limit: u8) -> bool {
+        // SAFETY: the caller has the instructions.
+        unsafe { !Self::is_wrong(Self(_mm256_subs_epu8(self.0, _mm256_set1_epi8((limit - 1) as i8)))) }
+    }
+
+    #[inline(always)]
     unsafe fn is_ascii(self) -> bool {
         // SAFETY: the caller has the instructions.
         unsafe { _mm256_movemask_epi8(self.0) == 0 }

@@ -64,6 +64,24 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn zero() -> Self {
+        // SAFETY: the caller has the instructions.
+        unsafe { Self(_mm512_setzero_si512()) }
+    }
+
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        // SAFETY: the caller has the instructions.
+        unsafe { Self(_mm512_max_epu8(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn is_below(self, limit: u8) -> bool {
+        // SAFETY: the caller has the instructions.
+        unsafe { _mm512_cmpge_epu8_mask(self.0, _mm512_set1_epi8(limit as i8)) == 0 }
+    }
+
+    #[inline(always)]
     unsafe fn is_ascii(self) -> bool {
         // SAFETY: the caller has the instructions.
         unsafe { _mm512_movepi8_mask(self.0) == 0 }

@@ -1,9 +1,9 @@
 //! The well-formed prefix of a byte string, register by register.
 //!
 //! A byte is judged by itself and the three before it, which are read again from memory, one, two and three places
-//! earlier: loads that straddle a cache line cost less here than shuffles would, which the lookups need. So nothing is
-//! carried from register to register but what was found wrong. The last register may overlap the one before it: to
-//! judge a byte twice does no harm.
+//! earlier: loads that straddle a cache line cost less here than shuffles would, which the lookups need. They cost enough
+//! to ask first whether there are sequences that long. So nothing is carried from register to register but what was found
+//! wrong. The last register may overlap the one before it: to judge a byte twice does no harm.
 
 use super::vector::Vector;
 use crate::decode::automaton::{self, boundary, pending};
@@ -102,25 +102,29 @@ pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
         }
         if at < 3 {
             at += V::LEN;
-            if V::is_wrong(check::<V>(start.add(3), V::nothing())) {
+            if V::is_wrong(check::<V, 4>(start.add(3), V::nothing())) {
                 return boundary(bytes, 3);
             }
         }
         while len - at >= GROUP * V::LEN {
-            if is_ascii_group::<V>(start.add(at)) {
-                if pending(bytes, at) > 0 {
-                    return boundary(bytes, at);
-                }
+            let group = start.add(at);
+            // The highest byte, also of those that a sequence may begin with that goes on here.
+            let mut highest = V::load(group.sub(3));
+            for index in 0..GROUP {
+                highest = highest.max(V::load(group.add(index * V::LEN)));
+            }
+            if highest.is_ascii() {
                 at += GROUP * V::LEN;
                 while len - at >= GROUP * V::LEN && is_ascii_group::<V>(start.add(at)) {
                     at += GROUP * V::LEN;
                 }
                 continue;
             }
-            let mut found = V::nothing();
-            for index in 0..GROUP {
-                found = check::<V>(start.add(at + index * V::LEN), found);
-            }
+            let found = match () {
+                () if highest.is_below(0xE0) => check_group::<V, 2>(group),
+                () if highest.is_below(0xF0) => check_group::<V, 3>(group),
+                () => check_group::<V, 4>(group),
+            };
             if V::is_wrong(found) {
                 return boundary(bytes, at);
             }
@@ -183,22 +187,39 @@ unsafe fn check_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut 
     // SAFETY: as the caller says.
     unsafe {
         while at + V::LEN < len {
-            found = check::<V>(start.add(at), found);
+            found = check::<V, 4>(start.add(at), found);
             at += V::LEN;
         }
-        check::<V>(start.add(len - V::LEN), found)
+        check::<V, 4>(start.add(len - V::LEN), found)
     }
 }
 
-/// Judges the register at `from`.
+/// Judges a group of registers whose bytes, and the three before them, begin no sequence longer than this.
+///
+/// # Safety
+/// As of [`check`], for each of them.
+#[inline(always)]
+unsafe fn check_group<V: Vector, const LONGEST: usize>(from: *const u8) -> V::Found {
+    // SAFETY: as the caller says.
+    unsafe {
+        let mut found = V::nothing();
+        for index in 0..GROUP {
+            found = check::<V, LONGEST>(from.add(index * V::LEN), found);
+        }
+        found
+    }
+}
+
+/// Judges the register at `from`, with those before it that can begin a sequence of at most `LONGEST` bytes.
 ///
 /// # Safety
 /// `V::LEN` bytes can be read there, and three before.
 #[inline(always)]
-unsafe fn check<V: Vector>(from: *const u8, found: V::Found) -> V::Found {
+unsafe fn check<V: Vector, const LONGEST: usize>(from: *const u8, found: V::Found) -> V::Found {
     // SAFETY: as the caller says.
     unsafe {
-        let before = [V::load(from.sub(1)), V::load(from.sub(2)), V::load(from.sub(3))];
-        V::load(from).check(before, found)
+        let two = if LONGEST > 2 { V::load(from.sub(2)) } else { V::zero() };
+        let three = if LONGEST > 3 { V::load(from.sub(3)) } else { V::zero() };
+        V::load(from).check([V::load(from.sub(1)), two, three], found)
     }
 }

@@ -33,6 +33,15 @@ pub(super) trait Vector: Copy {
     /// Bitwise or.
     unsafe fn or(self, other: Self) -> Self;
 
+    /// Zeros.
+    unsafe fn zero() -> Self;
+
+    /// The higher of each two bytes.
+    unsafe fn max(self, other: Self) -> Self;
+
+    /// Whether every byte is below the limit, which is not zero.
+    unsafe fn is_below(self, limit: u8) -> bool;
+
     /// Whether every byte is below 80.
     unsafe fn is_ascii(self) -> bool;
 
