@@ -11,6 +11,9 @@ use crate::decode::automaton::{self, boundary, pending};
 /// Registers judged together. Each is checked for ASCII with the others: one branch, taken the same way by most text.
 const GROUP: usize = 8;
 
+/// Registers of a group that are passed over if all of them are ASCII.
+const HALF: usize = GROUP / 2;
+
 /// Up to so many bytes are judged by [`short_prefix`], more by [`long_prefix`]: no less than two registers of any kernel.
 pub(super) const SHORT: usize = 128;
 
@@ -108,11 +111,10 @@ pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
         }
         while len - at >= GROUP * V::LEN {
             let group = start.add(at);
-            // The highest byte, also of those that a sequence may begin with that goes on here.
-            let mut highest = V::load(group.sub(3));
-            for index in 0..GROUP {
-                highest = highest.max(V::load(group.add(index * V::LEN)));
-            }
+            // The highest byte of each half, also of those that a sequence may begin with that goes on in the first.
+            let first = highest::<V>(group).max(V::load(group.sub(3)));
+            let second = highest::<V>(group.add(HALF * V::LEN));
+            let highest = first.max(second);
             if highest.is_ascii() {
                 at += GROUP * V::LEN;
                 while len - at >= GROUP * V::LEN && is_ascii_group::<V>(start.add(at)) {
@@ -120,10 +122,13 @@ pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
                 }
                 continue;
             }
+            // A half that is ASCII is passed over.
             let found = match () {
-                () if highest.is_below(0xE0) => check_group::<V, 2>(group),
-                () if highest.is_below(0xF0) => check_group::<V, 3>(group),
-                () => check_group::<V, 4>(group),
+                () if first.is_ascii() => check_row::<V, HALF>(group.add(HALF * V::LEN), highest),
+                () if second.is_ascii() && pending(bytes, at + HALF * V::LEN) == 0 => {
+                    check_row::<V, HALF>(group, highest)
+                }
+                () => check_row::<V, GROUP>(group, highest),
             };
             if V::is_wrong(found) {
                 return boundary(bytes, at);
@@ -194,17 +199,47 @@ unsafe fn check_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut 
     }
 }
 
-/// Judges a group of registers whose bytes, and the three before them, begin no sequence longer than this.
+/// The highest of each byte of half a group.
 ///
 /// # Safety
-/// As of [`check`], for each of them.
+/// It can be read at `from`; the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn check_group<V: Vector, const LONGEST: usize>(from: *const u8) -> V::Found {
+unsafe fn highest<V: Vector>(from: *const u8) -> V {
+    // SAFETY: as the caller says.
+    unsafe {
+        let mut highest = V::load(from);
+        for index in 1..HALF {
+            highest = highest.max(V::load(from.add(index * V::LEN)));
+        }
+        highest
+    }
+}
+
+/// Judges so many registers. No byte of them, nor of the three before, is higher than the `highest`.
+///
+/// # Safety
+/// As of [`check`], for each register.
+#[inline(always)]
+unsafe fn check_row<V: Vector, const COUNT: usize>(from: *const u8, highest: V) -> V::Found {
     // SAFETY: as the caller says.
     unsafe {
         let mut found = V::nothing();
-        for index in 0..GROUP {
-            found = check::<V, LONGEST>(from.add(index * V::LEN), found);
+        match () {
+            () if highest.is_below(0xE0) => {
+                for index in 0..COUNT {
+                    found = check::<V, 2>(from.add(index * V::LEN), found);
+                }
+            }
+            () if highest.is_below(0xF0) => {
+                for index in 0..COUNT {
+                    found = check::<V, 3>(from.add(index * V::LEN), found);
+                }
+            }
+            () => {
+                for index in 0..COUNT {
+                    found = check::<V, 4>(from.add(index * V::LEN), found);
+                }
+            }
         }
         found
     }
