@@ -32,6 +32,7 @@ fn keeps_within(bytes: &[u8]) {
                     kernel.read_16_into(bytes, big_endian, &mut units);
                     kernel.read_32_into(bytes, big_endian, &mut scalars);
                 }
+                kernel.utf16_from_bytes_into(bytes, &[7; 32], &mut units);
                 assert!(!fence.was_touched(), "{kernel}: reads beside its input");
             }
             // Whole units, so that they are aligned at either end.
@@ -175,6 +176,12 @@ fn other_forms_there_and_back() {
             let mut utf8 = b"kept".to_vec();
             kernel.from_utf32_lossy_into(&numbers, &mut utf8);
             assert_eq!(&utf8[4..], scalars.as_bytes(), "{kernel}, seed {seed}");
+            let of_80 = std::array::from_fn(|at| 0x2000 + at as u16);
+            let mapped =
+                bytes.iter().map(|&byte| if byte & 0xE0 == 0x80 { 0x1F80 + u16::from(byte) } else { byte.into() });
+            utf16.truncate(1);
+            kernel.utf16_from_bytes_into(&bytes, &of_80, &mut utf16);
+            assert!(utf16[1..].iter().copied().eq(mapped), "{kernel}, seed {seed}");
             for big_endian in [false, true] {
                 let (mut utf16, mut utf32) = (vec![7], vec![7]);
                 kernel.read_16_into(&bytes, big_endian, &mut utf16);

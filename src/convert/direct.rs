@@ -1,41 +1,26 @@
-//! Short ways between encodings that much text is in: well-formed runs go through `decode`, and most do not become code
-//! points.
+//! Short ways between encodings that much text is in: well-formed runs go through `decode`, most as UTF-16, which most of
+//! them can say, and do not become code points.
 
 use super::encoding::{Bytes, Octets, Order, Shape};
+use super::octets::first_of;
 use super::read::text_prefix;
 use crate::decode;
 
 /// A way from one encoding to another for text that is well-formed in RFC 3629, or is UTF-16, ASCII or Latin-1.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Direct {
-    /// The bytes mean the same.
+    /// The bytes mean the same as far as they are common with RFC 3629.
     Copy(Octets),
-    ToUnits(Octets, Units),
-    FromUnits(Units),
-    /// From units to those of the same value, in the other order perhaps.
-    Units(Units, Order),
-    /// From single bytes to text.
-    FromBytes(Bytes),
-    /// From single bytes to units.
-    BytesToUnits(Bytes, Order),
+    /// The bytes mean the same as far as they are of this encoding.
+    CopyBytes(Bytes),
+    /// Latin-1 and Windows-1252, from one to the other.
+    CopyOutside80To9F,
+    /// Latin-1 to UTF-8.
+    FromLatin1,
     /// From single bytes to units of 32 bits.
-    BytesToUnits32(Bytes, Order),
-    /// From text to single bytes.
-    OctetsToBytes(Octets, Bytes),
-    /// From units to single bytes.
-    UnitsToBytes(Units, Bytes),
-    /// From single bytes to others.
-    Bytes(Bytes, Bytes),
-    /// Single bytes that mean the same.
-    Same(Bytes),
-}
-
-/// Units of sixteen bits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Units {
-    order: Order,
-    /// Whether surrogates may stand in pairs; else there may be none.
-    pairs: bool,
+    Widen(Bytes, Order),
+    /// By way of UTF-16.
+    Utf16 { from: Shape, to: Shape },
 }
 
 impl Direct {
@@ -43,104 +28,108 @@ impl Direct {
     pub(super) fn between(from: Shape, to: Shape) -> Option<Self> {
         match (from, to) {
             (Shape::Octets(from), Shape::Octets(to)) if to.extends_rfc3629() => Some(Self::Copy(from)),
-            (Shape::Octets(from), Shape::Units16 { order, pairs }) => Some(Self::ToUnits(from, Units { order, pairs })),
-            (Shape::Units16 { order, pairs }, Shape::Octets(to)) if to.extends_rfc3629() => {
-                Some(Self::FromUnits(Units { order, pairs }))
-            }
-            (Shape::Units16 { order, pairs }, Shape::Units16 { order: to, pairs: pairs_there }) => {
-                Some(Self::Units(Units { order, pairs: pairs && pairs_there }, to))
-            }
+            (Shape::Bytes(_), Shape::Bytes(Bytes::Ascii)) => Some(Self::CopyBytes(Bytes::Ascii)),
             (Shape::Bytes(Bytes::Ascii), Shape::Bytes(_) | Shape::Octets(Octets { null_as_two: false, .. })) => {
-                Some(Self::Same(Bytes::Ascii))
+                Some(Self::CopyBytes(Bytes::Ascii))
             }
-            (Shape::Bytes(from), Shape::Octets(to)) if to.extends_rfc3629() => Some(Self::FromBytes(from)),
-            (Shape::Bytes(from), Shape::Units16 { order, .. }) => Some(Self::BytesToUnits(from, order)),
-            (Shape::Bytes(from), Shape::Units32 { order, .. }) => Some(Self::BytesToUnits32(from, order)),
-            (Shape::Octets(from), Shape::Bytes(to)) => Some(Self::OctetsToBytes(from, to)),
-            (Shape::Units16 { order, pairs }, Shape::Bytes(to)) => Some(Self::UnitsToBytes(Units { order, pairs }, to)),
-            (Shape::Bytes(_), Shape::Bytes(Bytes::Ascii)) => Some(Self::Same(Bytes::Ascii)),
-            (Shape::Bytes(from), Shape::Bytes(to)) if from == to => Some(Self::Same(from)),
-            (Shape::Bytes(from), Shape::Bytes(to)) => Some(Self::Bytes(from, to)),
-            _ => None,
+            (Shape::Bytes(from), Shape::Bytes(to)) if from == to => Some(Self::CopyBytes(from)),
+            (Shape::Bytes(Bytes::Latin1), Shape::Bytes(_)) | (Shape::Bytes(_), Shape::Bytes(Bytes::Latin1)) => {
+                Some(Self::CopyOutside80To9F)
+            }
+            (Shape::Bytes(Bytes::Latin1), Shape::Octets(to)) if to.extends_rfc3629() => Some(Self::FromLatin1),
+            (Shape::Bytes(from), Shape::Units32 { order, .. }) => Some(Self::Widen(from, order)),
+            (Shape::Units32 { .. }, _) | (_, Shape::Units32 { .. }) => None,
+            (_, Shape::Octets(to)) if !to.extends_rfc3629() => None,
+            _ => Some(Self::Utf16 { from, to }),
         }
     }
 
-    /// Converts as many bytes as are well-formed and whole, and says how many.
-    /// `units` and `block` are places to work.
+    /// Converts as many bytes as are well-formed and whole, and says how many. `units` and `block` are places to work.
     pub(super) fn convert(self, bytes: &[u8], units: &mut Vec<u16>, block: &mut Vec<u32>, out: &mut Vec<u8>) -> usize {
-        units.clear();
         match self {
             Self::Copy(octets) => {
                 let common = octets.common_prefix(bytes);
                 out.extend_from_slice(&bytes[..common]);
                 common
             }
-            Self::ToUnits(octets, to) => {
-                let common = octets.common_prefix(bytes);
-                decode::utf16_lossy_into(&bytes[..common], units);
-                if text_prefix(units, to.pairs) < units.len() {
-                    return 0;
-                }
-                to.order.write_16(units, out);
-                common
-            }
-            Self::FromUnits(from) => {
-                let good = from.order.read_16(bytes, from.pairs, units);
-                decode::from_utf16_lossy_into(&units[..good], out);
-                2 * good
-            }
-            Self::Units(from, to) => {
-                let good = from.order.read_16(bytes, from.pairs, units);
-                to.write_16(&units[..good], out);
-                2 * good
-            }
-            Self::Same(all) => {
+            Self::CopyBytes(all) => {
                 let clean = all.clean_prefix(bytes);
                 out.extend_from_slice(&bytes[..clean]);
                 clean
             }
-            Self::FromBytes(Bytes::Latin1) => {
+            Self::FromLatin1 => {
                 decode::from_latin_1_into(bytes, out);
                 bytes.len()
             }
-            Self::FromBytes(from) => {
-                let clean = from.clean_prefix(bytes);
-                from.extend(&bytes[..clean], units);
-                decode::from_utf16_lossy_into(units, out);
-                clean
-            }
-            Self::BytesToUnits(from, order) => {
-                let clean = from.clean_prefix(bytes);
-                from.extend(&bytes[..clean], units);
-                order.write_16(units, out);
-                clean
-            }
-            Self::BytesToUnits32(from, order) => {
+            Self::Widen(from, order) => {
+                units.clear();
                 block.clear();
                 let clean = from.clean_prefix(bytes);
-                from.extend(&bytes[..clean], block);
+                from.to_utf16(&bytes[..clean], units);
+                decode::utf32_from_utf16_lossy_into(units, block);
                 order.write_32(block, out);
                 clean
             }
-            Self::OctetsToBytes(from, to) => {
-                let common = from.common_prefix(bytes);
-                decode::utf16_lossy_into(&bytes[..common], units);
+            Self::CopyOutside80To9F => {
+                let same = first_of(bytes, |byte| byte & 0xE0 == 0x80);
+                out.extend_from_slice(&bytes[..same]);
+                same
+            }
+            Self::Utf16 { from, to } => {
+                units.clear();
+                let used = to_utf16(from, bytes, units);
                 let start = out.len();
-                if to.narrow(units, out) == units.len() {
-                    return common;
+                let written = from_utf16(to, units, out);
+                match from {
+                    _ if written == units.len() => used,
+                    Shape::Bytes(_) => written,
+                    Shape::Units16 { .. } => 2 * written,
+                    // How long the sequences of those were is not known.
+                    Shape::Octets(_) | Shape::Units32 { .. } => {
+                        out.truncate(start);
+                        0
+                    }
                 }
-                out.truncate(start);
-                0
-            }
-            Self::UnitsToBytes(from, to) => {
-                let good = from.order.read_16(bytes, from.pairs, units);
-                2 * to.narrow(&units[..good], out)
-            }
-            Self::Bytes(from, to) => {
-                let clean = from.clean_prefix(bytes);
-                from.extend(&bytes[..clean], units);
-                to.narrow(units, out)
             }
         }
+    }
+}
+
+/// Reads UTF-16 from as many bytes as are well-formed and whole, and says how many.
+fn to_utf16(from: Shape, bytes: &[u8], units: &mut Vec<u16>) -> usize {
+    match from {
+        Shape::Octets(octets) => {
+            let common = octets.common_prefix(bytes);
+            decode::utf16_lossy_into(&bytes[..common], units);
+            common
+        }
+        Shape::Units16 { order, pairs } => {
+            let good = order.read_16(bytes, pairs, units);
+            units.truncate(good);
+            2 * good
+        }
+        Shape::Bytes(from) => {
+            let clean = from.clean_prefix(bytes);
+            from.to_utf16(&bytes[..clean], units);
+            clean
+        }
+        Shape::Units32 { .. } => 0,
+    }
+}
+
+/// Writes as many units of well-formed UTF-16 as can be said, or a block of them fewer, and says how many.
+fn from_utf16(to: Shape, units: &[u16], out: &mut Vec<u8>) -> usize {
+    match to {
+        Shape::Octets(_) => {
+            decode::from_utf16_lossy_into(units, out);
+            units.len()
+        }
+        Shape::Units16 { order, pairs } => {
+            let text = if pairs { units.len() } else { text_prefix(units, pairs) };
+            order.write_16(&units[..text], out);
+            text
+        }
+        Shape::Bytes(to) => to.narrow(units, out),
+        Shape::Units32 { .. } => 0,
     }
 }

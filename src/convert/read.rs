@@ -227,7 +227,9 @@ impl Reader {
             }
             Shape::Bytes(kind) => {
                 let clean = kind.clean_prefix(bytes);
-                kind.extend(&bytes[..clean], block);
+                units.clear();
+                kind.to_utf16(&bytes[..clean], units);
+                decode::utf32_from_utf16_lossy_into(units, block);
                 clean
             }
         }
@@ -321,23 +323,23 @@ impl Bytes {
         bytes.chunks(BLOCK).take_while(is_clean).map(<[u8]>::len).sum()
     }
 
-    /// Appends the code points of bytes that are assigned.
-    pub(super) fn extend<T: Copy + Default + From<u8> + From<u16>>(self, bytes: &[u8], out: &mut Vec<T>) {
-        const BLOCK: usize = 32;
-        let is_windows_1252 = matches!(self, Self::Windows1252 { .. });
-        let code_point = |byte: u8| T::from(windows_1252::CODE_POINTS[usize::from(byte)]);
-        out.reserve(bytes.len());
-        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-        for block in blocks {
-            let mut wide = [T::default(); BLOCK];
-            let places = wide.iter_mut().zip(block);
-            if is_windows_1252 && block.iter().fold(false, |any, &byte| any | (byte & 0xE0 == 0x80)) {
-                places.for_each(|(place, &byte)| *place = code_point(byte));
-            } else {
-                places.for_each(|(place, &byte)| *place = T::from(byte));
-            }
-            out.extend_from_slice(&wide);
-        }
-        out.extend(rest.iter().map(|&byte| if is_windows_1252 { code_point(byte) } else { T::from(byte) }));
+    /// Appends bytes that are assigned in UTF-16.
+    pub(super) fn to_utf16(self, bytes: &[u8], units: &mut Vec<u16>) {
+        let of_80 = match self {
+            Self::Latin1 | Self::Ascii => &CONTROLS,
+            Self::Windows1252 { .. } => &windows_1252::FROM_80,
+        };
+        Kernel::best().utf16_from_bytes_into(bytes, of_80, units);
     }
 }
+
+/// The code points of the bytes 80..9F in Latin-1.
+static CONTROLS: [u16; 32] = {
+    let mut controls = [0; 32];
+    let mut at = 0;
+    while at < 32 {
+        controls[at] = 0x80 + at as u16;
+        at += 1;
+    }
+    controls
+};

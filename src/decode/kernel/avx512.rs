@@ -365,6 +365,12 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
+        // SAFETY: as the caller says.
+        unsafe { forms::utf16_from_bytes(bytes, of_80, out) }
+    }
+
+    #[inline(always)]
     unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
         // SAFETY: as the caller says.
         unsafe { forms::utf16_from_utf32(units, out) }

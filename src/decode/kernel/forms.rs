@@ -1,4 +1,4 @@
-//! UTF-16 and UTF-32, and from one to the other, by AVX-512: 16 or 32 units at a time, what is too many compressed away.
+//! UTF-16 and UTF-32, from one to the other and from single bytes, by AVX-512: 16 or 32 units at a time, what is too many compressed away.
 
 use super::units;
 use core::arch::x86_64::*;
@@ -161,4 +161,29 @@ pub(super) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
         }
     }
     units::utf16_from_utf32(rest, out);
+}
+
+/// Appends single bytes in UTF-16: each is the code point of that number, but those of 80..9F are what `of_80` says.
+///
+/// # Safety
+/// The processor has AVX-512 with VBMI.
+#[inline(always)]
+pub(super) unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
+    let (steps, rest) = bytes.as_chunks::<{ 2 * UNITS }>();
+    out.reserve(bytes.len());
+    // SAFETY: as the caller says; a step writes 32 units, for which there is room.
+    unsafe {
+        let table = _mm512_loadu_si512(of_80.as_ptr().cast());
+        let mut to = out.as_mut_ptr().add(out.len());
+        for step in steps {
+            let units = _mm512_cvtepu8_epi16(_mm256_loadu_si256(step.as_ptr().cast()));
+            let high = _mm512_and_si512(units, _mm512_set1_epi16(0xE0));
+            let is_mapped = _mm512_cmpeq_epi16_mask(high, _mm512_set1_epi16(0x80));
+            let units = _mm512_mask_permutexvar_epi16(units, is_mapped, units, table);
+            _mm512_storeu_si512(to.cast(), units);
+            to = to.add(2 * UNITS);
+        }
+        out.set_len(to.offset_from_unsigned(out.as_ptr()));
+    }
+    units::utf16_from_bytes(rest, of_80, out);
 }

@@ -62,6 +62,7 @@ struct Operations {
     utf32_prefix: unsafe fn(&[u32]) -> usize,
     utf32_from_utf16: unsafe fn(&[u16], &mut Vec<u32>),
     utf16_from_utf32: unsafe fn(&[u32], &mut Vec<u16>),
+    utf16_from_bytes: unsafe fn(&[u8], &[u16; 32], &mut Vec<u16>),
     read_16: unsafe fn(&[u8], bool, &mut Vec<u16>),
     read_32: unsafe fn(&[u8], bool, &mut Vec<u32>),
     write_16: unsafe fn(&[u16], bool, &mut Vec<u8>),
@@ -84,6 +85,7 @@ static SCALAR: Operations = Operations {
     utf32_prefix: units::utf32_prefix,
     utf32_from_utf16: units::utf32_from_utf16,
     utf16_from_utf32: units::utf16_from_utf32,
+    utf16_from_bytes: units::utf16_from_bytes,
     read_16: units::read_16,
     read_32: units::read_32,
     write_16: units::write_16,
@@ -231,6 +233,13 @@ impl Kernel {
         unsafe { (self.0.utf16_from_utf32)(units, out) }
     }
 
+    /// Appends an encoding of single bytes in UTF-16: each byte is the code point of that number, but those of 80..9F are
+    /// the 32 code points `of_80`.
+    pub fn utf16_from_bytes_into(self, bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.utf16_from_bytes)(bytes, of_80, out) }
+    }
+
     /// Appends the code units of sixteen bits that `bytes` are, one for each two; a single byte at the end is left out.
     pub fn read_16_into(self, bytes: &[u8], big_endian: bool, out: &mut Vec<u16>) {
         // SAFETY: a kernel exists where the processor has its instructions.
@@ -341,6 +350,8 @@ mod x86 {
                     utf32_prefix(units: &[u32]) -> usize = units::utf32_prefix(units);
                     utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) -> () = $vector::utf32_from_utf16(units, out);
                     utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) -> () = $vector::utf16_from_utf32(units, out);
+                    utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) -> () =
+                        $vector::utf16_from_bytes(bytes, of_80, out);
                     read_16(bytes: &[u8], big: bool, out: &mut Vec<u16>) -> () = units::read_16(bytes, big, out);
                     read_32(bytes: &[u8], big: bool, out: &mut Vec<u32>) -> () = units::read_32(bytes, big, out);
                     write_16(units: &[u16], big: bool, out: &mut Vec<u8>) -> () = units::write_16(units, big, out);
@@ -362,6 +373,7 @@ mod x86 {
                     utf32_prefix,
                     utf32_from_utf16,
                     utf16_from_utf32,
+                    utf16_from_bytes,
                     read_16,
                     read_32,
                     write_16,

@@ -1,4 +1,5 @@
-//! Code units of 16 and 32 bits: how far they are well-formed, from one width to the other, to bytes and back. Plain loops
+//! Code units of 16 and 32 bits: how far they are well-formed, from one width to the other, to bytes and back, and
+//! from single bytes. Plain loops
 //! over blocks: compiled for an instruction set, they use its registers.
 
 use crate::decode::transcode::push;
@@ -116,6 +117,34 @@ pub(super) fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
             len += 1 + usize::from(is_pair);
         }
         out.extend_from_slice(&narrow[..len]);
+    }
+}
+
+/// Appends single bytes in UTF-16: each is the code point of that number, but those of 80..9F are what `of_80` says.
+#[inline(always)]
+pub(super) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
+    out.reserve(bytes.len());
+    let is_mapped = |byte: u8| byte & 0xE0 == 0x80;
+    let unit = |byte: u8| if is_mapped(byte) { of_80[usize::from(byte & 0x1F)] } else { byte.into() };
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    for block in blocks {
+        let mut any = false;
+        for &byte in block {
+            any |= is_mapped(byte);
+        }
+        let mut wide = [0; BLOCK];
+        for place in 0..BLOCK {
+            wide[place] = u16::from(block[place]);
+        }
+        if any {
+            for place in 0..BLOCK {
+                wide[place] = unit(block[place]);
+            }
+        }
+        out.extend_from_slice(&wide);
+    }
+    for &byte in rest {
+        out.push(unit(byte));
     }
 }
 

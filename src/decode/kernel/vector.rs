@@ -164,6 +164,12 @@ pub(super) trait Vector: Copy {
         units::utf32_from_utf16(units, out);
     }
 
+    /// Appends single bytes in UTF-16, those of 80..9F by a table.
+    #[inline(always)]
+    unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
+        units::utf16_from_bytes(bytes, of_80, out);
+    }
+
     /// Appends UTF-32 in UTF-16, with U+FFFD for what is no scalar value.
     #[inline(always)]
     unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
