@@ -200,6 +200,39 @@ fn chunks_cut_anywhere_give_the_whole() {
     assert!(conversions > 20_000, "{conversions}");
 }
 
+#[test]
+fn what_cannot_be_said_is_replaced_anywhere_in_long_text() {
+    // Beside the edges of blocks, stretches and pieces.
+    let places = [0, 1, 31, 32, 63, 255, 256, 1023, 1024, 2047, 2048, 4094, 4095, 4096];
+    let mut conversions = 0;
+    for from in Encoding::all() {
+        for to in Encoding::all() {
+            for code_point in [0, 0x81, 0xE9, 0x20AC, 0x1_F600, 0x11_0000] {
+                let Some(there) = expected(from, code_point) else { continue };
+                let text = |encoding| expected(encoding, b'a'.into()).unwrap();
+                let replacement = || expected(to, if to.is_single_byte() { b'?'.into() } else { 0xFFFD }).unwrap();
+                for before in places {
+                    let input = [text(from).repeat(before), there.clone(), text(from).repeat(100)].concat();
+                    let of = |said: Vec<u8>| [text(to).repeat(before), said, text(to).repeat(100)].concat();
+                    let said = expected(to, code_point);
+                    let options = replacing(Replacement::ReplacementCharacter);
+                    let whole = convert(from, to, options, &[&input]);
+                    assert_eq!(whole.0, of(said.clone().unwrap_or_else(replacement)), "{from} to {to}: {before}");
+                    let (out, _) = convert(from, to, replacing(Replacement::Drop), &[&input]);
+                    assert_eq!(out, of(said.clone().unwrap_or_default()), "{from} to {to}: {before}");
+                    let first = whole.1.as_ref().unwrap().map(|fault| fault.offset());
+                    let place = (before * text(from).len()) as u64;
+                    assert_eq!(first, said.is_none().then_some(place), "{from} to {to}: {before}");
+                    let (one, two) = input.split_at(input.len() / 3);
+                    assert_eq!(convert(from, to, options, &[one, two]), whole, "{from} to {to}: {before}");
+                    conversions += 1;
+                }
+            }
+        }
+    }
+    assert!(conversions > 20_000, "{conversions}");
+}
+
 /// Every string of up to three bytes over those where grammars part, and some longer.
 fn ill_formed() -> Vec<Vec<u8>> {
     let alphabet = *b"\x00\x41\x7F\x80\x8F\x90\x9F\xA0\xAF\xB0\xBF\xC0\xC2\xDF\xE0\xED\xEF\xF0\xF4\xF8\xFC\xFF";

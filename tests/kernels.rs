@@ -67,14 +67,21 @@ fn agree(bytes: &[u8]) {
     Kernel::SCALAR.lossy_into(bytes, &mut expected);
     let mut units = Vec::new();
     Kernel::SCALAR.utf16_lossy_into(bytes, &mut units);
+    let mut scalars = Vec::new();
+    Kernel::SCALAR.utf32_lossy_into(bytes, &mut scalars);
     for kernel in Kernel::available() {
         assert_eq!(kernel.validate(bytes), verdict, "{kernel}: {bytes:02X?}");
         let mut out = b"kept".to_vec();
         kernel.lossy_into(bytes, &mut out);
         assert_eq!(&out[4..], expected, "{kernel}: {bytes:02X?}");
-        let mut out = vec![7];
+        // Registers are written where lines of the cache begin, wherever the output does.
+        let before = bytes.len() % 33;
+        let mut out = vec![7; before];
         kernel.utf16_lossy_into(bytes, &mut out);
-        assert_eq!(&out[1..], units, "{kernel}: {bytes:02X?}");
+        assert_eq!(&out[before..], units, "{kernel}: {bytes:02X?}");
+        let mut out = vec![7; before];
+        kernel.utf32_lossy_into(bytes, &mut out);
+        assert_eq!(&out[before..], scalars, "{kernel}: {bytes:02X?}");
         let (mut stream, mut out) = (Streaming::with(kernel), Vec::new());
         let (first, rest) = bytes.split_at(bytes.len() / 3);
         let (second, third) = rest.split_at(rest.len() / 2);
@@ -166,6 +173,8 @@ fn other_forms_there_and_back() {
             assert_eq!(kernel.utf16_valid_up_to(&units), good, "{kernel}, seed {seed}");
             let good = numbers.iter().take_while(|&&number| char::from_u32(number).is_some()).count();
             assert_eq!(kernel.utf32_valid_up_to(&numbers), good, "{kernel}, seed {seed}");
+            let good = numbers.iter().take_while(|&&number| number < 0x800_0000 && number & !0x7FF != 0xD800).count();
+            assert_eq!(kernel.ucs4_valid_up_to(&numbers, 0x7FF_FFFF), good, "{kernel}, seed {seed}");
             let mut utf32 = vec![7];
             kernel.utf32_from_utf16_lossy_into(&units, &mut utf32);
             let expected = decoded().map(|scalar| u32::from(scalar.unwrap_or(char::REPLACEMENT_CHARACTER)));
@@ -227,6 +236,39 @@ fn other_forms_there_and_back() {
         std::io::Read::read_to_string(&mut reader, &mut read).unwrap();
         assert_eq!(read, text);
         assert_eq!(reader.verdict(), Some(decode::validate(&bytes)));
+    }
+}
+
+#[test]
+fn pairs_and_lone_surrogates_anywhere_in_long_units() {
+    let ends: [&[u16]; 5] =
+        [&[0xD83D, 0xDE00], &[0xD83D], &[0xDE00], &[0xDE00, 0xD83D, 0xDE00], &[0xD83D, 0xD83D, 0xDE00]];
+    for before in (0..70).chain(2030..2100) {
+        for middle in ends {
+            for (unit, behind) in [(0x61, 0), (0x61, 1), (0x61, 40), (0xE9, 40), (0x20AC, 40)] {
+                let units = [&vec![unit; before], middle, &vec![unit; behind]].concat();
+                let scalars: String = char::decode_utf16(units.iter().copied())
+                    .map(|scalar| scalar.unwrap_or(char::REPLACEMENT_CHARACTER))
+                    .collect();
+                let good: usize =
+                    char::decode_utf16(units.iter().copied()).map_while(Result::ok).map(char::len_utf16).sum();
+                for kernel in Kernel::available() {
+                    assert_eq!(kernel.utf16_valid_up_to(&units), good, "{kernel}: {units:04X?}");
+                    let mut utf32 = Vec::new();
+                    kernel.utf32_from_utf16_lossy_into(&units, &mut utf32);
+                    assert!(utf32.iter().copied().eq(scalars.chars().map(u32::from)), "{kernel}: {units:04X?}");
+                    let mut utf8 = Vec::new();
+                    kernel.from_utf16_lossy_into(&units, &mut utf8);
+                    assert_eq!(utf8, scalars.as_bytes(), "{kernel}: {units:04X?}");
+                    utf8.clear();
+                    kernel.from_utf32_lossy_into(&utf32, &mut utf8);
+                    assert_eq!(utf8, scalars.as_bytes(), "{kernel}: {units:04X?}");
+                    let mut utf16 = Vec::new();
+                    kernel.utf16_from_utf32_lossy_into(&utf32, &mut utf16);
+                    assert!(utf16.iter().copied().eq(scalars.encode_utf16()), "{kernel}: {units:04X?}");
+                }
+            }
+        }
     }
 }
 

@@ -206,6 +206,8 @@ impl Reader {
 
     /// Appends the code points of as many bytes as are well-formed without a second look, and says how many.
     fn run(&self, bytes: &[u8], units: &mut Vec<u16>, block: &mut Vec<u32>) -> usize {
+        /// Bytes that are read before it is asked whether they are good.
+        const STRETCH: usize = 1 << 10;
         match self.shape {
             Shape::Octets(octets) => {
                 let common = octets.common_prefix(bytes);
@@ -213,17 +215,30 @@ impl Reader {
                 common
             }
             Shape::Units16 { order, pairs } => {
-                units.clear();
-                let good = order.read_16(bytes, pairs, units);
-                decode::utf32_from_utf16_lossy_into(&units[..good], block);
-                2 * good
+                let mut used = 0;
+                loop {
+                    units.clear();
+                    let good = order.read_16(&bytes[used..bytes.len().min(used + STRETCH)], pairs, units);
+                    decode::utf32_from_utf16_lossy_into(&units[..good], block);
+                    used += 2 * good;
+                    // Half of a pair may be left.
+                    if good == 0 || good + 1 < units.len() {
+                        return used;
+                    }
+                }
             }
-            Shape::Units32 { order, .. } => {
+            Shape::Units32 { order, last } => {
                 let start = block.len();
-                Kernel::best().read_32_into(bytes, order.is_big_endian(), block);
-                let good = Kernel::best().utf32_valid_up_to(&block[start..]);
-                block.truncate(start + good);
-                4 * good
+                for stretch in bytes.chunks(STRETCH) {
+                    let (before, kernel) = (block.len(), Kernel::best());
+                    kernel.read_32_into(stretch, order.is_big_endian(), block);
+                    let good = kernel.ucs4_valid_up_to(&block[before..], last);
+                    if good < block.len() - before {
+                        block.truncate(before + good);
+                        break;
+                    }
+                }
+                4 * (block.len() - start)
             }
             Shape::Bytes(kind) => {
                 let clean = kind.clean_prefix(bytes);

@@ -62,18 +62,19 @@ impl Writer {
     /// Appends the code points up to the first of them, or of a block of them, that wants a second look, and says how many.
     fn run(&mut self, code_points: &[u32], out: &mut Vec<u8>) -> usize {
         let kernel = Kernel::best();
-        let text = match self.shape {
-            Shape::Octets(octets) if octets.null_as_two => good_blocks(code_points, |it| it.wrapping_sub(1) < 0xFFFF),
-            Shape::Octets(octets) if octets.longest < 4 => good_blocks(code_points, |it| it < 0x1_0000),
-            Shape::Units16 { pairs: false, .. } => good_blocks(code_points, |it| it < 0x1_0000),
+        let is_unit = |it: u32| (it < 0x1_0000) & (it & !0x7FF != 0xD800);
+        let good = match self.shape {
+            Shape::Octets(octets) if octets.null_as_two => good_blocks(code_points, |it| is_unit(it) & (it != 0)),
+            Shape::Octets(octets) if octets.longest < 4 => good_blocks(code_points, is_unit),
+            Shape::Units16 { pairs: false, .. } => good_blocks(code_points, is_unit),
+            Shape::Octets(_) | Shape::Units16 { .. } => kernel.utf32_valid_up_to(code_points),
+            Shape::Units32 { last, .. } => kernel.ucs4_valid_up_to(code_points, last),
             Shape::Bytes(Bytes::Latin1) => good_blocks(code_points, |it| it < 0x100),
             Shape::Bytes(Bytes::Ascii) => good_blocks(code_points, |it| it < 0x80),
             Shape::Bytes(Bytes::Windows1252 { .. }) => {
                 good_blocks(code_points, |it| (it < 0x80) | (it.wrapping_sub(0xA0) < 0x60))
             }
-            _ => code_points.len(),
         };
-        let good = kernel.utf32_valid_up_to(&code_points[..text]);
         let code_points = &code_points[..good];
         match self.shape {
             Shape::Octets(_) if good > 0 => {

@@ -59,7 +59,7 @@ struct Operations {
     from_utf32_lossy_into: unsafe fn(&[u32], &mut Vec<u8>),
     from_latin_1_into: unsafe fn(&[u8], &mut Vec<u8>),
     utf16_prefix: unsafe fn(&[u16]) -> usize,
-    utf32_prefix: unsafe fn(&[u32]) -> usize,
+    utf32_prefix: unsafe fn(&[u32], u32) -> usize,
     utf32_from_utf16: unsafe fn(&[u16], &mut Vec<u32>),
     utf16_from_utf32: unsafe fn(&[u32], &mut Vec<u16>),
     utf16_from_bytes: unsafe fn(&[u8], &[u16; 32], &mut Vec<u16>),
@@ -217,8 +217,13 @@ impl Kernel {
 
     /// How many code units at the start are UTF-32: scalar values.
     pub fn utf32_valid_up_to(self, units: &[u32]) -> usize {
+        self.ucs4_valid_up_to(units, char::MAX.into())
+    }
+
+    /// How many code units at the start are at most `last`, and no surrogates.
+    pub fn ucs4_valid_up_to(self, units: &[u32], last: u32) -> usize {
         // SAFETY: a kernel exists where the processor has its instructions.
-        unsafe { (self.0.utf32_prefix)(units) }
+        unsafe { (self.0.utf32_prefix)(units, last) }
     }
 
     /// Appends UTF-16 in UTF-32, with U+FFFD for every lone surrogate. At most one code unit for each.
@@ -347,7 +352,7 @@ mod x86 {
                     from_utf32(units: &[u32], out: &mut Vec<u8>) -> () = $vector::from_utf32_lossy_into(units, out);
                     from_latin_1(bytes: &[u8], out: &mut Vec<u8>) -> () = $vector::from_latin_1_into(bytes, out);
                     utf16_prefix(units: &[u16]) -> usize = $vector::utf16_prefix(units);
-                    utf32_prefix(units: &[u32]) -> usize = units::utf32_prefix(units);
+                    utf32_prefix(units: &[u32], last: u32) -> usize = units::utf32_prefix(units, last);
                     utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) -> () = $vector::utf32_from_utf16(units, out);
                     utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) -> () = $vector::utf16_from_utf32(units, out);
                     utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) -> () =

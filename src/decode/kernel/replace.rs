@@ -88,8 +88,9 @@ unsafe fn windows<V: Vector>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> 
     out.reserve(3 * end + WRITTEN);
     let (mut at, mut quiet) = (0, 0);
     let mut carry = Carry::default();
-    // SAFETY: the caller has the instructions. Behind each window stand `READ` bytes, and there is room for three bytes for
-    // each that is read, and for as many as are written too many.
+    // SAFETY: the caller has the instructions. A window begins before `end`, behind which stand `READ` bytes, so that they
+    // stand behind the last byte before it, too. There is room for three bytes for each that is read, and for as many as
+    // are written too many.
     unsafe {
         let from = bytes.as_ptr();
         let mut to = out.as_mut_ptr().add(out.len());
@@ -202,7 +203,7 @@ unsafe fn ascii_run<V: Vector>(from: *const u8, len: usize, to: *mut u8) -> usiz
     unsafe {
         copy_ascii::<V>(from, to);
         // Then from a place where no register is written across two lines of the cache.
-        let mut at = ASCII - LINE + to.align_offset(LINE);
+        let mut at = ASCII - LINE + to.align_offset(LINE) % LINE;
         while at + ASCII <= len && is_ascii::<V>(from.add(at)) {
             copy_ascii::<V>(from.add(at), to.add(at));
             at += ASCII;

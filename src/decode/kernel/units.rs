@@ -13,8 +13,8 @@ fn is_surrogate(unit: u16) -> bool {
 }
 
 #[inline(always)]
-fn is_scalar(unit: u32) -> bool {
-    (unit.wrapping_sub(0xD800) >= 0x800) & (unit <= 0x10_FFFF)
+fn is_scalar(unit: u32, last: u32) -> bool {
+    (unit.wrapping_sub(0xD800) >= 0x800) & (unit <= last)
 }
 
 #[inline(always)]
@@ -27,10 +27,10 @@ fn any_surrogate(block: &[u16; BLOCK]) -> bool {
 }
 
 #[inline(always)]
-fn all_scalars(block: &[u32; BLOCK]) -> bool {
+fn all_scalars(block: &[u32; BLOCK], last: u32) -> bool {
     let mut all = true;
     for &unit in block {
-        all &= is_scalar(unit);
+        all &= is_scalar(unit, last);
     }
     all
 }
@@ -55,14 +55,14 @@ pub(super) fn utf16_prefix(units: &[u16]) -> usize {
     at
 }
 
-/// How many units at the start are scalar values.
+/// How many units at the start are at most the last, and no surrogates.
 #[inline(always)]
-pub(super) fn utf32_prefix(units: &[u32]) -> usize {
+pub(super) fn utf32_prefix(units: &[u32], last: u32) -> usize {
     let mut at = 0;
-    while units[at..].first_chunk().is_some_and(all_scalars) {
+    while units[at..].first_chunk().is_some_and(|block| all_scalars(block, last)) {
         at += BLOCK;
     }
-    while units.get(at).is_some_and(|&unit| is_scalar(unit)) {
+    while units.get(at).is_some_and(|&unit| is_scalar(unit, last)) {
         at += 1;
     }
     at
@@ -109,7 +109,7 @@ pub(super) fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
         let mut narrow = [0; 2 * BLOCK];
         let mut len = 0;
         for &unit in block {
-            let scalar = if is_scalar(unit) { unit } else { 0xFFFD };
+            let scalar = if is_scalar(unit, 0x10_FFFF) { unit } else { 0xFFFD };
             let bits = scalar.wrapping_sub(0x1_0000);
             let is_pair = scalar >= 0x1_0000;
             narrow[len % (2 * BLOCK)] = if is_pair { 0xD800 | (bits >> 10) as u16 } else { scalar as u16 };
