@@ -51,6 +51,7 @@ fn keeps_within(bytes: &[u8]) {
                 let _ = (kernel.utf16_valid_up_to(twos), kernel.utf32_valid_up_to(fours));
                 kernel.write_16_into(twos, true, &mut out);
                 kernel.write_32_into(fours, true, &mut out);
+                kernel.write_16_as_32_into(twos, true, &mut out);
                 assert!(!fence.was_touched(), "{kernel}: reads beside its units");
             }
         }
@@ -202,6 +203,10 @@ fn other_forms_there_and_back() {
                 let mut back = b"kept".to_vec();
                 kernel.write_16_into(&utf16[1..], big_endian, &mut back);
                 assert_eq!(back[4..], bytes[..bytes.len() / 2 * 2], "{kernel}, seed {seed}");
+                back.truncate(4);
+                kernel.write_16_as_32_into(&utf16[1..], big_endian, &mut back);
+                let write_32 = if big_endian { u32::to_be_bytes } else { u32::to_le_bytes };
+                assert!(back[4..].iter().copied().eq(utf16[1..].iter().flat_map(|&unit| write_32(unit.into()))));
                 back.truncate(4);
                 kernel.write_32_into(&utf32[1..], big_endian, &mut back);
                 assert_eq!(back[4..], bytes[..bytes.len() / 4 * 4], "{kernel}, seed {seed}");

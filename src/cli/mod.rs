@@ -112,7 +112,7 @@ impl Cli {
             );
             std::process::exit(1);
         });
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = io::BufWriter::new(standard_output());
         let result = match self.verb {
             Verb::Check(check) => check.run(&mut out),
             Verb::Replay(replay) => replay.run(&mut out),
@@ -137,6 +137,15 @@ impl Cli {
             Err(Failure::Error(error)) => fail(&error),
         }
     }
+}
+
+/// Standard output as a file: the one of the library looks through all that is written for the end of its last line.
+fn standard_output() -> Box<dyn io::Write> {
+    #[cfg(unix)]
+    if let Ok(descriptor) = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned() {
+        return Box::new(std::fs::File::from(descriptor));
+    }
+    Box::new(io::stdout().lock())
 }
 
 /// A decoder that has not answered a case for so long is taken not to come back.

@@ -61,7 +61,7 @@ pub struct Summary {
     pub from: Encoding,
 }
 
-/// Bytes that are converted at a time: what comes of them stays in the cache.
+/// Code units that are converted at a time: what comes of them stays in the cache.
 const PIECE: usize = 4 << 10;
 
 impl Converter {
@@ -185,7 +185,7 @@ impl Converter {
             }
         }
         while at < bytes.len() {
-            let end = bytes.len().min(at + PIECE);
+            let end = bytes.len().min(at + PIECE * self.reader.shape().unit_len());
             match self.piece(&bytes[at..end], last && end == bytes.len(), out)? {
                 0 => break,
                 used => at += used,
@@ -237,7 +237,7 @@ impl Converter {
             && !self.reader.is_rough()
             && !self.writer.is_waiting()
         {
-            let used = direct.convert(piece, &mut self.units, &mut self.block, out);
+            let used = direct.convert(piece, &mut self.units, out);
             if used > 0 {
                 self.reader.passed();
                 self.tally.advance(&piece[..used], self.reader.shape());

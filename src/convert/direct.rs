@@ -4,7 +4,7 @@
 use super::encoding::{Bytes, Octets, Order, Shape};
 use super::octets::first_of;
 use super::read::text_prefix;
-use crate::decode;
+use crate::decode::{self, Kernel};
 
 /// A way from one encoding to another for text that is well-formed in RFC 3629, or is UTF-16, ASCII or Latin-1.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ impl Direct {
         }
     }
 
-    /// Converts as many bytes as are well-formed and whole, and says how many. `units` and `block` are places to work.
-    pub(super) fn convert(self, bytes: &[u8], units: &mut Vec<u16>, block: &mut Vec<u32>, out: &mut Vec<u8>) -> usize {
+    /// Converts as many bytes as are well-formed and whole, and says how many. `units` is a place to work.
+    pub(super) fn convert(self, bytes: &[u8], units: &mut Vec<u16>, out: &mut Vec<u8>) -> usize {
         match self {
             Self::Copy(octets) => {
                 let common = octets.common_prefix(bytes);
@@ -63,11 +63,9 @@ impl Direct {
             }
             Self::Widen(from, order) => {
                 units.clear();
-                block.clear();
                 let clean = from.clean_prefix(bytes);
                 from.to_utf16(&bytes[..clean], units);
-                decode::utf32_from_utf16_lossy_into(units, block);
-                order.write_32(block, out);
+                Kernel::best().write_16_as_32_into(units, order.is_big_endian(), out);
                 clean
             }
             Self::CopyOutside80To9F => {

@@ -265,6 +265,15 @@ impl Octets {
 }
 
 impl Shape {
+    /// Bytes of a code unit.
+    pub(super) fn unit_len(self) -> usize {
+        match self {
+            Self::Octets(_) | Self::Bytes(_) => 1,
+            Self::Units16 { .. } => 2,
+            Self::Units32 { .. } => 4,
+        }
+    }
+
     /// The same where unpaired surrogates pass.
     pub(super) fn with_surrogates(self) -> Self {
         match self {

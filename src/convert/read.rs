@@ -206,7 +206,7 @@ impl Reader {
 
     /// Appends the code points of as many bytes as are well-formed without a second look, and says how many.
     fn run(&self, bytes: &[u8], units: &mut Vec<u16>, block: &mut Vec<u32>) -> usize {
-        /// Bytes that are read before it is asked whether they are good.
+        /// Bytes that are read before it is asked whether they are good; then twice as many.
         const STRETCH: usize = 1 << 10;
         match self.shape {
             Shape::Octets(octets) => {
@@ -215,12 +215,13 @@ impl Reader {
                 common
             }
             Shape::Units16 { order, pairs } => {
-                let mut used = 0;
+                let (mut used, mut stretch) = (0, STRETCH);
                 loop {
                     units.clear();
-                    let good = order.read_16(&bytes[used..bytes.len().min(used + STRETCH)], pairs, units);
+                    let good = order.read_16(&bytes[used..bytes.len().min(used + stretch)], pairs, units);
                     decode::utf32_from_utf16_lossy_into(&units[..good], block);
                     used += 2 * good;
+                    stretch *= 2;
                     // Half of a pair may be left.
                     if good == 0 || good + 1 < units.len() {
                         return used;
@@ -228,17 +229,20 @@ impl Reader {
                 }
             }
             Shape::Units32 { order, last } => {
-                let start = block.len();
-                for stretch in bytes.chunks(STRETCH) {
+                let (mut used, mut stretch) = (0, STRETCH);
+                while used + 4 <= bytes.len() {
                     let (before, kernel) = (block.len(), Kernel::best());
-                    kernel.read_32_into(stretch, order.is_big_endian(), block);
+                    let end = bytes.len().min(used + stretch);
+                    kernel.read_32_into(&bytes[used..end], order.is_big_endian(), block);
                     let good = kernel.ucs4_valid_up_to(&block[before..], last);
+                    used += 4 * good;
+                    stretch *= 2;
                     if good < block.len() - before {
                         block.truncate(before + good);
                         break;
                     }
                 }
-                4 * (block.len() - start)
+                used
             }
             Shape::Bytes(kind) => {
                 let clean = kind.clean_prefix(bytes);

@@ -67,6 +67,7 @@ struct Operations {
     read_32: unsafe fn(&[u8], bool, &mut Vec<u32>),
     write_16: unsafe fn(&[u16], bool, &mut Vec<u8>),
     write_32: unsafe fn(&[u32], bool, &mut Vec<u8>),
+    write_16_as_32: unsafe fn(&[u16], bool, &mut Vec<u8>),
     char_count: unsafe fn(&[u8]) -> usize,
     utf16_len: unsafe fn(&[u8]) -> usize,
 }
@@ -90,6 +91,7 @@ static SCALAR: Operations = Operations {
     read_32: units::read_32,
     write_16: units::write_16,
     write_32: units::write_32,
+    write_16_as_32: units::write_16_as_32,
     char_count: chars_by_bytes,
     utf16_len: utf16_len_by_bytes,
 };
@@ -269,6 +271,12 @@ impl Kernel {
         unsafe { (self.0.write_32)(units, big_endian, out) }
     }
 
+    /// Appends code units of sixteen bits as bytes of such of 32 bits, four for each.
+    pub fn write_16_as_32_into(self, units: &[u16], big_endian: bool, out: &mut Vec<u8>) {
+        // SAFETY: a kernel exists where the processor has its instructions.
+        unsafe { (self.0.write_16_as_32)(units, big_endian, out) }
+    }
+
     /// Appends Latin-1 in UTF-8. At most two bytes for each byte.
     pub fn from_latin_1_into(self, bytes: &[u8], out: &mut Vec<u8>) {
         // SAFETY: a kernel exists where the processor has its instructions.
@@ -361,6 +369,8 @@ mod x86 {
                     read_32(bytes: &[u8], big: bool, out: &mut Vec<u32>) -> () = units::read_32(bytes, big, out);
                     write_16(units: &[u16], big: bool, out: &mut Vec<u8>) -> () = units::write_16(units, big, out);
                     write_32(units: &[u32], big: bool, out: &mut Vec<u8>) -> () = units::write_32(units, big, out);
+                    write_16_as_32(units: &[u16], big: bool, out: &mut Vec<u8>) -> () =
+                        units::write_16_as_32(units, big, out);
                     char_count(bytes: &[u8]) -> usize = count::<$vector, false>(bytes);
                     utf16_len(bytes: &[u8]) -> usize = count::<$vector, true>(bytes);
                 }
@@ -383,6 +393,7 @@ mod x86 {
                     read_32,
                     write_16,
                     write_32,
+                    write_16_as_32,
                     char_count,
                     utf16_len,
                 }

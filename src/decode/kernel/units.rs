@@ -100,6 +100,25 @@ pub(super) fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
     }
 }
 
+/// Appends units of sixteen bits as units of 32 bits, as bytes.
+#[inline(always)]
+pub(super) fn write_16_as_32(units: &[u16], big_endian: bool, out: &mut Vec<u8>) {
+    out.reserve(4 * units.len());
+    let (blocks, rest) = units.as_chunks::<BLOCK>();
+    for block in blocks {
+        let mut bytes = [[0; 4]; BLOCK];
+        for at in 0..BLOCK {
+            let unit = u32::from(block[at]);
+            bytes[at] = if big_endian { unit.swap_bytes() } else { unit }.to_le_bytes();
+        }
+        out.extend_from_slice(bytes.as_flattened());
+    }
+    for &unit in rest {
+        let unit = u32::from(unit);
+        out.extend_from_slice(&if big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() });
+    }
+}
+
 /// Appends UTF-32 in UTF-16, with U+FFFD for what is no scalar value.
 #[inline(always)]
 pub(super) fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
