@@ -432,7 +432,7 @@ fn options_that_make_no_sense_together_are_refused() {
     let rows = [
         (Utf16Le, Utf8, replacing(Replacement::Latin1), "single bytes"),
         (Latin1, Utf8, Options { unit: UnitRule::Byte, ..replacing(Replacement::Drop) }, "no relative of UTF-8"),
-        (Utf8, Utf8, Options { unit: UnitRule::Byte, ..PLAIN }, "policy"),
+        (Utf8, Utf8, Options { unit: UnitRule::Run, ..PLAIN }, "policy"),
         (Utf8, Latin1, Options { mark: Mark::Add, ..PLAIN }, "no byte order mark"),
         (Utf8, Utf16, Options { mark: Mark::Strip, ..PLAIN }, "UTF-16LE"),
     ];

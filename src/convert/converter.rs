@@ -322,7 +322,7 @@ impl Converter {
         } else {
             let mut fault = self.tally.ill_formed(unit, broken, self.from);
             // A run goes on to where the input ends, if its first sequence does.
-            fault.incomplete = broken.kind == Some(Kind::Incomplete);
+            fault.incomplete |= self.options.unit == UnitRule::Run && broken.kind == Some(Kind::Incomplete);
             self.tally.note(Some(fault));
             if self.options.on_error.is_none() {
                 return self.stop(fault);

@@ -12,7 +12,8 @@ pub struct Options {
     /// U+FFFD stands for what the other encoding cannot say too, or `?` where it has no U+FFFD; `Drop` leaves that out. The
     /// others say what ill-formed bytes are, and what cannot be encoded still ends the conversion.
     pub on_error: Option<Replacement>,
-    /// How ill-formed bytes of UTF-8 and its relatives are cut into units, where they are replaced.
+    /// How ill-formed bytes of UTF-8 and its relatives are cut into units: each is replaced, or the first ends the
+    /// conversion, and is so long.
     pub unit: UnitRule,
     /// What becomes of a byte order mark.
     pub mark: Mark,
@@ -63,9 +64,8 @@ impl Options {
             format!("ill-formed {from} is not made of single bytes to be replaced; let errors be replaced or skipped")
         } else if self.unit != UnitRule::MaximalSubpart && !from.is_octets() {
             format!("{from} is no relative of UTF-8, so there is no policy to cut it by; leave the policy out")
-        } else if self.unit != UnitRule::MaximalSubpart && self.on_error.is_none() {
-            "a policy cuts what is replaced, and nothing is where the first error ends it all; leave one of them out"
-                .into()
+        } else if self.unit == UnitRule::Run && self.on_error.is_none() {
+            "a run of errors is one, and the first error of it ends it all; leave the policy out".into()
         } else if self.mark == Mark::Add && !to.has_byte_order_mark() {
             format!("{to} has no byte order mark to add")
         } else if self.mark == Mark::Strip && to.is_marked() {

@@ -53,7 +53,7 @@ fn decoders<const N: usize>(rows: [(&'static str, Encoding, Contract); N]) -> Ve
 struct Relative {
     info: Info,
     fresh: Converter,
-    /// One that ends at the first error, where the rule of units asks for no more than that.
+    /// One that ends at the first error, but where units run together.
     strict: Option<Converter>,
     /// Those that have finished, which are as new.
     idle: Mutex<Vec<Converter>>,
