@@ -1,16 +1,13 @@
 //! UTF-16, UTF-32 and Latin-1 to UTF-8, by AVX-512: every unit takes the room of the longest form it can have, and the bytes
 //! that are none are compressed away.
 
-use super::forms::{Joined, join, scalars};
+use super::forms::{Joined, STEPS, append_by_steps, join, scalars};
 use super::units::from_utf32;
 use crate::decode::transcode::{from_latin_1_by_bytes, from_utf16_by_chars};
 use core::arch::x86_64::*;
 
 /// Code units, or bytes, at a time.
 const UNITS: usize = 32;
-
-/// Steps for which room is made at a time.
-const STEPS: usize = 128;
 
 /// Appends UTF-16 in UTF-8, with U+FFFD for every lone surrogate.
 ///
@@ -159,24 +156,19 @@ unsafe fn spread(mask: u16) -> u64 {
 #[inline(always)]
 pub(super) unsafe fn from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) {
     let (steps, rest) = units.as_chunks::<{ UNITS / 2 }>();
-    for steps in steps.chunks(STEPS) {
-        out.reserve((2 * steps.len() + 2) * UNITS);
-        // SAFETY: a step writes 64 bytes and goes on by at most as many.
-        unsafe {
-            let mut to = out.as_mut_ptr().add(out.len());
-            for step in steps {
-                let scalars = scalars(step.as_ptr());
-                let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
-                if over_7f == 0 {
-                    _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(scalars));
-                    to = to.add(UNITS / 2);
-                    continue;
-                }
+    // SAFETY: as the caller says; a step writes 64 bytes at most.
+    unsafe {
+        append_by_steps!(steps, 2 * UNITS, out, |step, to| {
+            let scalars = scalars(step.as_ptr());
+            let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
+            if over_7f == 0 {
+                _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(scalars));
+                to.add(UNITS / 2)
+            } else {
                 let pair = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF));
-                to = encode_scalars(Joined { scalars, pair, done: 0 }, over_7f, to);
+                encode_scalars(Joined { scalars, pair, done: 0 }, over_7f, to)
             }
-            out.set_len(to.offset_from_unsigned(out.as_ptr()));
-        }
+        });
     }
     from_utf32(rest, out);
 }
@@ -188,16 +180,11 @@ pub(super) unsafe fn from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) {
 #[inline(always)]
 pub(super) unsafe fn from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) {
     let (steps, rest) = bytes.as_chunks::<UNITS>();
-    for steps in steps.chunks(STEPS) {
-        out.reserve((2 * steps.len() + 2) * UNITS);
-        // SAFETY: a step writes 64 bytes and goes on by at most as many.
-        unsafe {
-            let mut to = out.as_mut_ptr().add(out.len());
-            for step in steps {
-                to = encode_up_to_7ff(_mm512_cvtepu8_epi16(_mm256_loadu_si256(step.as_ptr().cast())), to);
-            }
-            out.set_len(to.offset_from_unsigned(out.as_ptr()));
-        }
+    // SAFETY: as the caller says; a step writes 64 bytes at most.
+    unsafe {
+        append_by_steps!(steps, 2 * UNITS, out, |step, to| {
+            encode_up_to_7ff(_mm512_cvtepu8_epi16(_mm256_loadu_si256(step.as_ptr().cast())), to)
+        });
     }
     from_latin_1_by_bytes(rest, out);
 }

@@ -7,7 +7,24 @@ use core::arch::x86_64::*;
 const UNITS: usize = 16;
 
 /// Steps for which room is made at a time.
-const STEPS: usize = 128;
+pub(super) const STEPS: usize = 128;
+
+/// Appends to `$out` what `$written` makes of each step: it writes at `$to`, at most `$room` units, and is the place behind
+/// those that count. A macro, for a closure would not be compiled for the instruction set.
+macro_rules! append_by_steps {
+    ($steps:expr, $room:expr, $out:expr, |$step:ident, $to:ident| $written:expr) => {
+        for steps in $steps.chunks(STEPS) {
+            $out.reserve($room * (steps.len() + 1));
+            let mut to = $out.as_mut_ptr().add($out.len());
+            for $step in steps {
+                let $to = to;
+                to = $written;
+            }
+            $out.set_len(to.offset_from_unsigned($out.as_ptr()));
+        }
+    };
+}
+pub(super) use append_by_steps;
 
 /// Sixteen scalar values from units of UTF-16.
 #[derive(Clone, Copy)]
@@ -135,19 +152,15 @@ pub(super) unsafe fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
 #[inline(always)]
 pub(super) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
     let (steps, rest) = units.as_chunks::<UNITS>();
-    for steps in steps.chunks(STEPS) {
-        out.reserve((2 * steps.len() + 2) * UNITS);
-        // SAFETY: a step writes 32 units and goes on by at most as many.
-        unsafe {
-            let mut to = out.as_mut_ptr().add(out.len());
-            for step in steps {
-                let scalars = scalars(step.as_ptr());
-                let over = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF));
-                if over == 0 {
-                    _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(scalars));
-                    to = to.add(UNITS);
-                    continue;
-                }
+    // SAFETY: as the caller says; a step writes 32 units at most.
+    unsafe {
+        append_by_steps!(steps, 2 * UNITS, out, |step, to| {
+            let scalars = scalars(step.as_ptr());
+            let over = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF));
+            if over == 0 {
+                _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(scalars));
+                to.add(UNITS)
+            } else {
                 // The first unit low, the second high.
                 let first = _mm512_add_epi32(_mm512_srli_epi32::<10>(scalars), _mm512_set1_epi32(0xD7C0));
                 let second = _mm512_slli_epi32::<16>(_mm512_and_si512(scalars, _mm512_set1_epi32(0x3FF)));
@@ -155,10 +168,9 @@ pub(super) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
                 let pairs = _mm512_mask_or_epi32(scalars, over, first, second);
                 let kept = 0x5555_5555 | _pdep_u32(over.into(), 0xAAAA_AAAA);
                 _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi16(kept, pairs));
-                to = to.add(kept.count_ones() as usize);
+                to.add(kept.count_ones() as usize)
             }
-            out.set_len(to.offset_from_unsigned(out.as_ptr()));
-        }
+        });
     }
     units::utf16_from_utf32(rest, out);
 }

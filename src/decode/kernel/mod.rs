@@ -29,6 +29,8 @@ mod units;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod window;
+#[cfg(target_arch = "x86_64")]
+mod write_window;
 
 use super::automaton;
 use super::count::{chars_by_bytes, utf16_len_by_bytes};
