@@ -17,7 +17,7 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-DIRECTORIES = ["src/spec", "src/decode", "src/judge"]
+DIRECTORIES = ["src/spec", "src/codec", "src/judge", "src/explain"]
 
 
 def lines_run(lcov):

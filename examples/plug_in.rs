@@ -4,7 +4,7 @@
 //! claims to be an ordinary UTF-8 validator, and that is what it is held to. Replace it by yours.
 
 use std::process::ExitCode;
-use utfuzz::check::{Options, check};
+use utfuzz::engine::check::{Options, check};
 use utfuzz::report::{Exporter, Report, Text};
 use utfuzz::spec::Contract;
 use utfuzz::utf8::Validity;

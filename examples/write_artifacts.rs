@@ -5,8 +5,8 @@
 
 use std::path::Path;
 use std::{env, fs, process};
-use utfuzz::input::Case;
-use utfuzz::input::generate::Structured;
+use utfuzz::case::Case;
+use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Judge, silence_panics};
 use utfuzz::peers;
 

@@ -2,9 +2,11 @@
 //!
 //! Run from the top of the repository: `cargo run --example write_seeds`.
 
-use std::{fs, io, path::Path};
-use utfuzz::input::trailer::CutInput;
-use utfuzz::input::{Case, seeds};
+use std::path::Path;
+use std::{fs, io};
+use utfuzz::case::Case;
+use utfuzz::case::trailer::CutInput;
+use utfuzz::generate::seeds;
 
 fn main() -> io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");

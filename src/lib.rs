@@ -1,6 +1,6 @@
 //! utfuzz: how UTF-8 decoders behave, with proof.
 //!
-//! A differential testing harness. [`spec`] is the standard as a program; [`decode`] is our own decoder; a
+//! A differential testing harness. [`spec`] is the standard as a program; [`codec`] is our own decoder; a
 //! [`Decoder`] is anything that claims to decode UTF-8; the [`judge`] puts cases to decoders and holds each answer to
 //! what the standard says under that decoder's own [contract](spec::Contract).
 //!
@@ -8,15 +8,19 @@
 
 pub mod utf8;
 
+pub mod text;
+
 pub mod error;
+
+pub mod io;
 
 pub mod spec;
 
-pub mod decode;
+pub mod codec;
 
-pub mod convert;
+pub mod case;
 
-pub mod input;
+pub mod generate;
 
 pub mod decoder;
 
@@ -24,28 +28,20 @@ pub mod peers;
 
 pub mod judge;
 
+pub mod explain;
+
 pub mod triage;
 
-#[cfg(feature = "check")]
-pub mod check;
-
-#[cfg(feature = "fuzz")]
-pub mod fuzz;
-
-#[cfg(feature = "check")]
-pub mod targets;
-
-#[cfg(feature = "check")]
-pub mod score;
+pub mod engine;
 
 #[cfg(feature = "cli")]
-pub mod measure;
+pub mod bench;
 
 #[cfg(feature = "check")]
 pub mod report;
 
 #[cfg(feature = "cli")]
-pub mod night;
+pub mod nightly;
 
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -2,7 +2,8 @@
 //! outputs are long: the room they take is given back, since a decoder may look over all of it on every short case.
 #![cfg(feature = "peers")]
 
-use utfuzz::input::{Case, seeds};
+use utfuzz::case::Case;
+use utfuzz::generate::seeds;
 use utfuzz::judge::Judge;
 
 #[test]

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use utfuzz::input::{Case, Cuts, vectors};
+use utfuzz::case::{Case, Cuts};
+use utfuzz::generate::vectors;
 use utfuzz::judge::Judge;
 use utfuzz::triage::ledger::Ledger;
 

@@ -1,8 +1,8 @@
 //! Conversions, against `spec`: every scalar value between any two encodings, every cut, every error.
 
-use utfuzz::convert::{Converter, Detector, Encoding, Fault, Mark, Options, Reason, Surrogates};
-use utfuzz::spec::grammar::{self, Grammar};
-use utfuzz::spec::{Contract, Replacement, UnitRule, code_points, encode, validity};
+use utfuzz::codec::convert::{Converter, Detector, Encoding, Fault, Mark, Options, Reason, Surrogates};
+use utfuzz::spec::grammar::Grammar;
+use utfuzz::spec::{Contract, Replacement, UnitRule, code_points, encode, grammar, validity};
 use utfuzz::utf8::{Kind, Validity};
 
 /// What the standard says an encoding is: the bytes of a code point, if it has any.

@@ -6,9 +6,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use utfuzz::fuzz::Harness;
-use utfuzz::input::artifact::Artifact;
-use utfuzz::input::seeds;
+use utfuzz::engine::fuzz::Harness;
+use utfuzz::generate::artifact::Artifact;
+use utfuzz::generate::seeds;
 use utfuzz::triage::ledger::Ledger;
 
 fn main() {

@@ -1,11 +1,11 @@
 //! Our decoder's operations that the trait does not ask for, against the standard library.
 #![cfg(feature = "arbitrary")]
 
-use utfuzz::decode;
-use utfuzz::input::exhaustive::Block;
-use utfuzz::input::generate::Structured;
-use utfuzz::spec::{self, Contract, Reading};
+use utfuzz::generate::classes::strings::Block;
+use utfuzz::generate::structured::Structured;
+use utfuzz::spec::{Contract, Reading};
 use utfuzz::utf8::Kind;
+use utfuzz::{codec, spec};
 
 /// Every class string up to length 4, and structured inputs; fewer for Miri, which is slow.
 fn inputs() -> Vec<Vec<u8>> {
@@ -27,28 +27,28 @@ fn every_operation_agrees_with_the_standard_library() {
     assert!(inputs.len() > if cfg!(miri) { 100 } else { 50_000 });
     for bytes in &inputs {
         let text = String::from_utf8_lossy(bytes);
-        assert_eq!(decode::from_utf8_lossy(bytes), text, "{bytes:02X?}");
-        let borrowed = matches!(decode::from_utf8_lossy(bytes), std::borrow::Cow::Borrowed(_));
+        assert_eq!(codec::from_utf8_lossy(bytes), text, "{bytes:02X?}");
+        let borrowed = matches!(codec::from_utf8_lossy(bytes), std::borrow::Cow::Borrowed(_));
         assert_eq!(borrowed, std::str::from_utf8(bytes).is_ok(), "{bytes:02X?}");
-        let chars: String = decode::chars(bytes).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        let chars: String = codec::chars(bytes).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
         assert_eq!(chars, text, "{bytes:02X?}");
         let expected: Vec<u16> = text.encode_utf16().collect();
         let (mut ours, mut standard) = (Vec::new(), Vec::new());
-        decode::utf16_lossy_into(bytes, &mut ours);
+        codec::utf16_lossy_into(bytes, &mut ours);
         spec::utf16(&Contract::STANDARD, bytes, &mut standard);
         assert_eq!((&ours, &standard), (&expected, &expected), "{bytes:02X?}");
         let invalid: Vec<&[u8]> = bytes.utf8_chunks().map(|chunk| chunk.invalid()).filter(|i| !i.is_empty()).collect();
-        let errors: Vec<&[u8]> = decode::errors(bytes).map(|error| &bytes[error.range()]).collect();
+        let errors: Vec<&[u8]> = codec::errors(bytes).map(|error| &bytes[error.range()]).collect();
         assert_eq!(errors, invalid, "{bytes:02X?}");
-        let kinds: Vec<Kind> = decode::errors(bytes).map(|error| error.kind()).collect();
+        let kinds: Vec<Kind> = codec::errors(bytes).map(|error| error.kind()).collect();
         let units = spec::units(&Contract::STANDARD, bytes);
         let expected = units.filter_map(|unit| match unit.reading {
             Reading::IllFormed { kind, .. } => Some(kind),
             Reading::WellFormed(_) => None,
         });
         assert_eq!(kinds, expected.collect::<Vec<_>>(), "{bytes:02X?}");
-        let from_chars = decode::chars(bytes).filter_map(Result::err);
-        assert!(from_chars.eq(decode::errors(bytes)), "{bytes:02X?}");
+        let from_chars = codec::chars(bytes).filter_map(Result::err);
+        assert!(from_chars.eq(codec::errors(bytes)), "{bytes:02X?}");
     }
 }
 
@@ -60,21 +60,21 @@ fn an_error_says_what_core_str_says_and_why() {
         (b"\xF4\x90\x80\x80", "ill-formed UTF-8 at byte 0: too-large"),
         (b"ab\xE2\x82", "ill-formed UTF-8 at byte 2: incomplete"),
     ] {
-        let (ours, theirs) = (decode::validate(bytes).unwrap_err(), std::str::from_utf8(bytes).unwrap_err());
+        let (ours, theirs) = (codec::validate(bytes).unwrap_err(), std::str::from_utf8(bytes).unwrap_err());
         assert_eq!(ours.to_string(), says);
         assert_eq!((ours.valid_up_to(), ours.error_len()), (theirs.valid_up_to(), theirs.error_len()));
     }
-    assert_eq!(decode::validate("Grüße, 世界 😀".as_bytes()), Ok(()));
+    assert_eq!(codec::validate("Grüße, 世界 😀".as_bytes()), Ok(()));
 }
 
 #[test]
 fn a_stream_cut_at_every_place_gives_the_whole() {
     let mixed = b"a\xE2\x82\xAC\xF0\x9F\x98\x80\xE2\x82\xF0\x9F\x98z\xED\xA0\x80\xC3";
     for text in [&mixed[..], b"", b"abc", b"ab\xE2\x82", b"\xC3\xA9\xF0\x9F\x98", b"\xE2\x82\xAC"] {
-        let expected = (decode::from_utf8_lossy(text).into_owned().into_bytes(), decode::validate(text));
+        let expected = (codec::from_utf8_lossy(text).into_owned().into_bytes(), codec::validate(text));
         for first in 0..=text.len() {
             for second in first..=text.len() {
-                let (mut stream, mut out) = (decode::Streaming::new(), Vec::new());
+                let (mut stream, mut out) = (codec::Streaming::new(), Vec::new());
                 for chunk in [&text[..first], &text[first..second], &[], &text[second..]] {
                     let before = out.len();
                     stream.push(chunk, &mut out);

@@ -1,16 +1,17 @@
 //! Every kernel this machine can run, against the scalar one.
 #![cfg(feature = "arbitrary")]
 
-use utfuzz::decode::{self, Kernel, Streaming};
-use utfuzz::input::exhaustive::Block;
-use utfuzz::input::generate::Structured;
+use utfuzz::codec;
+use utfuzz::codec::{Kernel, Streaming};
+use utfuzz::generate::classes::strings::Block;
+use utfuzz::generate::structured::Structured;
 
 /// Asserts that no kernel reads beside these bytes: they stand at either end of memory.
 #[cfg(all(target_os = "linux", feature = "fence"))]
 #[allow(unsafe_code, reason = "units stand at the end of memory as bytes do")]
 fn keeps_within(bytes: &[u8]) {
     use std::cell::RefCell;
-    use utfuzz::input::fence::Fence;
+    use utfuzz::judge::isolate::guard_pages::Fence;
     thread_local! {
         static FENCE: RefCell<Fence> = RefCell::new(Fence::new().expect("the system gives pages"));
     }
@@ -226,21 +227,21 @@ fn other_forms_there_and_back() {
         }
         let mut there = Vec::new();
         let mut back = Vec::new();
-        assert_eq!(decode::utf32_into(text.as_bytes(), &mut there), Ok(()));
-        assert_eq!(decode::from_utf32_into(&there, &mut back), Ok(()));
+        assert_eq!(codec::utf32_into(text.as_bytes(), &mut there), Ok(()));
+        assert_eq!(codec::from_utf32_into(&there, &mut back), Ok(()));
         assert_eq!(back, text.as_bytes());
-        assert_eq!(decode::utf32_into(&bytes, &mut there).is_ok(), std::str::from_utf8(&bytes).is_ok());
-        let strict = decode::from_utf16_into(&units, &mut back);
+        assert_eq!(codec::utf32_into(&bytes, &mut there).is_ok(), std::str::from_utf8(&bytes).is_ok());
+        let strict = codec::from_utf16_into(&units, &mut back);
         assert_eq!(strict.is_ok(), String::from_utf16(&units).is_ok());
         if let Err(error) = strict {
             let good = error.valid_up_to();
             assert!(String::from_utf16(&units[..good]).is_ok() && String::from_utf16(&units[..=good]).is_err());
         }
-        let mut reader = decode::Utf8Reader::new(&bytes[..]);
+        let mut reader = codec::Utf8Reader::new(&bytes[..]);
         let mut read = String::new();
         std::io::Read::read_to_string(&mut reader, &mut read).unwrap();
         assert_eq!(read, text);
-        assert_eq!(reader.verdict(), Some(decode::validate(&bytes)));
+        assert_eq!(reader.verdict(), Some(codec::validate(&bytes)));
     }
 }
 

@@ -4,15 +4,16 @@
 mod faulty;
 
 use faulty::{Faulty, Leaky, finish, lossy, verdict};
-use utfuzz::decode::Streaming;
-use utfuzz::fuzz::Harness;
-use utfuzz::input::generate::Structured;
-use utfuzz::input::{Case, Cuts};
-use utfuzz::judge::{Judge, Law, first_divergence, silence_panics};
-use utfuzz::spec::{self, Contract, Detection, grammar};
+use utfuzz::case::{Case, Cuts};
+use utfuzz::codec::Streaming;
+use utfuzz::engine::fuzz::Harness;
+use utfuzz::explain::first_divergence;
+use utfuzz::generate::structured::Structured;
+use utfuzz::judge::{Judge, Law, silence_panics};
+use utfuzz::spec::{Contract, Detection, grammar};
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::utf8::{ErrorLen, Malformed, Validity};
-use utfuzz::{Decoder, Info, Stream};
+use utfuzz::{Decoder, Info, Stream, spec};
 
 fn only_valid(bytes: &[u8], valid: bool) -> Option<Validity> {
     Some(if valid && !bytes.is_empty() { Validity::Valid } else { verdict(bytes) })

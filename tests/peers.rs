@@ -3,11 +3,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use utfuzz::input::Case;
+use utfuzz::case::Case;
 use utfuzz::judge::Judge;
-use utfuzz::peers;
-use utfuzz::spec::{self, grammar};
+use utfuzz::spec::grammar;
 use utfuzz::triage::ledger::Ledger;
+use utfuzz::{peers, spec};
 use wtf8::{CodePoint, Wtf8Buf};
 
 /// Each entry of the ledger about a decoder of this build has a witness among the regressions, named for that decoder.

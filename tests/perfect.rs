@@ -1,13 +1,13 @@
 //! A decoder that does exactly what `spec` says, under every contract there is, breaks no law: the laws themselves are sound.
 
 use std::collections::BTreeMap;
-use utfuzz::input::exhaustive::Block;
-use utfuzz::input::{Case, seeds};
+use utfuzz::case::Case;
+use utfuzz::generate::classes::strings::Block;
+use utfuzz::generate::seeds;
 use utfuzz::judge::Judge;
-use utfuzz::peers;
-use utfuzz::spec::{self, Bom, Contract, Detection, End, Reading, Replacement, UnitRule, grammar};
+use utfuzz::spec::{Bom, Contract, Detection, End, Reading, Replacement, UnitRule, grammar};
 use utfuzz::utf8::Validity;
-use utfuzz::{Decoder, Info, Stream};
+use utfuzz::{Decoder, Info, Stream, peers, spec};
 
 struct Perfect(Info);
 

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use utfuzz::input::corpus::files_below;
+use utfuzz::case::files::files_below;
+use utfuzz::engine::score;
+use utfuzz::engine::score::summary::Summary;
+use utfuzz::engine::score::{Engine, Options};
 use utfuzz::judge::{Law, Subject};
+use utfuzz::peers;
+use utfuzz::peers::matches_glob;
 use utfuzz::peers::planted::rows;
-use utfuzz::peers::{self, matches_glob};
-use utfuzz::score::summary::Summary;
-use utfuzz::score::{self, Engine, Options};
 
 #[test]
 fn every_planted_fault_is_caught_for_what_it_is() {
@@ -35,7 +37,8 @@ fn every_planted_fault_is_caught_for_what_it_is() {
 #[test]
 fn nothing_that_draws_inputs_knows_what_is_planted() {
     let mut texts = Vec::new();
-    for place in ["src/input", "src/judge/feedback.rs", "fuzz/src", "fuzz/fuzz_targets", "fuzz/utf8.dict"] {
+    for place in ["src/case", "src/generate", "src/judge/novelty.rs", "fuzz/src", "fuzz/fuzz_targets", "fuzz/utf8.dict"]
+    {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
         let files = if path.is_dir() { files_below(&path).unwrap() } else { vec![path] };
         texts.extend(files.into_iter().map(|path| (fs::read_to_string(&path).unwrap(), path)));

@@ -5,9 +5,10 @@
 
 mod walk;
 
-use utfuzz::spec::grammar::{self, Form, Grammar, Row};
+use utfuzz::spec;
+use utfuzz::spec::grammar::{Form, Grammar, Row};
 use utfuzz::spec::model::{generalised_len, push_form};
-use utfuzz::spec::{self, Contract, Reading, UnitRule};
+use utfuzz::spec::{Contract, Reading, UnitRule, grammar};
 use utfuzz::utf8::{ErrorLen, Malformed, Validity, is_continuation};
 use walk::{Codec, Tally};
 

@@ -14,10 +14,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use utfuzz::Decoder;
-use utfuzz::error::printable;
 use utfuzz::judge::Law;
 use utfuzz::report::findings::*;
-use utfuzz::triage::{ledger::Ledger, triage};
+use utfuzz::text::printable;
+use utfuzz::triage::ledger::Ledger;
+use utfuzz::triage::triage;
 use utfuzz::utf8::Validity;
 
 fn text(format: &dyn Exporter, findings: &Findings) -> String {
@@ -210,7 +211,7 @@ fn planted() -> Findings {
     for (name, bytes) in [("<b>", &b"a\xC0\xAF"[..]), ("`b`", b"\xED\xA0\x80bc"), ("c", b"c")] {
         fs::write(scratch.path().join(name), bytes).unwrap();
     }
-    let files = utfuzz::input::corpus::files_below(scratch.path()).unwrap();
+    let files = utfuzz::case::files::files_below(scratch.path()).unwrap();
     let outcome = triage(&decoders, &Ledger::default(), &files, None, &|_, _| {}).unwrap();
     let mut findings = Findings::of(&outcome, &decoders, 1_800_000_000, 1.0);
     findings.targets.push(Target { name: "differential".into(), seconds: 60.0, executions: 123_456, corpus: 789 });

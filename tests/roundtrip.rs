@@ -10,9 +10,10 @@ use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use utfuzz::convert::{Converter, Encoding, Mark, Options, Surrogates};
-use utfuzz::spec::grammar::{self, Form, Grammar, Row};
-use utfuzz::spec::{self, Contract, Reading};
+use utfuzz::codec::convert::{Converter, Encoding, Mark, Options, Surrogates};
+use utfuzz::spec;
+use utfuzz::spec::grammar::{Form, Grammar, Row};
+use utfuzz::spec::{Contract, Reading, grammar};
 use utfuzz::utf8::Kind;
 use walk::{Codec, Tally};
 

@@ -1,8 +1,9 @@
 //! Proof of the arbiter: `spec` against `core::str` on every short string, and against published vectors.
 
 use std::fs;
-use utfuzz::input::vectors;
-use utfuzz::spec::{self, Contract, Reading, Replacement, UnitRule, grammar};
+use utfuzz::generate::vectors;
+use utfuzz::spec;
+use utfuzz::spec::{Contract, Reading, Replacement, UnitRule, grammar};
 use utfuzz::utf8::{ByteClass, Kind, Validity};
 
 /// `spec` and `core::str` say the same of every byte string of length `N`, verdict and output.

@@ -6,9 +6,9 @@ mod faulty;
 
 use faulty::{Faulty, Leaky, finish, lossy, verdict};
 use std::cell::{Cell, RefCell};
-use utfuzz::decode::Streaming;
-use utfuzz::input::Case;
-use utfuzz::input::generate::Structured;
+use utfuzz::case::Case;
+use utfuzz::codec::Streaming;
+use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Judge, Law, silence_panics};
 use utfuzz::utf8::{ErrorLen, Malformed, REPLACEMENT, Validity};
 use utfuzz::{Decoder, Stream};

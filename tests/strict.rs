@@ -1,10 +1,10 @@
 //! What RFC 2279 §6 and RFC 3629 §3 and §10 warn of is refused by every decoder that promises RFC 3629, and by every
 //! kernel, wherever it stands.
 
-use utfuzz::decode::Kernel;
+use utfuzz::codec::Kernel;
+use utfuzz::spec::Contract;
 use utfuzz::spec::grammar::RFC3629;
-use utfuzz::spec::{self, Contract};
-use utfuzz::{Decoder, peers};
+use utfuzz::{Decoder, peers, spec};
 
 /// The bytes, and what a careless reader makes of them.
 const WARNINGS: [(&[u8], &[u8]); 3] =

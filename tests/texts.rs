@@ -1,8 +1,9 @@
 //! Whole texts, both ways: what joins, what comes back as it was, and what is refused by name.
 
-use utfuzz::input::exhaustive::Block;
-use utfuzz::spec::grammar::{self, Grammar};
-use utfuzz::spec::{self, Charset, Contract, Replacement, Unencodable};
+use utfuzz::generate::classes::strings::Block;
+use utfuzz::spec;
+use utfuzz::spec::grammar::Grammar;
+use utfuzz::spec::{Charset, Contract, Replacement, Unencodable, grammar};
 use utfuzz::utf8::{ErrorLen, Kind, Malformed};
 
 fn strict(grammar: &'static Grammar) -> Contract {

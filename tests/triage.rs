@@ -2,16 +2,15 @@
 
 use std::fs;
 use std::path::PathBuf;
-use utfuzz::Decoder;
-use utfuzz::input::exhaustive::Block;
-use utfuzz::input::generate::Structured;
-use utfuzz::input::{Case, Cuts};
+use utfuzz::case::{Case, Cuts};
+use utfuzz::generate::classes::strings::Block;
+use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Judge, silence_panics};
-use utfuzz::peers;
 use utfuzz::triage::cluster::are_one;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::triage::minimise::{Input, Witness, minimise_as};
 use utfuzz::triage::{Status, regression, triage};
+use utfuzz::{Decoder, peers};
 
 fn planted(id: &str) -> Box<dyn Decoder> {
     let name = format!("planted-{id}");
@@ -26,7 +25,7 @@ fn witness(decoder: &dyn Decoder) -> Witness {
     let divergence = inputs.find_map(|bytes| {
         let case = Case::new(&bytes);
         let broken = judge.judge(&case).first().copied()?;
-        Some(judge.explain(&case, &broken))
+        Some(utfuzz::explain::explain(&judge, &case, &broken))
     });
     let divergence = divergence.expect("the fault shows");
     minimise_as(decoder, &divergence, &|signature| are_one(signature, &divergence.signature))
@@ -47,7 +46,11 @@ fn shorter_one(decoder: &dyn Decoder, witness: &Witness) -> Option<Vec<u8>> {
             for cuts in cuts {
                 let case = cuts.map_or_else(|| Case::new(&bytes), |cuts| Case::with_cuts(&bytes, cuts));
                 let Some(broken) = judge.judge(&case).first().copied() else { continue };
-                if broken.law == witness.signature.law && are_one(&judge.signature(&case, &broken), &witness.signature)
+                if broken.law == witness.signature.law
+                    && are_one(
+                        &utfuzz::explain::signature(judge.decoder(broken.decoder), &case, &broken),
+                        &witness.signature,
+                    )
                 {
                     return Some(bytes);
                 }
@@ -87,7 +90,7 @@ fn a_witness_is_the_same_whoever_asks_and_shows_what_it_is_said_to() {
         let mut judge = Judge::new([&*decoder]);
         let case = first.input.case();
         let broken = judge.judge(&case).first().copied().unwrap();
-        assert_eq!(judge.signature(&case, &broken), first.signature);
+        assert_eq!(utfuzz::explain::signature(judge.decoder(broken.decoder), &case, &broken), first.signature);
         let agreeing = first.agreeing.unwrap();
         let agreeing = Input { bytes: agreeing, cuts: first.input.cuts };
         assert!(judge.judge(&agreeing.case()).is_empty());

@@ -2,4 +2,4 @@
 //! measures the other targets against it.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| utfuzz::fuzz::plain(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| utfuzz::engine::fuzz::plain(bytes));

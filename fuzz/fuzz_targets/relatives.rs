@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_crossover, fuzz_mutator, fuzz_target};
-use utfuzz::input::mutate::mutate;
+use utfuzz::generate::mutate::mutate;
 use utfuzz_fuzz::{corpus, crossed, mutated};
 
-fuzz_target!(|bytes: &[u8]| -> Corpus { corpus(utfuzz::fuzz::relatives(bytes)) });
+fuzz_target!(|bytes: &[u8]| -> Corpus { corpus(utfuzz::engine::fuzz::relatives(bytes)) });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     mutated(data, size, max_size, seed, mutate)

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 use libfuzzer_sys::{Corpus, fuzzer_mutate};
-use utfuzz::input::mutate::shorten;
+use utfuzz::generate::mutate::shorten;
 use utfuzz::judge::FEATURES;
 
 /// Counters that libFuzzer reads after each input beside those of the code.
@@ -16,7 +16,7 @@ static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
 
 /// What libFuzzer does with an input that did something new, or did not. What it did is counted.
 pub fn corpus(novel: bool) -> Corpus {
-    utfuzz::fuzz::features(|feature| COUNTERS.0[feature].store(1, Ordering::Relaxed));
+    utfuzz::engine::fuzz::features(|feature| COUNTERS.0[feature].store(1, Ordering::Relaxed));
     if novel { Corpus::Keep } else { Corpus::Reject }
 }
 
@@ -41,7 +41,7 @@ pub fn mutated(
 
 /// Crosses two inputs into `out`; returns the size.
 pub fn crossed(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
-    let bytes = utfuzz::input::mutate::cross(first, second, out.len(), seed);
+    let bytes = utfuzz::generate::mutate::cross(first, second, out.len(), seed);
     out[..bytes.len()].copy_from_slice(&bytes);
     bytes.len()
 }

@@ -1,8 +1,8 @@
 //! `utfuzz chart`: the code page of a grammar.
 
-use super::grammar::grammar;
-use super::{Failure, Verdict};
-use crate::error::{self, Error};
+use crate::cli::grammar::grammar;
+use crate::cli::{Failure, Verdict};
+use crate::error::Error;
 use crate::report::chart;
 use clap::Args;
 use std::io::{self, IsTerminal, Write};
@@ -27,7 +27,7 @@ impl Chart {
         let grammar = grammar(&self.grammar)?;
         if let Some(path) = &self.html {
             let page = chart::page(grammar).map_err(|error| Error::io(path, &io::Error::other(error)))?;
-            error::replace(path, page.as_bytes())?;
+            crate::io::replace_file(path, page.as_bytes())?;
         } else if self.json {
             serde_json::to_writer(&mut *out, &chart::Chart::of(grammar)).map_err(io::Error::from)?;
             writeln!(out)?;

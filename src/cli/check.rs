@@ -1,8 +1,8 @@
 //! `utfuzz check`: the embedded engine.
 
-use super::{Bar, Failure, Judging, Verdict, note};
-use crate::check::{ByteOptions, Options, Outcome, Plan, Stage, bytes, check, check_bytes};
+use crate::cli::{Bar, Failure, Judging, Verdict, note};
 use crate::decoder::Decoder;
+use crate::engine::check::{ByteOptions, Options, Outcome, Plan, Stage, byte_strings, check, check_bytes};
 use crate::report::{Certificate, Exhaustive, Report};
 use crate::spec::Contract;
 use crate::triage::ledger::Ledger;
@@ -27,7 +27,7 @@ pub(super) struct Check {
     /// Run every byte string of this length, 1 to 4, and nothing else: verdicts of own, std and simdutf8, or of
     /// --decoders
     #[arg(long, value_name = "N", group = "exhaustive", conflicts_with_all = ["seconds", "seed"],
-        value_parser = clap::value_parser!(u32).range(1..=bytes::LONGEST as i64))]
+        value_parser = clap::value_parser!(u32).range(1..=byte_strings::LONGEST as i64))]
     bytes: Option<u32>,
     /// Keep in this file what of --bytes is done; a second run goes on where the first was broken off
     #[arg(long, value_name = "FILE", requires = "bytes", conflicts_with = "deep")]

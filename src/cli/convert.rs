@@ -1,10 +1,11 @@
 //! `utfuzz convert`: text from one encoding to another.
 
-use super::output::Output;
-use super::{Bar, Failure, Verdict, note};
-use crate::convert::{Converter, Encoding, Mark, Options, Summary, Surrogates};
-use crate::error::{Error, shown};
+use crate::cli::output::Output;
+use crate::cli::{Bar, Failure, Verdict, note};
+use crate::codec::convert::{Converter, Encoding, Mark, Options, Summary, Surrogates};
+use crate::error::Error;
 use crate::spec::{Replacement, UnitRule};
+use crate::text::shown;
 use clap::{Args, ValueEnum};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -183,7 +184,7 @@ fn convert(
     input: &mut Input,
     write: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
     progress: &mut Progress,
-) -> Result<Result<Summary, crate::convert::Fault>, Failure> {
+) -> Result<Result<Summary, crate::codec::convert::Fault>, Failure> {
     let mut chunk = vec![0; CHUNK];
     let mut converted = Vec::new();
     loop {

@@ -1,9 +1,10 @@
 //! `utfuzz detect`: which encoding some bytes are in.
 
-use super::convert::Input;
-use super::{Failure, Verdict};
-use crate::convert::{Detection, Detector, Encoding};
-use crate::error::{Error, shown};
+use crate::cli::convert::Input;
+use crate::cli::{Failure, Verdict};
+use crate::codec::convert::{Detection, Detector, Encoding};
+use crate::error::Error;
+use crate::text::shown;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};

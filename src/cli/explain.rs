@@ -1,10 +1,11 @@
 //! `utfuzz explain`: what bytes are, and who says what of them.
 
-use super::grammar::grammar;
-use super::{Failure, Selection, Verdict};
+use crate::case::{Case, files};
+use crate::cli::grammar::grammar;
+use crate::cli::{Failure, Selection, Verdict};
 use crate::error::Error;
-use crate::input::{Case, corpus, vectors};
-use crate::judge::{Grid, annotate, bits};
+use crate::explain::{Grid, annotate, bits};
+use crate::generate::vectors;
 use crate::spec::grammar::ALL;
 use crate::spec::{Contract, Grammar, code_points, encode, encode_text, validity};
 use clap::Args;
@@ -56,7 +57,7 @@ impl Explain {
         }
         let path = Path::new(&self.input);
         if path.exists() {
-            return corpus::read_file(path);
+            return files::read_file(path);
         }
         let text = self.input.to_string_lossy();
         if let Some(text) = named_code_points(&text) {

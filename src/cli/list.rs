@@ -1,6 +1,6 @@
 //! `utfuzz list`: the decoders there are.
 
-use super::{Failure, Selection, Verdict};
+use crate::cli::{Failure, Selection, Verdict};
 use crate::decoder::Decoder;
 use clap::Args;
 use std::io::Write;

@@ -1,8 +1,9 @@
 //! `utfuzz measure`: how fast decoders are.
 
-use super::{Bar, Failure, Verdict};
+use crate::bench;
+use crate::bench::{Kind, Plan};
+use crate::cli::{Bar, Failure, Verdict};
 use crate::error::Error;
-use crate::measure::{self, Kind, Plan};
 use crate::report::throughput;
 use clap::Args;
 use std::io::Write;
@@ -44,15 +45,15 @@ impl Measure {
         if plan.texts.is_empty() {
             return Err(Error::usage(format!("no text is named {:?}; leave --texts out", self.texts)).into());
         }
-        let known = measure::names();
+        let known = bench::names();
         if !known.iter().any(|name| plan.selects(name)) {
             return Err(Error::usage(format!("--subjects leaves nobody; there are: {}", known.join(", "))).into());
         }
         if cfg!(debug_assertions) {
-            super::note("this build is not optimised; measure with cargo run --release");
+            crate::cli::note("this build is not optimised; measure with cargo run --release");
         }
         let bar = Bar::new();
-        let measured = measure::run(&plan, &|share| bar.show("measure", share));
+        let measured = bench::run(&plan, &|share| bar.show("measure", share));
         bar.finish();
         let command = if self.quick { "utfuzz measure --quick" } else { "utfuzz measure" };
         if let Some(directory) = &self.output {

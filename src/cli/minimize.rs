@@ -1,11 +1,11 @@
 //! `utfuzz minimize`: the smallest input that shows the same.
 
-use super::{Failure, Known, Selection, Verdict};
+use crate::case::files;
+use crate::cli::{Failure, Known, Selection, Verdict};
 use crate::decoder::Decoder;
-use crate::error::shown;
-use crate::input::artifact::Artifact;
-use crate::input::corpus;
+use crate::generate::artifact::Artifact;
 use crate::judge::Judge;
+use crate::text::shown;
 use crate::triage::minimise::minimise;
 use crate::triage::notation::notation;
 use crate::triage::regression;
@@ -38,7 +38,7 @@ impl Minimize {
         let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
         let mut judge = Judge::new(decoders.iter().copied());
         let mut verdict = Verdict::Clean;
-        for path in corpus::named_files(&self.paths, self.recursive)? {
+        for path in files::named_files(&self.paths, self.recursive)? {
             let artifact = Artifact::read(&path)?;
             let case = artifact.case();
             let broken = judge.judge(&case).to_vec();
@@ -47,7 +47,7 @@ impl Minimize {
             }
             for broken in broken {
                 let decoder = decoders[broken.decoder];
-                let divergence = judge.explain(&case, &broken);
+                let divergence = crate::explain::explain(&judge, &case, &broken);
                 let witness = minimise(decoder, &divergence);
                 let signature = &witness.signature;
                 let known = ledger.covers(decoder.info(), signature.law, signature.subject);

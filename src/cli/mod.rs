@@ -19,9 +19,10 @@ mod score;
 mod triage;
 
 use crate::decoder::Decoder;
-use crate::error::{Error, printable};
+use crate::error::Error;
 use crate::peers;
 use crate::report::{Exporter, Json, Report, Text};
+use crate::text::printable;
 use crate::triage::ledger::Ledger;
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};

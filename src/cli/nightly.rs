@@ -1,8 +1,8 @@
 //! `utfuzz nightly`: a night of fuzzing.
 
-use super::{Bar, Failure, Known, Selection, Verdict};
+use crate::cli::{Bar, Failure, Known, Selection, Verdict};
 use crate::decoder::Decoder;
-use crate::night;
+use crate::nightly;
 use crate::report::findings::{Exporter, Text};
 use clap::Args;
 use std::io::Write;
@@ -43,7 +43,7 @@ impl Nightly {
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
         let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
         let jobs = self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
-        let options = night::Options {
+        let options = nightly::Options {
             time: Duration::from_secs(60 * self.minutes),
             jobs,
             root: PathBuf::from("."),
@@ -54,7 +54,7 @@ impl Nightly {
             decoders: filter,
         };
         let bar = Bar::new();
-        let findings = night::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share))?;
+        let findings = nightly::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share))?;
         bar.finish();
         Text.export(&findings, out)?;
         Ok(match findings.clusters.iter().any(|cluster| cluster.status == "new") {

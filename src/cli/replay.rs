@@ -1,10 +1,10 @@
 //! `utfuzz replay`: judge files.
 
-use super::{Failure, Judging, Verdict};
-use crate::check::replay;
+use crate::case::files;
+use crate::cli::{Failure, Judging, Verdict};
+use crate::engine::check::replay;
 use crate::error::Error;
-use crate::input::artifact::Artifact;
-use crate::input::corpus;
+use crate::generate::artifact::Artifact;
 use crate::report::Report;
 use clap::Args;
 use std::io::Write;
@@ -30,7 +30,7 @@ impl Replay {
         let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
-        let files = corpus::named_files(&self.paths, self.recursive)?;
+        let files = files::named_files(&self.paths, self.recursive)?;
         if files.is_empty() {
             return Err(Error::usage("there is no file below what was named; nothing was judged").into());
         }

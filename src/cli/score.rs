@@ -1,6 +1,6 @@
 //! `utfuzz score`: how many planted decoders each engine catches.
 
-use super::{Failure, Verdict};
+use crate::cli::{Failure, Verdict};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -42,11 +42,11 @@ impl Score {
 #[cfg(feature = "planted")]
 impl Score {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        use super::{Bar, Selection};
+        use crate::cli::{Bar, Selection};
+        use crate::engine::score::summary::Summary;
+        use crate::engine::score::{Engine, Options};
         use crate::error::Error;
         use crate::report;
-        use crate::score::summary::Summary;
-        use crate::score::{Engine, Options};
         use std::time::Duration;
 
         let engine = |name: &String| {
@@ -65,7 +65,7 @@ impl Score {
             root: PathBuf::from("."),
         };
         let bar = Bar::new();
-        let score = crate::score::run(&decoders, &options, &|share| bar.show("score", share))?;
+        let score = crate::engine::score::run(&decoders, &options, &|share| bar.show("score", share))?;
         bar.finish();
         if score.rows.is_empty() {
             return Err(Error::usage("no planted decoder is among --decoders").into());

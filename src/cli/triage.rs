@@ -1,10 +1,11 @@
 //! `utfuzz triage`: a heap of files, sorted, minimised, and kept as regressions.
 
-use super::{Bar, Failure, Judging, Verdict};
+use crate::case::files;
+use crate::cli::{Bar, Failure, Judging, Verdict};
 use crate::decoder::Decoder;
-use crate::error::{Error, shown};
-use crate::input::corpus;
+use crate::error::Error;
 use crate::report::findings::{Exporter, Findings, Json, Text, history, write_all};
+use crate::text::shown;
 use crate::triage::{Member, Outcome, regression, triage};
 use clap::Args;
 use std::io::Write;
@@ -32,7 +33,7 @@ impl Triage {
         let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
         let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
-        let files = corpus::named_files(&self.paths, true)?;
+        let files = files::named_files(&self.paths, true)?;
         if files.is_empty() {
             return Err(Error::usage("there is no file below what was named; nothing was triaged").into());
         }

@@ -1,15 +1,17 @@
 //! What `spec` expects of a case: one reading for each grammar and unit rule, one output for each contract, both
 //! computed when they are first asked for.
 
+use crate::judge::automaton::Automaton;
+use crate::spec;
 use crate::spec::grammar::{Form, Grammar};
 use crate::spec::model::{generalised_len, malformed, payload, stripped};
-use crate::spec::{self, Automaton, Bom, Contract, Reading, Replacement, Unit, UnitRule, units};
+use crate::spec::{Bom, Contract, Reading, Replacement, Unit, UnitRule, units};
 use crate::utf8::{BYTE_ORDER_MARK, Malformed, Validity};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The expectations under every contract of a judge.
 #[derive(Default)]
-pub(super) struct Expectations {
+pub(crate) struct Expectations {
     readings: Vec<IllFormed>,
     outputs: Vec<Output>,
 }
@@ -38,7 +40,7 @@ struct Output {
 
 impl Expectations {
     /// The place of a contract's expectation.
-    pub(super) fn place(&mut self, contract: Contract) -> usize {
+    pub(crate) fn place(&mut self, contract: Contract) -> usize {
         if let Some(place) = self.outputs.iter().position(|output| output.contract == contract) {
             return place;
         }
@@ -54,13 +56,13 @@ impl Expectations {
     }
 
     /// Forgets the last input.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.readings.iter_mut().for_each(|reading| reading.known = false);
         self.outputs.iter_mut().for_each(|output| output.known = false);
     }
 
     /// What is expected of `bytes`, the same since [`Expectations::forget`]; with the output where that is wanted.
-    pub(super) fn of<'a>(&'a mut self, place: usize, bytes: &'a [u8], output_wanted: bool) -> Option<Expectation<'a>> {
+    pub(crate) fn of<'a>(&'a mut self, place: usize, bytes: &'a [u8], output_wanted: bool) -> Option<Expectation<'a>> {
         let output = self.outputs.get_mut(place)?;
         let reading = self.readings.get_mut(output.reading)?;
         if !reading.known {
@@ -136,7 +138,7 @@ impl Output {
 
 /// The expected answers under one contract.
 #[derive(Clone, Copy)]
-pub(super) struct Expectation<'a> {
+pub(crate) struct Expectation<'a> {
     bytes: &'a [u8],
     automaton: &'a Automaton,
     units: &'a [Unit],
@@ -145,35 +147,35 @@ pub(super) struct Expectation<'a> {
 
 impl<'a> Expectation<'a> {
     /// The contract.
-    pub(super) fn contract(&self) -> &'a Contract {
+    pub(crate) fn contract(&self) -> &'a Contract {
         &self.output.contract
     }
 
     /// Every ill-formed unit, in order.
-    pub(super) fn units(&self) -> &'a [Unit] {
+    pub(crate) fn units(&self) -> &'a [Unit] {
         self.units
     }
 
     /// Every error, in order.
-    pub(super) fn errors(&self) -> impl ExactSizeIterator<Item = Malformed> + Clone + 'a {
+    pub(crate) fn errors(&self) -> impl ExactSizeIterator<Item = Malformed> + Clone + 'a {
         let contract = self.contract();
         let nowhere = Malformed { valid_up_to: None, len: None, kind: None };
         self.units.iter().map(move |unit| malformed(contract, unit).unwrap_or(nowhere))
     }
 
     /// The expected verdict.
-    pub(super) fn validity(&self) -> Validity {
+    pub(crate) fn validity(&self) -> Validity {
         self.errors().next().map_or(Validity::Valid, Validity::Invalid)
     }
 
     /// The output; meaningless where the output was not wanted, or the contract refuses the input.
-    pub(super) fn lossy(&self) -> &'a [u8] {
+    pub(crate) fn lossy(&self) -> &'a [u8] {
         &self.output.bytes
     }
 
     /// How much of the output is decided when this many bytes have been read: all but that of a sequence that more bytes
     /// could complete. For the rules of units that look no farther than that: maximal subparts, and bytes.
-    pub(super) fn decided_by(&self, cut: usize) -> usize {
+    pub(crate) fn decided_by(&self, cut: usize) -> usize {
         let (contract, read) = (self.contract(), &self.bytes[..cut]);
         let Some(replacement) = contract.replacement else { return 0 };
         let subparts = Contract { unit: UnitRule::MaximalSubpart, ..*contract };
@@ -205,7 +207,7 @@ impl<'a> Expectation<'a> {
     }
 
     /// Whether law 6 wants a valid input back unchanged.
-    pub(super) fn is_identity(&self) -> bool {
+    pub(crate) fn is_identity(&self) -> bool {
         self.output.identity && (self.contract().bom == Bom::Keep || !self.bytes.starts_with(BYTE_ORDER_MARK))
     }
 
@@ -214,7 +216,7 @@ impl<'a> Expectation<'a> {
     ///
     /// Right behind an ill-formed unit it is that unit which is meant, since its replacement is what went wrong;
     /// unless the observed output ends, or goes on behind the next unit, which then was left out.
-    pub(super) fn input_offset(&self, output_offset: usize, output: &[u8]) -> usize {
+    pub(crate) fn input_offset(&self, output_offset: usize, output: &[u8]) -> usize {
         let replacement = self.contract().replacement;
         let left_out = stripped(self.contract(), self.bytes);
         // A byte order mark that was to be left out.
@@ -247,7 +249,7 @@ impl<'a> Expectation<'a> {
     }
 
     /// Whether law 6 wants this output well-formed, and it is not.
-    pub(super) fn is_ill_formed_output(&self, output: &[u8]) -> bool {
+    pub(crate) fn is_ill_formed_output(&self, output: &[u8]) -> bool {
         // What is expected is well-formed then.
         self.output.scalars_only && output != self.lossy() && core::str::from_utf8(output).is_err()
     }

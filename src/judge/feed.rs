@@ -1,31 +1,31 @@
 //! How a stream is fed: the chunks, what its output holds before, and what goes on beside it.
 
+use crate::case::Case;
 use crate::decoder::Stream;
-use crate::input::Case;
 use crate::utf8::Validity;
 
 /// The streams of one decoder.
 #[derive(Default)]
-pub(super) struct Streams<'s> {
+pub(crate) struct Streams<'s> {
     /// The one that is asked.
-    pub(super) asked: Option<Box<dyn Stream + 's>>,
+    pub(crate) asked: Option<Box<dyn Stream + 's>>,
     /// Another, alive at the same time.
-    pub(super) beside: Option<Box<dyn Stream + 's>>,
+    pub(crate) beside: Option<Box<dyn Stream + 's>>,
 }
 
 /// What a finished stream said.
 #[derive(Clone, Copy)]
-pub(super) struct Streamed {
-    pub(super) validity: Option<Validity>,
+pub(crate) struct Streamed {
+    pub(crate) validity: Option<Validity>,
     /// A cut, and how long the output was when the chunk before it had been pushed.
-    pub(super) written: Option<(usize, usize)>,
+    pub(crate) written: Option<(usize, usize)>,
     /// Whether what the output held before is still there.
-    pub(super) kept: bool,
+    pub(crate) kept: bool,
 }
 
 /// The manner of feeding; picked by the bytes, since not every case can be fed in every manner.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Manner {
+pub(crate) struct Manner {
     /// The output is taken away after each chunk.
     drained: bool,
     /// What the output holds before, if it is not drained.
@@ -35,7 +35,7 @@ pub(super) struct Manner {
 }
 
 /// What an output may hold already: nothing, text, or what is no text and ends in the middle.
-pub(super) fn held(lot: u32) -> &'static [u8] {
+pub(crate) fn held(lot: u32) -> &'static [u8] {
     match lot % 4 {
         0 => b"ab",
         1 => b"\xEF\xBF\xBD\xFF\xE2\x82",
@@ -44,7 +44,7 @@ pub(super) fn held(lot: u32) -> &'static [u8] {
 }
 
 impl Manner {
-    pub(super) fn of(case: &Case<'_>) -> Self {
+    pub(crate) fn of(case: &Case<'_>) -> Self {
         let lot = case.lot >> 3;
         Self { drained: lot & 1 == 0, before: held(lot >> 1), beside: lot >> 3 & 3 == 0 }
     }
@@ -52,14 +52,14 @@ impl Manner {
 
 /// Empties an output. Room that one long case has made it take is given back: a decoder may look over all of it, as
 /// encoding_rs does, and every short case would pay for the long one.
-pub(super) fn empty(output: &mut Vec<u8>) {
+pub(crate) fn empty(output: &mut Vec<u8>) {
     const ROOM: usize = 4096;
     output.clear();
     output.shrink_to(ROOM);
 }
 
 /// The cut, and its place in the list, at which a stream is watched; picked by the bytes.
-pub(super) fn watched(case: &Case<'_>) -> Option<(usize, usize)> {
+pub(crate) fn watched(case: &Case<'_>) -> Option<(usize, usize)> {
     let cuts = case.cuts().offsets();
     let index = (case.lot >> 17) as usize % cuts.len().max(1);
     cuts.get(index).map(|&cut| (index, cut))
@@ -67,14 +67,14 @@ pub(super) fn watched(case: &Case<'_>) -> Option<(usize, usize)> {
 
 /// A stream's output and room beside it; kept from case to case.
 #[derive(Default)]
-pub(super) struct Output {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Output {
+    pub(crate) bytes: Vec<u8>,
     piece: Vec<u8>,
 }
 
 impl Output {
     /// Feeds the chunks and ends the stream. With `watched`, notes how much is written when that cut is reached.
-    pub(super) fn feed<'a>(
+    pub(crate) fn feed<'a>(
         &mut self,
         streams: &mut Streams<'_>,
         chunks: impl IntoIterator<Item = &'a [u8]>,
@@ -110,7 +110,7 @@ impl Output {
     }
 
     /// Ends a stream that has been given nothing. True where it says that nothing is well-formed, and writes nothing.
-    pub(super) fn ends_empty(&mut self, stream: &mut dyn Stream) -> bool {
+    pub(crate) fn ends_empty(&mut self, stream: &mut dyn Stream) -> bool {
         empty(&mut self.piece);
         let validity = stream.finish(&mut self.piece);
         self.piece.is_empty() && validity.is_none_or(|validity| validity.is_valid())

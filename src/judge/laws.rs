@@ -1,11 +1,11 @@
 //! The laws. A law compares what a decoder answered with what `spec` expects, or with what the decoder itself says
 //! of a related input. No law knows a decoder by name.
 
-use super::divergence::Subject;
-use super::expect::Expectation;
-use super::feed::Streamed;
-use super::observe::{ErrorsFrom, Observation, Side};
-use crate::input::Case;
+use crate::case::Case;
+use crate::judge::expect::Expectation;
+use crate::judge::feed::Streamed;
+use crate::judge::observe::{ErrorsFrom, Observation, Side};
+use crate::judge::subject::Subject;
 use crate::utf8::{Malformed, Validity};
 
 /// What a decoder must keep, strongest first: of several broken laws the first is reported.
@@ -143,7 +143,7 @@ pub struct Broken {
 }
 
 /// A law and the offset in the input where the answers part, if that can be told.
-pub(super) type Parting = (Law, Option<usize>);
+pub(crate) type Parting = (Law, Option<usize>);
 
 /// What came of holding an observation to a law.
 enum Held {
@@ -160,7 +160,7 @@ impl From<Option<Parting>> for Held {
 }
 
 /// The first law the observation breaks. Adds to `comparisons` how many laws had something to compare.
-pub(super) fn first_broken(
+pub(crate) fn first_broken(
     expected: &Expectation<'_>,
     observed: &Observation,
     case: &Case<'_>,
@@ -355,7 +355,7 @@ fn stream_parts(law: Law, expected: &Expectation<'_>, streamed: Streamed, output
 }
 
 /// Compares what both verdicts state.
-pub(super) fn verdicts_part(expected: &Validity, observed: &Validity) -> Option<Parting> {
+pub(crate) fn verdicts_part(expected: &Validity, observed: &Validity) -> Option<Parting> {
     match (expected, observed) {
         (Validity::Valid, Validity::Valid) => None,
         (Validity::Valid, Validity::Invalid(malformed)) | (Validity::Invalid(malformed), Validity::Valid) => {

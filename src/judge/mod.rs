@@ -5,47 +5,36 @@
 //! contract, and to what the decoder says of related inputs. It allocates only while its buffers grow and when
 //! something diverges.
 
-mod agreement;
-mod annotate;
-mod bits;
-mod divergence;
-mod expect;
-mod feed;
-mod feedback;
-mod grid;
-mod laws;
-mod observe;
-mod panics;
-mod question;
-mod shape;
+pub mod automaton;
+pub(crate) mod expect;
+pub(crate) mod feed;
+pub mod isolate;
+pub(crate) mod laws;
+mod novelty;
+pub(crate) mod observe;
+pub(crate) mod question;
 mod statistics;
-mod suspect;
-mod watch;
+mod subject;
 
-pub use agreement::Agreement;
-pub use annotate::{annotate, escape};
-pub use bits::bits;
-pub use divergence::{Divergence, Shape, Signature, Subject};
-pub use feedback::FEATURES;
-pub use grid::{Grid, Group, Question};
+pub use isolate::{Stuck, silence_panics, watch};
 pub use laws::{Broken, Law};
-pub use panics::silence_panics;
+pub use novelty::FEATURES;
 pub use question::Questions;
 pub use statistics::Statistics;
-pub use watch::{Stuck, watch};
+pub use subject::Subject;
 
+use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
-use crate::input::{Case, Cuts};
 use crate::spec::{Contract, Detection, UnitRule};
 use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
 use feed::Streams;
-use feedback::Features;
+use isolate::panics::panics;
+use isolate::watchdog::watched;
 use laws::Parting;
+use novelty::Features;
 use observe::Observation;
-use panics::panics;
 use question::Abilities;
-use watch::watched;
 
 /// Judges cases for a fixed list of decoders.
 pub struct Judge<'d> {
@@ -180,8 +169,8 @@ impl<'d> Judge<'d> {
                     feature(at)
                 }
             };
-            feedback::each(first, case.bytes, &mut counted);
-            counted(feedback::outcome(first, &self.broken));
+            novelty::each(first, case.bytes, &mut counted);
+            counted(novelty::outcome(first, &self.broken));
         }
     }
 
@@ -253,14 +242,14 @@ impl<'d> Judge<'d> {
         self.broken.push(Broken { decoder: index, law, offset, subject });
     }
 
-    /// The signature of a broken law: what [`Judge::explain`] says first, without the rest.
-    pub fn signature(&self, case: &Case<'_>, broken: &Broken) -> Signature {
-        Divergence::signature(self.slots[broken.decoder].decoder, case, broken)
+    /// The decoder at this place.
+    pub fn decoder(&self, place: usize) -> &'d dyn Decoder {
+        self.slots[place].decoder
     }
 
-    /// All there is to say of a broken law, its signature first. This takes a thousand judgements or so.
-    pub fn explain(&self, case: &Case<'_>, broken: &Broken) -> Divergence {
-        Divergence::new(&self.slots, case, broken)
+    /// The decoders that are not switched off.
+    pub fn active(&self) -> impl ExactSizeIterator<Item = &'d dyn Decoder> + '_ {
+        self.on.iter().map(|&place| self.slots[place].decoder)
     }
 }
 
@@ -355,13 +344,4 @@ pub fn gives(decoder: &dyn Decoder, bytes: &[u8], verdict: &Validity) -> Option<
     let panicked = panics(|| observed = decoder.validate(bytes));
     let agrees = |observed| laws::verdicts_part(verdict, &observed).is_none();
     if panicked { Some(false) } else { observed.map(agrees) }
-}
-
-/// The first law a single decoder breaks on a case, explained; `None` where it keeps them all.
-///
-/// This is what a regression test calls.
-pub fn first_divergence(decoder: &dyn Decoder, case: &Case<'_>) -> Option<Divergence> {
-    let mut judge = Judge::new([decoder]);
-    let broken = judge.judge(case).first().copied()?;
-    Some(judge.explain(case, &broken))
 }

@@ -1,67 +1,67 @@
 //! What a decoder answers: questions put to it, and the answers kept as they are.
 
-use super::feed::{Manner, Output, Streamed, Streams, empty, held, watched};
-use super::question::{Questions, Spans};
+use crate::case::Case;
 use crate::decoder::Decoder;
-use crate::input::Case;
+use crate::judge::feed::{Manner, Output, Streamed, Streams, empty, held, watched};
 #[cfg(all(target_os = "linux", feature = "fence"))]
-use crate::input::fence::Fence;
+use crate::judge::isolate::guard_pages::Fence;
+use crate::judge::question::{Questions, Spans};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 
 /// The answers of one decoder to one case; `None` where it was not asked or could not say. The buffers are kept from
 /// case to case.
 #[derive(Default)]
-pub(super) struct Observation {
+pub(crate) struct Observation {
     /// The verdict on the input.
-    pub(super) validity: Option<Validity>,
+    pub(crate) validity: Option<Validity>,
     /// The output.
-    pub(super) lossy: Option<()>,
-    pub(super) lossy_bytes: Vec<u8>,
+    pub(crate) lossy: Option<()>,
+    pub(crate) lossy_bytes: Vec<u8>,
     /// Errors, from the expected one of this index on, found by going on behind each.
-    pub(super) errors: Option<ErrorsFrom>,
-    pub(super) error_list: Vec<Malformed>,
+    pub(crate) errors: Option<ErrorsFrom>,
+    pub(crate) error_list: Vec<Malformed>,
     /// The input in chunks.
-    pub(super) streamed: Option<Streamed>,
-    pub(super) streamed_output: Output,
+    pub(crate) streamed: Option<Streamed>,
+    pub(crate) streamed_output: Output,
     /// The input in one chunk, on the stream that has just been finished.
-    pub(super) again: Option<Streamed>,
-    pub(super) again_output: Output,
+    pub(crate) again: Option<Streamed>,
+    pub(crate) again_output: Output,
     /// Whether a stream that was given nothing ended with nothing.
-    pub(super) ended_empty: Option<bool>,
+    pub(crate) ended_empty: Option<bool>,
     /// The verdict on the input behind an ASCII prefix.
-    pub(super) prefixed: Option<Validity>,
+    pub(crate) prefixed: Option<Validity>,
     prefixed_bytes: Vec<u8>,
     /// The verdict of a stream on the same, the prefix being the first chunk.
-    pub(super) prefixed_stream: Option<Validity>,
+    pub(crate) prefixed_stream: Option<Validity>,
     /// The verdict on the same bytes at another address, between other bytes.
-    pub(super) placed: Option<Validity>,
+    pub(crate) placed: Option<Validity>,
     placed_bytes: Vec<u8>,
     /// Whether the output left alone what was in its buffer before.
-    pub(super) appended: Option<bool>,
+    pub(crate) appended: Option<bool>,
     /// Whether only the bytes themselves were read, or on which side others were.
-    pub(super) bounds: Option<Result<(), Side>>,
+    pub(crate) bounds: Option<Result<(), Side>>,
     #[cfg(all(target_os = "linux", feature = "fence"))]
     fence: Option<Fence>,
     #[cfg(all(target_os = "linux", feature = "fence"))]
     fenced_output: Output,
     /// The verdicts on the input before and after the first cut.
-    pub(super) halves: Option<(Validity, Validity)>,
+    pub(crate) halves: Option<(Validity, Validity)>,
 }
 
 /// One end of a byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(all(target_os = "linux", feature = "fence")), allow(dead_code, reason = "only a fence tells"))]
-pub(super) enum Side {
+pub(crate) enum Side {
     Before,
     Behind,
 }
 
 /// Which of the expected errors the list of errors answers to.
 #[derive(Clone, Copy)]
-pub(super) struct ErrorsFrom {
-    pub(super) first: usize,
+pub(crate) struct ErrorsFrom {
+    pub(crate) first: usize,
     /// So many were asked for at the most.
-    pub(super) asked: usize,
+    pub(crate) asked: usize,
 }
 
 /// So many errors of one input are followed. Behind them, single ones are asked for by [`Spans::Behind`].
@@ -69,7 +69,7 @@ const FOLLOWED: usize = 4096;
 
 impl Observation {
     /// Puts these questions to the decoder. `expected` are the errors `spec` finds.
-    pub(super) fn observe(
+    pub(crate) fn observe(
         &mut self,
         decoder: &dyn Decoder,
         streams: &mut Streams<'_>,

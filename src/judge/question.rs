@@ -4,30 +4,30 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Questions {
     /// The verdict on the input.
-    pub(super) verdict: bool,
+    pub(crate) verdict: bool,
     /// The errors behind the first.
-    pub(super) spans: Spans,
+    pub(crate) spans: Spans,
     /// The output.
-    pub(super) lossy: bool,
+    pub(crate) lossy: bool,
     /// The input in chunks.
-    pub(super) stream: bool,
+    pub(crate) stream: bool,
     /// The input in one chunk, on the stream just finished (or fresh).
-    pub(super) again: bool,
+    pub(crate) again: bool,
     /// The verdict on the input behind an ASCII prefix.
-    pub(super) prefix: bool,
+    pub(crate) prefix: bool,
     /// The verdict on the same bytes at another address, between other bytes.
-    pub(super) placement: bool,
+    pub(crate) placement: bool,
     /// Verdict and output of a copy with an inaccessible page beside it.
-    pub(super) bounds: bool,
+    pub(crate) bounds: bool,
     /// What a stream has written before its end.
-    pub(super) written: bool,
+    pub(crate) written: bool,
     /// The verdicts on both halves of an ill-formed input.
-    pub(super) halves: bool,
+    pub(crate) halves: bool,
 }
 
 /// How the errors behind the first are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spans {
+pub(crate) enum Spans {
     No,
     /// Going on behind each error the decoder finds.
     All,
@@ -36,7 +36,7 @@ pub(super) enum Spans {
 }
 
 impl Questions {
-    pub(super) const NONE: Self = Self {
+    pub(crate) const NONE: Self = Self {
         verdict: false,
         spans: Spans::No,
         lossy: false,
@@ -64,7 +64,7 @@ impl Questions {
     };
 
     /// Every question about the input itself, where it stands.
-    pub(super) const HERE: Self = Self { prefix: false, placement: false, halves: false, ..Self::ALL };
+    pub(crate) const HERE: Self = Self { prefix: false, placement: false, halves: false, ..Self::ALL };
 
     /// Every question about the bytes, none about where they stand, what goes before or what their halves are.
     pub const BYTES: Self =
@@ -74,7 +74,7 @@ impl Questions {
     pub const ANSWERS: Self = Self { verdict: true, lossy: true, ..Self::NONE };
 
     /// The verdict on the input, where it stands.
-    pub(super) const VERDICT: Self = Self { verdict: true, ..Self::NONE };
+    pub(crate) const VERDICT: Self = Self { verdict: true, ..Self::NONE };
 
     /// The input in chunks, and what is written before its end.
     pub const STREAM: Self = Self { stream: true, written: true, ..Self::NONE };
@@ -85,15 +85,15 @@ impl Questions {
 
 /// What a decoder can be asked at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Abilities {
-    pub(super) validate: bool,
-    pub(super) lossy: bool,
-    pub(super) stream: bool,
+pub(crate) struct Abilities {
+    pub(crate) validate: bool,
+    pub(crate) lossy: bool,
+    pub(crate) stream: bool,
 }
 
 impl Abilities {
     /// One question this decoder can answer, picked by a number; `errors` is how many the input has.
-    pub(super) fn pick(&self, number: u32, errors: usize) -> Questions {
+    pub(crate) fn pick(&self, number: u32, errors: usize) -> Questions {
         let none = Questions::NONE;
         // Both halves are used, so that which error is asked about does not hang on which question it is.
         let (number, which) = (number as usize & 0xFFFF, (number >> 16) as usize);

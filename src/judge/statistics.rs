@@ -1,6 +1,6 @@
 //! What a judge has seen and compared, so that an oracle that compares nothing shows.
 
-use super::expect::Expectation;
+use crate::judge::expect::Expectation;
 use crate::utf8::Kind;
 use core::fmt;
 

@@ -1,7 +1,7 @@
 //! bstr: `to_str`, and `to_str_lossy_into`.
 
-use super::append_text;
 use crate::decoder::{Decoder, Info};
+use crate::peers::append_text;
 use crate::spec::Contract;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use bstr::ByteSlice;

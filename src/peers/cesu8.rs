@@ -2,8 +2,8 @@
 //!
 //! Each takes what is UTF-8 as a whole for what it decodes. They are held to their encodings; this is in the ledger.
 
-use super::text::{STRICT, Text};
 use crate::decoder::{Decoder, Info};
+use crate::peers::text::{STRICT, Text};
 use crate::spec::Contract;
 use crate::spec::grammar::{CESU8, MODIFIED_UTF8};
 

@@ -3,8 +3,8 @@
 //!
 //! For 64 bytes or more its validation is simdutf8's, so there it is no independent witness.
 
-use super::{append_text, push_utf16};
 use crate::decoder::{Decoder, Info, Stream};
+use crate::peers::{append_text, push_utf16};
 use crate::spec::{Bom, Contract, Detection, End};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use encoding_rs::{CoderResult, DecoderResult, Encoding, UTF_8};

@@ -2,8 +2,8 @@
 //!
 //! It converts what it takes for Modified UTF-8 and is held to that; that it validates nothing is in the ledger.
 
-use super::text::STRICT;
 use crate::decoder::{Decoder, Info};
+use crate::peers::text::STRICT;
 use crate::spec::Contract;
 use crate::spec::grammar::MODIFIED_UTF8;
 use crate::utf8::Validity;

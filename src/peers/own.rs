@@ -1,6 +1,6 @@
 //! Our own decoder: the only bridge to `decode`.
 
-use crate::decode::{Kernel, Streaming, Utf8Error};
+use crate::codec::{Kernel, Streaming, Utf8Error};
 use crate::decoder::{Decoder, Info, Stream};
 use crate::spec::{Contract, Detection};
 use crate::utf8::{ErrorLen, Malformed, Validity};

@@ -2,7 +2,7 @@
 //!
 //! Each is a conversion to RFC 2279 with its surrogates, which is generalised UTF-8.
 
-use crate::convert::{Converter, Encoding, Fault, Mark, Options};
+use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options};
 use crate::decoder::{Decoder, Info, Stream};
 use crate::error::Error;
 use crate::spec::{Bom, Contract, Detection, Replacement, UnitRule};
@@ -21,7 +21,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     ])
 }
 
-/// UTF-8 under every other policy, and UTF-8B. They are no part of [`all`](super::all): that would double the time every
+/// UTF-8 under every other policy, and UTF-8B. They are no part of [`all`](crate::peers::all): that would double the time every
 /// case takes.
 pub fn policies() -> Vec<Box<dyn Decoder>> {
     let replaced = |replacement| Contract { replacement: Some(replacement), ..STANDARD };

@@ -3,8 +3,8 @@
 //! Text that is UTF-8 as a whole, and in the strict ones needs no conversion, is accepted by simdutf8; whatever is refused,
 //! and every pair, goes through code of its own.
 
-use super::text::{STRICT, Text};
 use crate::decoder::{Decoder, Info};
+use crate::peers::text::{STRICT, Text};
 use crate::spec::grammar::{CESU8, Grammar, MODIFIED_UTF8};
 use crate::spec::{Contract, Replacement, UnitRule};
 use crate::utf8::Validity;

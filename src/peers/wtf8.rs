@@ -2,8 +2,8 @@
 //!
 //! It has no way in from bytes; java_string takes them apart, and lets through what CESU-8 refuses. That is in the ledger.
 
-use super::text::STRICT;
 use crate::decoder::{Decoder, Info};
+use crate::peers::text::STRICT;
 use crate::spec::Contract;
 use crate::spec::grammar::CESU8;
 use crate::spec::model::push_generalised;

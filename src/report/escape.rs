@@ -1,6 +1,6 @@
 //! Untrusted text made inert for a format.
 
-use crate::error::printable;
+use crate::text::printable;
 use serde::Serialize;
 
 /// Text that stays text in the middle of a line of Markdown: no markup, no HTML, no link, no end of a table's cell.

@@ -4,7 +4,7 @@
 //! `divergences[] {signature, law, decoder, subject, shape, hits, witness_hex, cuts[]}`,
 //! `known[] {id, decoder, hits}`, `stale[]`, `silent[]`.
 
-use super::{Exporter, Report};
+use crate::report::{Exporter, Report};
 use serde::Serialize;
 use std::io::{self, Write};
 

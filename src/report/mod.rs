@@ -10,8 +10,8 @@ mod text;
 #[cfg(feature = "cli")]
 pub mod throughput;
 
-use crate::check::Outcome;
 use crate::decoder::Decoder;
+use crate::engine::check::Outcome;
 use crate::triage::ledger::Ledger;
 use std::io::{self, Write};
 

@@ -1,6 +1,6 @@
 //! The report for a terminal.
 
-use super::{Exporter, Report};
+use crate::report::{Exporter, Report};
 use std::io::{self, Write};
 
 /// Each new divergence in full, then the known ones, then what was covered.

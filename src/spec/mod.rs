@@ -2,9 +2,8 @@
 //!
 //! Grammars are tables ([`grammar`]), policies are data ([`policy`]), and one loop ([`model`]) reads bytes by
 //! them. It is slow and obvious on purpose; it is checked against published vectors and against `core::str` on every
-//! short string, and everything else is checked against it. [`automaton`] is the same tables, compiled for speed.
+//! short string, and everything else is checked against it.
 
-pub mod automaton;
 mod charset;
 pub mod grammar;
 pub mod model;
@@ -12,7 +11,6 @@ pub mod policy;
 mod rule;
 mod text;
 
-pub use automaton::Automaton;
 pub use charset::Charset;
 pub use grammar::Grammar;
 pub use model::{Reading, Unit, Units, code_points, detected_at, encode, lossy, units, utf16, validity};

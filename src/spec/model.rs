@@ -3,8 +3,8 @@
 //! [`units`] is the one function that reads bytes. A unit is a well-formed sequence or one ill-formed unit of the
 //! contract; units follow each other without gaps. Verdict, offset, length, kind, spans, output: all follow from them.
 
-use super::grammar::{Form, Grammar, Row};
-use super::policy::{Bom, Contract, End, UnitRule};
+use crate::spec::grammar::{Form, Grammar, Row};
+use crate::spec::policy::{Bom, Contract, End, UnitRule};
 use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Kind, Malformed, Validity, is_continuation};
 
 /// One step of reading.
@@ -55,7 +55,7 @@ pub struct Units<'a> {
 
 impl<'a> Units<'a> {
     /// Goes on reading at `at`, behind a sequence of the form `previous`.
-    pub(super) fn behind(contract: &Contract, bytes: &'a [u8], at: usize, previous: Option<Form>) -> Self {
+    pub(crate) fn behind(contract: &Contract, bytes: &'a [u8], at: usize, previous: Option<Form>) -> Self {
         Self { contract: *contract, bytes, at, previous }
     }
 }
@@ -155,7 +155,7 @@ pub(crate) fn announced_len(lead: u8) -> usize {
 }
 
 /// Names the rule broken where `matched` bytes begin a sequence and the next cannot go on.
-pub(super) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Option<Form>) -> Kind {
+pub(crate) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Option<Form>) -> Kind {
     let Some(&next) = rest.get(matched) else { return Kind::Incomplete };
     let joins = |row: &Row| must_join(grammar, row, previous) && matching_prefix(row, rest) > matched;
     if grammar.rows.iter().any(joins) {

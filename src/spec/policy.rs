@@ -2,9 +2,9 @@
 //!
 //! Real decoders differ in these on purpose, so each is held to its own contract and to nothing else.
 
-use super::charset::Charset;
-use super::grammar::{Grammar, RFC3629};
-use super::model::push_generalised;
+use crate::spec::charset::Charset;
+use crate::spec::grammar::{Grammar, RFC3629};
+use crate::spec::model::push_generalised;
 use crate::utf8::REPLACEMENT;
 use core::fmt;
 
@@ -56,7 +56,7 @@ pub enum Replacement {
     /// One for each byte by the index windows-1252 of the WHATWG Encoding Standard.
     Windows1252,
     /// One for each byte by the vendor's table of Windows-1252; U+FFFD for its five holes (Java, Perl), which
-    /// [`decode`](super::decode) refuses.
+    /// [`decode`](crate::spec::decode) refuses.
     Windows1252Strict,
 }
 

@@ -1,7 +1,7 @@
 //! The clause behind each kind of error, for people: what is wrong, and which text says so.
 
-use super::grammar::{Form, Grammar, RFC3629};
-use super::model::announced_len;
+use crate::spec::grammar::{Form, Grammar, RFC3629};
+use crate::spec::model::announced_len;
 use crate::utf8::Kind;
 
 /// Why an ill-formed unit is ill-formed.
@@ -84,5 +84,5 @@ fn spelled(rest: &[u8], len: usize) -> Option<u32> {
     let sequence = rest.get(..len)?;
     let tail = &sequence[1..];
     let structural = announced_len(sequence[0]) == len && tail.iter().all(|&byte| crate::utf8::is_continuation(byte));
-    structural.then(|| super::model::payload(sequence))
+    structural.then(|| crate::spec::model::payload(sequence))
 }

@@ -1,8 +1,8 @@
 //! Whole texts: from bytes to code points and back, or the first thing the contract refuses.
 
-use super::grammar::{Form, Grammar};
-use super::model::{Reading, encode, malformed, push_generalised, stripped, units, validity};
-use super::policy::{Contract, Replacement};
+use crate::spec::grammar::{Form, Grammar};
+use crate::spec::model::{Reading, encode, malformed, push_generalised, stripped, units, validity};
+use crate::spec::policy::{Contract, Replacement};
 use crate::utf8::{ErrorLen, Kind, Malformed, Validity};
 use core::fmt;
 

@@ -5,7 +5,8 @@
 //! where what they share is likelier the cause than what they differ in. Each keeps its own witness: nothing is lost
 //! where two faults look like one.
 
-use crate::judge::{Law, Shape, Signature, Subject};
+use crate::explain::{Shape, Signature};
+use crate::judge::{Law, Subject};
 use crate::utf8::Kind;
 
 /// A side of a decoder.

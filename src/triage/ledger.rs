@@ -4,8 +4,9 @@
 //! and one that covers nothing in a full check is stale: the decoder was mended, or the harness went blind.
 
 use crate::decoder::Info;
-use crate::error::{Error, shown};
+use crate::error::Error;
 use crate::judge::{Law, Subject};
+use crate::text::shown;
 use serde::Deserialize;
 use std::path::Path;
 

@@ -5,9 +5,10 @@
 //! plainer ones of the same length (the byte that stands for its class, `a` for characters), both in turn until
 //! nothing helps; at the end every class string that would be shorter still, as far as there are few enough.
 
+use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
-use crate::input::{Case, Cuts};
-use crate::judge::{Divergence, Judge, Law, Signature};
+use crate::explain::{Divergence, Signature};
+use crate::judge::{Judge, Law};
 use crate::spec::{Contract, Reading, Unit, units};
 use crate::utf8::ByteClass;
 
@@ -140,7 +141,7 @@ impl Hunt<'_> {
             return false;
         }
         self.examined += 1;
-        let signature = self.judge.signature(&case, &broken);
+        let signature = crate::explain::signature(self.judge.decoder(broken.decoder), &case, &broken);
         let same = (self.same)(&signature);
         if same {
             self.signature = signature;
@@ -266,7 +267,7 @@ struct Strings(Vec<u8>);
 
 impl Strings {
     fn behind_ascii(&mut self, offset: usize, len: u32, index: u64) -> &[u8] {
-        crate::input::exhaustive::Block { len, offset }.write(index, &mut self.0);
+        crate::generate::classes::strings::Block { len, offset }.write(index, &mut self.0);
         &self.0
     }
 }

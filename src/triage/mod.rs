@@ -5,17 +5,17 @@
 
 #[cfg(feature = "check")]
 pub mod cluster;
-#[cfg(feature = "check")]
-mod heap;
 #[cfg(feature = "ledger")]
 pub mod ledger;
 #[cfg(feature = "check")]
 pub mod minimise;
 pub mod notation;
 #[cfg(feature = "check")]
+mod pipeline;
+#[cfg(feature = "check")]
 pub mod regression;
 #[cfg(feature = "check")]
-pub mod sort;
+pub mod sorter;
 
 #[cfg(feature = "check")]
-pub use heap::{Cluster, Member, Outcome, Status, triage};
+pub use pipeline::{Cluster, Member, Outcome, Status, triage};

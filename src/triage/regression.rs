@@ -3,11 +3,12 @@
 //! `SUBJECT__LAW__DECODER.bin`, with the shape behind it where that is not `anywhere`; `.cut` where the cuts stand in the
 //! file. `cargo test` replays each from then on.
 
-use super::minimise::Input;
-use crate::error::{Error, shown};
-use crate::input::Cuts;
-use crate::input::artifact::Artifact;
-use crate::judge::{Shape, Signature};
+use crate::case::Cuts;
+use crate::error::Error;
+use crate::explain::{Shape, Signature};
+use crate::generate::artifact::Artifact;
+use crate::text::shown;
+use crate::triage::minimise::Input;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

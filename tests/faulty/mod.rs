@@ -1,10 +1,10 @@
 //! A decoder with one answer replaced, written against the public trait.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
-use utfuzz::decode::{self, Streaming};
+use utfuzz::codec::Streaming;
 use utfuzz::spec::Contract;
 use utfuzz::utf8::Validity;
-use utfuzz::{Decoder, Info, Stream};
+use utfuzz::{Decoder, Info, Stream, codec};
 
 /// Our decoder, with any answer replaced.
 pub(crate) struct Faulty {
@@ -45,7 +45,7 @@ pub(crate) fn verdict(bytes: &[u8]) -> Validity {
 }
 
 pub(crate) fn lossy(bytes: &[u8]) -> Vec<u8> {
-    decode::from_utf8_lossy(bytes).into_owned().into_bytes()
+    codec::from_utf8_lossy(bytes).into_owned().into_bytes()
 }
 
 /// A stream with a fault in `push` or in `finish`.

@@ -1,7 +1,8 @@
 //! A walk over the code points of a grammar, there and back, and what it has seen.
 
+use utfuzz::spec;
 use utfuzz::spec::model::generalised_len;
-use utfuzz::spec::{self, Contract, Grammar, Reading, Unit};
+use utfuzz::spec::{Contract, Grammar, Reading, Unit};
 use utfuzz::utf8::{Kind, is_continuation};
 
 /// Something that encodes and decodes one code point.

@@ -2,6 +2,6 @@
 
 fn main() {
     afl::fuzz!(|bytes: &[u8]| {
-        utfuzz::fuzz::differential(bytes);
+        utfuzz::engine::fuzz::differential(bytes);
     });
 }

@@ -1,7 +1,7 @@
 //! `iconv`: three descriptors, each whole and in chunks.
 
-use super::{Ended, info, verdict};
 use crate::decoder::{Decoder, Info, Stream};
+use crate::peers::glibc::{Ended, info, verdict};
 use crate::peers::push_utf16;
 use crate::spec::Contract;
 use crate::spec::grammar::RFC2279_NO_SURROGATES;

@@ -1,7 +1,7 @@
 //! `mbrtowc`, whole and in chunks: a sequence that a chunk cuts off is kept in its state.
 
-use super::{Ended, info, verdict};
 use crate::decoder::{Decoder, Info, Stream};
+use crate::peers::glibc::{Ended, info, verdict};
 use crate::spec::Contract;
 use crate::spec::grammar::RFC2279_NO_SURROGATES;
 use crate::spec::model::push_generalised;

@@ -5,8 +5,8 @@
 //!
 //! S10 and S16 are in `register`, S14, S15 and S17 in `buffer`, S07 in `memory`. Left out: S12 (no precise fault known).
 
-use super::{Planted, decided, sound};
-use crate::decode::validate;
+use crate::codec::validate;
+use crate::peers::planted::{Planted, decided, sound};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 
 /// The fault of a validator, as a const parameter.
@@ -32,7 +32,7 @@ pub(super) static FAULTS: &[Planted] = &[
             let (errors, last) = scan::<NONE>(bytes);
             let is_behind = errors == 0 && last.never >> 63 == 1;
             let behind = Malformed { valid_up_to: Some(bytes.len()), len: None, kind: None };
-            if is_behind { Some(behind.into()) } else { super::validate(bytes) }
+            if is_behind { Some(behind.into()) } else { crate::peers::planted::validate(bytes) }
         },
         ..sound!(
             "s02",
@@ -216,8 +216,8 @@ fn by_blocks<const FAULT: Fault>(bytes: &[u8]) -> Option<Validity> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::assert_sound;
     use super::*;
+    use crate::peers::planted::tests::assert_sound;
 
     #[test]
     fn without_a_fault_it_is_sound() {

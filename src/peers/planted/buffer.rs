@@ -3,8 +3,8 @@
 //! What a decoder writes past the end of such a buffer is lost here; in the decoders these faults were found in it
 //! overwrote something.
 
-use super::{Planted, sound};
-use crate::decode::{Streaming, chars, utf16_lossy_into};
+use crate::codec::{Streaming, chars, utf16_lossy_into};
+use crate::peers::planted::{Planted, sound};
 use crate::peers::push_utf16;
 
 pub(super) static FAULTS: &[Planted] = &[

@@ -4,9 +4,9 @@
 //! cannot express it: G18 (reverse decoding), G22 (validation of several strings at once). Left out, as no precise fault
 //! is known: G23. The second half of G08, the swallowed byte, is R02.
 
-use super::scalar::{CONTINUATION, Chunked, Form, form, lossy, validate};
-use super::{Planted, decided, forgiving, sound};
-use crate::decode;
+use crate::codec;
+use crate::peers::planted::scalar::{CONTINUATION, Chunked, Form, form, lossy, validate};
+use crate::peers::planted::{Planted, decided, forgiving, sound};
 use crate::utf8::is_continuation;
 
 /// RFC 3629 §4, and a form no byte leads, to fill tables with.
@@ -210,7 +210,7 @@ pub(super) static FAULTS: &[Planted] = &[
     Planted {
         validate: |bytes| {
             forgiving(bytes, |bytes, at| {
-                let error = decode::validate(&bytes[at..]).err()?;
+                let error = codec::validate(&bytes[at..]).err()?;
                 error.error_len().is_none().then_some(bytes.len() - at)
             })
         },
@@ -225,7 +225,7 @@ pub(super) static FAULTS: &[Planted] = &[
         validate: |bytes| {
             let half = bytes.len() / 2;
             let split = half + bytes[half..].iter().take_while(|&&byte| is_continuation(byte) && byte > 0x80).count();
-            decided(bytes, [&bytes[..split], &bytes[split..]].iter().all(|half| decode::validate(half).is_ok()))
+            decided(bytes, [&bytes[..split], &bytes[split..]].iter().all(|half| codec::validate(half).is_ok()))
         },
         ..sound!(
             "g20",

@@ -1,10 +1,10 @@
 //! Faults of waiting: of a decoder that waits for bytes which can change nothing, that does not wait for one which can,
 //! or that falls over what it has waited for.
 
-use super::grammar::{SOUND, with};
-use super::scalar::{CONTINUATION, Chunked, Form, form, lossy, validate};
-use super::stream::{Chunks, finish};
-use super::{Planted, sound};
+use crate::peers::planted::grammar::{SOUND, with};
+use crate::peers::planted::scalar::{CONTINUATION, Chunked, Form, form, lossy, validate};
+use crate::peers::planted::stream::{Chunks, finish};
+use crate::peers::planted::{Planted, sound};
 use crate::spec::grammar::WITH_SURROGATES;
 use crate::spec::{Contract, Detection};
 use crate::utf8::{ErrorLen, Malformed, Validity};
@@ -39,7 +39,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         validate: |bytes| {
-            let exact = super::validate(bytes);
+            let exact = crate::peers::planted::validate(bytes);
             match (exact, bytes.last()) {
                 (Some(Validity::Invalid(error)), Some(0xC0 | 0xC1 | 0xF5..=0xF7))
                     if error.valid_up_to == Some(bytes.len() - 1) =>

@@ -5,13 +5,13 @@
 //! readable margins, or between pages whose faults it handles; the heap has bytes of its own around what it lends.
 #![allow(unsafe_code, reason = "reading outside the slice is the fault")]
 
-use super::{Planted, decided, sound};
-use crate::decode;
+use crate::codec;
+use crate::peers::planted::{Planted, decided, sound};
 
 pub(super) static FAULTS: &[Planted] = &[
     Planted {
         validate: |bytes| {
-            let incomplete = decode::validate(bytes).err().filter(|error| error.error_len().is_none());
+            let incomplete = codec::validate(bytes).err().filter(|error| error.error_len().is_none());
             if let Some(error) = incomplete {
                 let announced = bytes[error.valid_up_to()].leading_ones() as usize;
                 for at in error.range().len()..announced {
@@ -19,7 +19,7 @@ pub(super) static FAULTS: &[Planted] = &[
                     unsafe { bytes.as_ptr().wrapping_add(error.valid_up_to() + at).read_volatile() };
                 }
             }
-            super::validate(bytes)
+            crate::peers::planted::validate(bytes)
         },
         ..sound!(
             "m01",
@@ -33,11 +33,11 @@ pub(super) static FAULTS: &[Planted] = &[
             /// Shorter inputs than this have no whole block.
             const BLOCK: usize = 128;
             if bytes.is_empty() || bytes.len() >= BLOCK {
-                return super::validate(bytes);
+                return crate::peers::planted::validate(bytes);
             }
             // SAFETY: there is none; see above. One byte before the slice is read.
             let before = unsafe { bytes.as_ptr().wrapping_sub(1).read_volatile() };
-            decided(bytes, decode::validate(&[&[before], bytes].concat()).is_ok())
+            decided(bytes, codec::validate(&[&[before], bytes].concat()).is_ok())
         },
         ..sound!(
             "s07",

@@ -14,9 +14,9 @@ mod resync;
 mod scalar;
 mod stream;
 
-use super::own::validity;
-use crate::decode;
+use crate::codec;
 use crate::decoder::{Decoder, Info, Stream};
+use crate::peers::own::validity;
 use crate::spec::Contract;
 use crate::utf8::Validity;
 
@@ -115,7 +115,7 @@ macro_rules! sound {
             },
             row: crate::peers::planted::Row { id: $id, fault: $fault, citation: $citation, signs: &$signs },
             validate: crate::peers::planted::validate,
-            lossy: crate::decode::lossy_into,
+            lossy: crate::codec::lossy_into,
             stream: crate::peers::planted::stream,
         }
     };
@@ -123,18 +123,18 @@ macro_rules! sound {
 use sound;
 
 fn validate(bytes: &[u8]) -> Option<Validity> {
-    Some(validity(decode::validate(bytes)))
+    Some(validity(codec::validate(bytes)))
 }
 
 fn stream() -> Option<Box<dyn Stream>> {
-    Some(Box::new(decode::Streaming::new()))
+    Some(Box::new(codec::Streaming::new()))
 }
 
 /// The first error that `forgiven` does not pass over. It is given the input and the offset of an error, and answers
 /// how many bytes to go on behind.
 fn forgiving(bytes: &[u8], forgiven: fn(&[u8], usize) -> Option<usize>) -> Option<Validity> {
     let mut start = 0;
-    while let Some(error) = decode::errors(bytes.get(start..)?).next() {
+    while let Some(error) = codec::errors(bytes.get(start..)?).next() {
         let at = start + error.valid_up_to();
         match forgiven(bytes, at) {
             Some(len) => start = at + len.max(1),
@@ -149,7 +149,7 @@ fn forgiving(bytes: &[u8], forgiven: fn(&[u8], usize) -> Option<usize>) -> Optio
 
 /// The verdict of `accepts`, with the particulars our decoder gives.
 fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
-    let exact = validity(decode::validate(bytes));
+    let exact = validity(codec::validate(bytes));
     Some(match (accepts, exact) {
         (true, _) => Validity::Valid,
         (false, Validity::Valid) => Validity::INVALID,
@@ -160,7 +160,7 @@ fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::exhaustive::Block;
+    use crate::generate::classes::strings::Block;
 
     /// Short strings at every offset, and longer ones across an edge, are accepted as by the standard.
     pub(super) fn assert_sound(accepts: fn(&[u8]) -> bool) {

@@ -4,7 +4,7 @@
 //! sequence still wants is carried from byte to byte, and out of one register of 16 into the next. It is branch-free;
 //! an array stands for a register.
 
-use super::{Planted, decided, sound};
+use crate::peers::planted::{Planted, decided, sound};
 use crate::utf8::Validity;
 
 /// The fault of a validator, as a const parameter.
@@ -118,8 +118,8 @@ fn by_registers<const FAULT: Fault>(bytes: &[u8]) -> Option<Validity> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::assert_sound;
     use super::*;
+    use crate::peers::planted::tests::assert_sound;
 
     #[test]
     fn without_a_fault_it_is_sound() {

@@ -2,11 +2,13 @@
 //!
 //! X10 is in `resync`. X09 was found in a decoder of UTF-16, and stands here in CESU-8, whose surrogates are the same.
 
-use super::{Planted, sound};
-use crate::decode::{self, lossy_into};
+use crate::codec;
+use crate::codec::lossy_into;
 use crate::decoder::Stream;
+use crate::peers::planted::{Planted, sound};
+use crate::spec;
 use crate::spec::model::push_generalised;
-use crate::spec::{self, Contract, Reading, Replacement, UnitRule, grammar};
+use crate::spec::{Contract, Reading, Replacement, UnitRule, grammar};
 use crate::utf8::{Malformed, REPLACEMENT, Validity, is_continuation};
 
 const CESU8: Contract = Contract { grammar: &grammar::CESU8, ..Contract::STANDARD };
@@ -33,7 +35,7 @@ macro_rules! by_spec {
 pub(super) static FAULTS: &[Planted] = &[
     Planted {
         validate: |bytes| {
-            let is_utf8 = decode::validate(bytes).is_ok();
+            let is_utf8 = codec::validate(bytes).is_ok();
             Some(if is_utf8 { Validity::Valid } else { spec::validity(&CESU8, bytes) })
         },
         ..by_spec!(
@@ -48,7 +50,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         validate: |bytes| {
-            let is_in_both = decode::validate(bytes).is_ok() && bytes.iter().all(|&byte| byte < 0xF0);
+            let is_in_both = codec::validate(bytes).is_ok() && bytes.iter().all(|&byte| byte < 0xF0);
             Some(if is_in_both { Validity::Valid } else { spec::validity(&MODIFIED, bytes) })
         },
         ..by_spec!(
@@ -64,7 +66,7 @@ pub(super) static FAULTS: &[Planted] = &[
     Planted {
         validate: |bytes| {
             let has_null = bytes.windows(2).any(|pair| pair == NULL);
-            let accepts = |text: &[u8]| decode::validate(text).is_ok() || spec::validity(&CESU8, text).is_valid();
+            let accepts = |text: &[u8]| codec::validate(text).is_ok() || spec::validity(&CESU8, text).is_valid();
             let accepted = has_null && accepts(&with_raw_nulls(bytes));
             Some(if accepted { Validity::Valid } else { spec::validity(&MODIFIED, bytes) })
         },

@@ -3,8 +3,9 @@
 //! Of R12 this is the half that drops ASCII, the other is the effect of R16; of R16 the half about leads. R10 stands with
 //! the streams.
 
-use super::{Planted, sound, validate};
-use crate::decode::{self, Utf8Error, errors};
+use crate::codec;
+use crate::codec::{Utf8Error, errors};
+use crate::peers::planted::{Planted, sound, validate};
 use crate::spec;
 use crate::spec::model::push_generalised;
 use crate::spec::{Contract, Replacement, UnitRule};
@@ -176,7 +177,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         validate: |bytes| {
-            let end = decode::validate(bytes).map_or_else(|error| error.valid_up_to(), |()| bytes.len());
+            let end = codec::validate(bytes).map_or_else(|error| error.valid_up_to(), |()| bytes.len());
             let found = bytes[..end].windows(REPLACEMENT.len()).position(|window| window == REPLACEMENT);
             found.map(|at| Malformed::at(at, ErrorLen::Bytes(REPLACEMENT.len())).into()).or_else(|| validate(bytes))
         },

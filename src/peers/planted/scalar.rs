@@ -145,9 +145,9 @@ impl Stream for Chunked {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grammar::SOUND;
     use super::*;
-    use crate::input::exhaustive::Block;
+    use crate::generate::classes::strings::Block;
+    use crate::peers::planted::grammar::SOUND;
 
     #[test]
     fn with_sound_forms_it_is_sound() {

@@ -3,10 +3,10 @@
 //! What waits or crashes between chunks is in `late`. Left out: T04 and T09 (the effect of T03 and T28), T16 (that of
 //! T13), T27 (an encoder's).
 
-use super::{Planted, sound};
-use crate::decode::{Streaming, errors, lossy_into};
+use crate::codec::{Streaming, errors, lossy_into};
 use crate::decoder::Stream;
 use crate::peers::own::validity;
+use crate::peers::planted::{Planted, sound};
 use crate::spec::{Bom, Contract};
 use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Malformed, Validity, is_continuation};
 use core::cell::Cell;

@@ -1,9 +1,10 @@
 //! What was covered, told from the very sets of cases that were run.
 
-use super::Report;
-use crate::check::{Covered, bytes, stretches};
-use crate::input::deep::{self, Ask};
-use crate::input::filler::Filler;
+use crate::engine::check::{Covered, byte_strings, stretches};
+use crate::generate::classes::padding::Filler;
+use crate::generate::classes::plan;
+use crate::generate::classes::plan::Ask;
+use crate::report::certificate::Report;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,7 +58,7 @@ impl Part {
 type Lengths = BTreeMap<u32, Vec<usize>>;
 
 /// The sets of a part: one row for lengths that stand at the same offsets in the same setting.
-pub(super) fn rows(part: &deep::Part) -> Vec<Row> {
+pub(super) fn rows(part: &plan::Part) -> Vec<Row> {
     let mut settings: BTreeMap<(Ask, Filler, Option<Filler>), Lengths> = BTreeMap::new();
     for set in &part.sets {
         let lengths = settings.entry((set.ask, set.before, set.behind)).or_default();
@@ -82,7 +83,7 @@ pub(super) fn rows(part: &deep::Part) -> Vec<Row> {
                     lengths: (len, len),
                     before: if offsets == [(0, 0)] { "nothing" } else { before.name() }.to_owned(),
                     behind: behind.map_or("nothing".to_owned(), |filler| {
-                        format!("{} bytes {}", deep::Set::BEHIND, filler.name())
+                        format!("{} bytes {}", plan::Set::BEHIND, filler.name())
                     }),
                     offsets,
                     asked: ask.says().to_owned(),
@@ -111,10 +112,11 @@ pub(super) fn byte_rows(report: &Report<'_>, len: u32) -> Vec<Row> {
     };
     let infos = || report.decoders.iter().map(|decoder| decoder.info());
     let mut rows = vec![row(0, "nothing", "nothing".to_owned(), infos().map(|info| info.name).collect())];
-    let across: Vec<_> = infos().filter(|info| bytes::is_asked_across(info, len)).map(|info| info.name).collect();
+    let across: Vec<_> =
+        infos().filter(|info| byte_strings::is_asked_across(info, len)).map(|info| info.name).collect();
     if !across.is_empty() {
-        let before = bytes::bytes_before(len);
-        let behind = bytes::ACROSS - before - len as usize;
+        let before = byte_strings::bytes_before(len);
+        let behind = byte_strings::ACROSS - before - len as usize;
         rows.push(row(before, "ASCII", format!("{behind} bytes ASCII"), across));
     }
     rows
@@ -123,22 +125,22 @@ pub(super) fn byte_rows(report: &Report<'_>, len: u32) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::exhaustive::Block;
+    use crate::generate::classes::strings::Block;
 
     /// The sets a row tells of.
-    fn sets(row: &Row) -> Vec<deep::Set> {
+    fn sets(row: &Row) -> Vec<plan::Set> {
         let filler = |name: &str| Filler::ALL.into_iter().find(|filler| name.ends_with(filler.name()));
         let asks = [Ask::Everything, Ask::Bytes, Ask::Answers, Ask::EveryWayCut, Ask::EveryCut, Ask::Placement];
         let ask = asks.into_iter().find(|ask| ask.says() == row.asked).unwrap();
         let before = filler(&row.before).unwrap_or(Filler::Ascii);
         let offsets = || row.offsets.iter().flat_map(|&(first, last)| first..=last);
         let blocks = (row.lengths.0..=row.lengths.1).flat_map(|len| offsets().map(move |offset| Block { len, offset }));
-        blocks.map(|strings| deep::Set { strings, before, behind: filler(&row.behind), ask }).collect()
+        blocks.map(|strings| plan::Set { strings, before, behind: filler(&row.behind), ask }).collect()
     }
 
     #[test]
     fn rows_tell_of_every_set_and_of_no_other() {
-        for part in deep::deep() {
+        for part in plan::deep() {
             let rows = rows(&part);
             let mut told: Vec<_> = rows.iter().flat_map(sets).map(|set| format!("{set:?}")).collect();
             let mut run: Vec<_> = part.sets.iter().map(|set| format!("{set:?}")).collect();

@@ -1,8 +1,8 @@
 //! The certificate for people.
 
-use super::coverage::{Part, Row};
-use super::{File, Judged, Proof};
-use crate::error::printable;
+use crate::report::certificate::coverage::{Part, Row};
+use crate::report::certificate::{File, Judged, Proof};
+use crate::text::printable;
 use std::fmt::{Display, Write};
 
 /// The page; all of it is told from the file.

@@ -7,9 +7,11 @@ mod coverage;
 mod machine;
 mod markdown;
 
-use super::Report;
-use crate::error::{Error, replace, shown};
-use crate::input::deep;
+use crate::error::Error;
+use crate::generate::classes::plan;
+use crate::io::replace_file;
+use crate::report::Report;
+use crate::text::shown;
 use coverage::{Part, Row};
 pub(super) use machine::Machine;
 use serde::{Deserialize, Serialize};
@@ -136,8 +138,8 @@ impl Certificate {
         let mut json =
             serde_json::to_string_pretty(&file).map_err(|error| Error::parse(format!("{}: {error}", shown(&path))))?;
         json.push('\n');
-        replace(&path, json.as_bytes())?;
-        replace(&self.directory.join("certificate.md"), markdown::render(&file).as_bytes())
+        replace_file(&path, json.as_bytes())?;
+        replace_file(&self.directory.join("certificate.md"), markdown::render(&file).as_bytes())
     }
 }
 
@@ -162,7 +164,7 @@ impl Exhaustive {
         match self {
             Self::Classes => {
                 let ended = outcome.covered.iter().all(|covered| covered.cases == covered.part.cases());
-                ended && outcome.covered.iter().map(|covered| &covered.part).eq(&deep::deep())
+                ended && outcome.covered.iter().map(|covered| &covered.part).eq(&plan::deep())
             }
             Self::Bytes(len) => 1u64.checked_shl(8 * len) == Some(outcome.statistics.cases),
         }
@@ -210,7 +212,7 @@ fn known(report: &Report<'_>) -> Vec<Known> {
 }
 
 impl Diverged {
-    fn of(signature: &crate::judge::Signature, found: &crate::check::Found) -> Self {
+    fn of(signature: &crate::explain::Signature, found: &crate::engine::check::Found) -> Self {
         Self {
             signature: signature.to_string(),
             hits: found.hits,
@@ -261,17 +263,17 @@ fn verdict(proofs: &[Proof]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Covered, Outcome};
+    use crate::engine::check::{Covered, Outcome};
     use crate::triage::ledger::Ledger;
 
-    fn covered(part: deep::Part) -> Covered {
+    fn covered(part: plan::Part) -> Covered {
         Covered { cases: part.cases(), comparisons: vec![("d", 1)], seconds: 1.0, part }
     }
 
     #[test]
     fn a_run_that_was_not_all_of_it_proves_nothing() {
         let directory = tempfile::tempdir().unwrap();
-        let whole = Outcome { covered: deep::deep().into_iter().map(covered).collect(), ..Outcome::default() };
+        let whole = Outcome { covered: plan::deep().into_iter().map(covered).collect(), ..Outcome::default() };
         let write = |run, outcome: &Outcome| {
             let (decoders, ledger) = (&[][..], &Ledger::default());
             let report = Report { decoders, ledger, outcome, seconds: 7.0 };
@@ -281,7 +283,7 @@ mod tests {
         broken_off.covered[1].cases -= 1;
         let mut without_a_part = whole.clone();
         without_a_part.covered.remove(1);
-        let quick = Outcome { covered: deep::quick().into_iter().map(covered).collect(), ..Outcome::default() };
+        let quick = Outcome { covered: plan::quick().into_iter().map(covered).collect(), ..Outcome::default() };
         for outcome in [broken_off, without_a_part, quick, Outcome::default()] {
             assert!(write(Exhaustive::Classes, &outcome).is_err());
         }

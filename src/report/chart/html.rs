@@ -1,6 +1,6 @@
 //! The code page as one page that needs nothing else: no script, no network.
 
-use super::{Cell, Chart, Role, Span};
+use crate::report::chart::{Cell, Chart, Role, Span};
 use crate::spec::Grammar;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};

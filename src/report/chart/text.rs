@@ -1,6 +1,6 @@
 //! The code page for a terminal of eighty columns.
 
-use super::{Chart, Role, Span};
+use crate::report::chart::{Chart, Role, Span};
 use crate::spec::Grammar;
 use std::io::{self, Write};
 

@@ -1,6 +1,6 @@
 //! The trend over nights as lines: numbers for a template to draw. Of the record only numbers get in.
 
-use super::Night;
+use crate::report::findings::Night;
 use crate::report::score::short;
 use serde::Serialize;
 

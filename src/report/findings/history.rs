@@ -1,7 +1,7 @@
 //! The nights so far: a file with one JSON object a line, which is only ever appended to.
 
-use super::Findings;
 use crate::error::Error;
+use crate::report::findings::Findings;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};

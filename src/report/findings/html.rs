@@ -3,11 +3,11 @@
 //! The template's name ends in `.html`, which is what makes minijinja escape every value. Should a value get through
 //! nevertheless, the page's policy lets no script run but the one whose hash it names.
 
-use super::chart::{Chart, charts, date};
-use super::{Agreement, Exporter, Findings, Member};
-use crate::error::printable;
 use crate::judge::Law;
 use crate::report::escape;
+use crate::report::findings::chart::{Chart, charts, date};
+use crate::report::findings::{Agreement, Exporter, Findings, Member};
+use crate::text::printable;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The findings for programs: one object, the fields of [`Findings`].
 
-use super::{Exporter, Findings};
 use crate::report::escape;
+use crate::report::findings::{Exporter, Findings};
 use std::io::{self, Write};
 
 /// One JSON object, and a line feed.

@@ -1,9 +1,9 @@
 //! The findings as JUnit XML: a suite for each decoder, a case for each signature. New ones fail; what was there before
 //! is skipped.
 
-use super::{Exporter, Findings, Member};
-use crate::error::printable;
 use crate::report::escape::lines;
+use crate::report::findings::{Exporter, Findings, Member};
+use crate::text::printable;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::io::{self, Write};
 use std::time::Duration;

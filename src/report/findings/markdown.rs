@@ -1,7 +1,7 @@
 //! The findings as a page for a repository's web view.
 
-use super::{Cluster, Exporter, Findings, Member};
 use crate::report::escape::{fenced, markdown as escaped};
+use crate::report::findings::{Cluster, Exporter, Findings, Member};
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
@@ -131,7 +131,7 @@ fn history(findings: &Findings, page: &mut String) {
     line(page, "| night | version | executions | corpus | clusters | new | regressions | known |");
     line(page, "| --- | --- | --: | --: | --: | --: | --: | --: |");
     for of in &findings.history {
-        let (date, version) = (super::chart::date(of.started), escaped(&of.version));
+        let (date, version) = (crate::report::findings::chart::date(of.started), escaped(&of.version));
         let (executions, corpus, clusters) = (of.executions, of.corpus, of.clusters);
         let found = format!("{} | {} | {}", of.new, of.regression, of.known);
         line(page, format_args!("| {date} | {version} | {executions} | {corpus} | {clusters} | {found} |"));

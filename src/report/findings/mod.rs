@@ -21,12 +21,14 @@ pub use sarif::Sarif;
 pub use text::Text;
 
 use crate::decoder::Decoder;
-use crate::error::{Error, replace};
-use crate::input::seeds;
-use crate::judge::{self, annotate};
+use crate::error::Error;
+use crate::explain::annotate;
+use crate::generate::seeds;
+use crate::io::replace_file;
 use crate::peers;
+use crate::triage;
 use crate::triage::notation::notation;
-use crate::triage::{self, Outcome, Status};
+use crate::triage::{Outcome, Status};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::Path;
@@ -280,7 +282,7 @@ pub fn write_all(findings: &Findings, directory: &Path) -> Result<(), Error> {
         files.push((path, text));
     }
     std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
-    files.iter().try_for_each(|(path, text)| replace(path, text))
+    files.iter().try_for_each(|(path, text)| replace_file(path, text))
 }
 
 fn machine() -> Machine {
@@ -298,7 +300,7 @@ fn agreement(outcome: &Outcome, decoders: &[&dyn Decoder]) -> Agreement {
     let members = outcome.clusters.iter().flat_map(|cluster| &cluster.members);
     let witnesses = members.map(|member| &member.witness.input.bytes);
     let inputs = seeds.values().chain(witnesses).map(Vec::as_slice);
-    let judge::Agreement { inputs, decoders, same, asked } = judge::Agreement::of(decoders, inputs);
+    let crate::explain::Agreement { inputs, decoders, same, asked } = crate::explain::Agreement::of(decoders, inputs);
     Agreement { inputs, decoders: decoders.into_iter().map(str::to_owned).collect(), same, asked }
 }
 

@@ -1,9 +1,9 @@
 //! The findings as SARIF 2.1.0, the way GitHub code scanning reads it: a rule for each law, a result for each signature.
 
-use super::{Exporter, Findings, Member};
-use crate::error::printable;
 use crate::judge::Law;
 use crate::report::escape;
+use crate::report::findings::{Exporter, Findings, Member};
+use crate::text::printable;
 use serde_sarif::sarif;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

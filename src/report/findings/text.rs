@@ -1,7 +1,7 @@
 //! The findings for people, in a terminal.
 
-use super::{Cluster, Exporter, Findings, Member};
-use crate::error::printable;
+use crate::report::findings::{Cluster, Exporter, Findings, Member};
+use crate::text::printable;
 use std::io::{self, Write};
 
 /// Some lines for each cluster, and a last one for all.

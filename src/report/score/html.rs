@@ -3,10 +3,10 @@
 //! The template's name ends in `.html`, which is what makes minijinja escape every value; only the picture, our own, is
 //! passed through. The filter is CSS.
 
-use super::{cell_words, conditions, cost, engine_words, ratio, verdict_name};
-use crate::error::printable;
-use crate::score::summary::{Figures, Summary};
-use crate::score::{Cell, Engine, Outcome, Row, Score};
+use crate::engine::score::summary::{Figures, Summary};
+use crate::engine::score::{Cell, Engine, Outcome, Row, Score};
+use crate::report::score::{cell_words, conditions, cost, engine_words, ratio, verdict_name};
+use crate::text::printable;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;

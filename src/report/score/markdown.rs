@@ -1,9 +1,9 @@
 //! The score as a page for a repository's web view.
 
-use super::{cell_words, conditions, cost, engine_words, ratio, signatures, verdict_name};
+use crate::engine::score::summary::Summary;
+use crate::engine::score::{Outcome, Row, Score};
 use crate::report::escape::markdown as escaped;
-use crate::score::summary::Summary;
-use crate::score::{Outcome, Row, Score};
+use crate::report::score::{cell_words, conditions, cost, engine_words, ratio, signatures, verdict_name};
 use std::fmt::Write;
 
 /// Signatures shown for a decoder; the rest is in the JSON.

@@ -10,9 +10,10 @@ mod text;
 
 pub use text::text;
 
-use crate::error::{Error, printable};
+use crate::engine::score::{Cell, Engine, Outcome, Score};
+use crate::error::Error;
 use crate::report::escape::json;
-use crate::score::{Cell, Engine, Outcome, Score};
+use crate::text::printable;
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, Write};

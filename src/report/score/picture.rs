@@ -3,8 +3,8 @@
 //! A line ends where the engine's longest run ended. Engines differ in colour and in mark. Of the score only numbers
 //! and our own names get into the picture.
 
-use super::short;
-use crate::score::{Cell, Engine, Score};
+use crate::engine::score::{Cell, Engine, Score};
+use crate::report::score::short;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::element::DynElement;
 use plotters::prelude::*;

@@ -1,7 +1,7 @@
-use super::*;
+use crate::engine::score::summary::Summary;
+use crate::engine::score::{Row, Run};
 use crate::report::escape::safe;
-use crate::score::summary::Summary;
-use crate::score::{Row, Run};
+use crate::report::score::*;
 
 /// What a page, a terminal, a table or a reader may trip over, each where there is an unremarkable text in `tame`.
 const HOSTILE: [&str; 9] = [

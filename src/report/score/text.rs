@@ -1,8 +1,8 @@
 //! A score for the terminal: the figures of each engine, then every run that did not go as it should.
 
-use super::{cost, ratio};
-use crate::score::summary::Summary;
-use crate::score::{Outcome, Score};
+use crate::engine::score::summary::Summary;
+use crate::engine::score::{Outcome, Score};
+use crate::report::score::{cost, ratio};
 use std::io::{self, Write};
 
 /// Writes the score for people.

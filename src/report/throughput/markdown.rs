@@ -1,8 +1,8 @@
 //! The table as a page.
 
-use super::{Throughput, three};
-use crate::measure::{Kind, Operation, Row};
+use crate::bench::{Kind, Operation, Row};
 use crate::report::escape::markdown;
+use crate::report::throughput::{Throughput, three};
 use std::fmt::Write;
 
 /// Texts up to so many bytes stand in a table of their own.

@@ -6,14 +6,14 @@ mod text;
 
 pub use text::text;
 
-use super::certificate::Machine;
-use super::escape::json;
-use crate::error::{Error, replace};
-use crate::measure::Measured;
+use crate::bench::Measured;
+use crate::error::Error;
+use crate::io::replace_file;
+use crate::report::certificate::Machine;
+use crate::report::escape::json;
 use serde::Serialize;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 /// All of a report.
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ pub fn write(measured: &Measured, command: &str, directory: &Path) -> Result<(),
         ("throughput.svg", picture::svg(measured).map_err(|error| unrenderable(error.to_string()))?),
     ];
     fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
-    files.iter().try_for_each(|(name, text)| replace(&directory.join(name), text.as_bytes()))
+    files.iter().try_for_each(|(name, text)| replace_file(&directory.join(name), text.as_bytes()))
 }
 
 /// Measured as JSON alone.

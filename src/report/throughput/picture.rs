@@ -1,6 +1,6 @@
 //! How many times as fast as the fastest peer ours is: a mark for each text, a row for each operation.
 
-use crate::measure::{Measured, Operation};
+use crate::bench::{Measured, Operation};
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::prelude::*;
 use std::error::Error;

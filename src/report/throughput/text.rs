@@ -1,8 +1,8 @@
 //! The table on a terminal.
 
-use super::three;
-use crate::error::printable;
-use crate::measure::{Kind, Measured};
+use crate::bench::{Kind, Measured};
+use crate::report::throughput::three;
+use crate::text::printable;
 use std::io::{self, Write};
 
 /// Writes a line for each row: ours, the fastest peer, and how many times as fast ours is.

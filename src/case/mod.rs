@@ -1,0 +1,170 @@
+//! A case: the bytes, and what else a judgement needs, derived from the bytes alone.
+
+#[cfg(feature = "check")]
+pub mod files;
+pub(crate) mod rng;
+#[cfg(feature = "arbitrary")]
+pub mod trailer;
+
+use core::cell::OnceCell;
+use rng::Dice;
+
+/// One input to be judged.
+#[derive(Clone, Debug)]
+pub struct Case<'a> {
+    /// Exactly what the decoders see.
+    pub bytes: &'a [u8],
+    /// How many ASCII bytes are put before `bytes` when the effect of a prefix is examined: 1 to 64, or now and then as
+    /// many as some counter may hold.
+    pub prefix: usize,
+    /// A number that picks one of several things to do, where not all can be done.
+    pub lot: u32,
+    cuts: OnceCell<Cuts>,
+}
+
+impl<'a> Case<'a> {
+    /// The case of these bytes, the same on every machine and run.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        let mut dice = Dice::of(bytes);
+        let (short, lot) = (1 + dice.below(Self::SHORT_PREFIX), dice.roll());
+        let prefix = if dice.one_in(4096) { dice.choose(Self::LONG_PREFIXES) } else { short };
+        Self { bytes, prefix, lot, cuts: OnceCell::new() }
+    }
+
+    /// The longest of the usual prefixes.
+    pub const SHORT_PREFIX: usize = 64;
+    /// The prefixes that are put now and then.
+    const LONG_PREFIXES: [usize; 6] = [255, 256, 4095, 4096, 65535, 65536];
+
+    /// The case of these bytes with these cuts.
+    pub fn with_cuts(bytes: &'a [u8], cuts: Cuts) -> Self {
+        Self { cuts: OnceCell::from(cuts), ..Self::new(bytes) }
+    }
+
+    /// The case of these bytes, to be put at this alignment in a block of 64, between neighbours that would spoil the
+    /// verdict if they were read, or between ASCII.
+    pub fn placed(bytes: &'a [u8], alignment: usize, poisoned: bool) -> Self {
+        Self { lot: (alignment as u32 % 64) << 1 | u32::from(!poisoned), ..Self::new(bytes) }
+    }
+
+    /// The alignment in a block of 64 at which the effect of another address is examined, and whether the neighbours
+    /// there would spoil the verdict.
+    pub fn placement(&self) -> (usize, bool) {
+        (self.lot as usize / 2 % 64, self.lot & 1 == 0)
+    }
+
+    /// Where the input is cut into chunks for streaming decoders.
+    pub fn cuts(&self) -> &Cuts {
+        self.cuts.get_or_init(|| Cuts::derive(self.bytes, &mut Dice::new(u64::from(self.lot))))
+    }
+}
+
+/// Offsets at which an input is cut; two equal ones make an empty chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cuts {
+    at: [usize; Self::MOST],
+    count: usize,
+    /// Cut after every so many bytes instead, however often; 0 for not.
+    step: usize,
+}
+
+impl Cuts {
+    /// How many cuts there can be, but for those at even distances.
+    pub const MOST: usize = 32;
+
+    /// No cut: one chunk.
+    pub const NONE: Self = Self { at: [0; Self::MOST], count: 0, step: 0 };
+
+    /// These cuts, sorted, each at most `len`; those beyond the first [`Cuts::MOST`] are left out.
+    pub fn new(cuts: impl IntoIterator<Item = usize>, len: usize) -> Self {
+        let mut new = Self::NONE;
+        for cut in cuts.into_iter().take(Self::MOST) {
+            new.at[new.count] = cut.min(len);
+            new.count += 1;
+        }
+        new.at[..new.count].sort_unstable();
+        new
+    }
+
+    /// A cut behind every `step` bytes, at least 1.
+    pub fn every(step: usize, len: usize) -> Self {
+        let step = step.max(1);
+        let first = (1..=Self::MOST).map(|index| index * step).take_while(|&cut| cut < len);
+        Self { step, ..Self::new(first, len) }
+    }
+
+    /// The distance, where the input is cut at even distances.
+    pub fn step(&self) -> Option<usize> {
+        (self.step > 0).then_some(self.step)
+    }
+
+    /// The offsets, ascending; the first [`Cuts::MOST`] where there are more.
+    pub fn offsets(&self) -> &[usize] {
+        &self.at[..self.count]
+    }
+
+    /// The chunks between the cuts: one more than there are cuts.
+    pub fn chunks<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        let Self { at, count, step } = *self;
+        let (mut start, mut index) = (0, 0);
+        core::iter::from_fn(move || {
+            let cut = match step {
+                0 if index < count => at[index],
+                0 => bytes.len(),
+                _ => start + step,
+            };
+            let is_last = if step == 0 { index == count } else { cut >= bytes.len() };
+            if index == usize::MAX {
+                return None;
+            }
+            index = if is_last { usize::MAX } else { index + 1 };
+            let end = cut.clamp(start, bytes.len());
+            let chunk = &bytes[start..end];
+            start = end;
+            Some(chunk)
+        })
+    }
+
+    fn derive(bytes: &[u8], dice: &mut Dice) -> Self {
+        let len = bytes.len();
+        // Cuts inside ASCII show little: look for the next lead or continuation byte from a random place on.
+        let from = dice.below(len + 1);
+        let near = bytes[from..].iter().take(16).position(|byte| !byte.is_ascii()).map_or(from, |at| from + at);
+        match dice.below(4) {
+            0 => Self::new([near + dice.below(4)], len),
+            1 => Self::new(near.saturating_sub(1)..near + 9, len),
+            2 => {
+                let cut = near + dice.below(4);
+                Self::new([cut, cut, dice.below(len + 1)], len)
+            }
+            _ => Self::every(dice.choose([1, 2, 3, 16, 31, 32, 63, 64]), len),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_the_whole_in_order() {
+        for bytes in [&b""[..], b"a", b"\xE2\x82\xAC", &[0xC3; 300]] {
+            let case = Case::new(bytes);
+            assert_eq!(case.cuts().chunks(bytes).collect::<Vec<_>>().concat(), bytes);
+            assert!((1..=65536).contains(&case.prefix));
+            assert_eq!(case.cuts(), Case::new(bytes).cuts());
+        }
+        let case = Case::with_cuts(b"abc", Cuts::new([9, 1, 1], 3));
+        assert_eq!(case.cuts().chunks(b"abc").collect::<Vec<_>>(), [&b"a"[..], b"", b"bc", b""]);
+    }
+
+    #[test]
+    fn every_kind_of_cut_is_derived() {
+        let mut counts = std::collections::BTreeSet::new();
+        for seed in 0..200u8 {
+            let bytes = [seed, 0xE2, 0x82, 0xAC, b'a', seed];
+            counts.insert(Case::new(&bytes).cuts().offsets().len());
+        }
+        assert!(counts.contains(&1) && counts.contains(&3) && counts.contains(&10), "{counts:?}");
+    }
+}

@@ -1,0 +1,34 @@
+//! Conversions between UTF-8, its relatives, UTF-16, UTF-32, Latin-1 and Windows-1252.
+//!
+//! A [`Converter`] takes bytes in one [`Encoding`], cut anywhere, and writes them in another, in constant memory. What is
+//! ill-formed, or has no place in the other encoding, is a [`Fault`]: a value with its place and the rule.
+//!
+//! ```
+//! use utfuzz::codec::convert::{Converter, Encoding, Options};
+//!
+//! let mut converter = Converter::new(Encoding::Utf8, Encoding::Utf16Le, Options::STRICT)?;
+//! let mut out = Vec::new();
+//! converter.push(b"\xE2\x82", &mut out)?;
+//! converter.push(b"\xAC\xC0\xAF", &mut out).unwrap_err();
+//! assert_eq!(out, [0xAC, 0x20]);
+//! let fault = converter.finish(&mut out).unwrap_err();
+//! assert_eq!((fault.offset(), fault.line(), fault.bytes()), (3, 1, &b"\xC0"[..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod converter;
+mod detect;
+mod direct;
+mod encoding;
+mod fault;
+mod octets;
+mod options;
+mod read;
+mod windows_1252;
+mod write;
+
+pub use converter::{Converter, Summary};
+pub use detect::{Detection, Detector};
+pub use encoding::Encoding;
+pub use fault::{Fault, Reason};
+pub use options::{Mark, Options, Surrogates};

@@ -1,0 +1,454 @@
+//! Every byte string of a length: the verdict of each decoder, held to the standard.
+//!
+//! Four billion strings leave no time for a [`Judge`](crate::judge::Judge), which asks and keeps much more. Here a
+//! verdict is compared on the spot, by the same measure, and only a wrong one is put to the judge. A decoder whose code
+//! is another for a longer input is asked twice: the string alone, and across the edge of a block of 64 between ASCII.
+
+use crate::case::Case;
+use crate::decoder::{Decoder, Info};
+use crate::engine::check::resume::{Run, State};
+use crate::engine::check::worker::Worker;
+use crate::engine::check::{Outcome, Stage};
+use crate::error::Error;
+use crate::judge::automaton::Automaton;
+use crate::judge::gives;
+use crate::spec::Contract;
+use crate::spec::model::malformed;
+use crate::triage::ledger::Ledger;
+use crate::utf8::{ErrorLen, Kind, Malformed, Validity};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// The greatest length.
+pub const LONGEST: u32 = 4;
+
+/// The length of the input that has a string across the edge of its first block.
+pub const ACROSS: usize = 128;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct ByteOptions {
+    /// The length of the strings, 1 to [`LONGEST`].
+    pub len: u32,
+    /// The known differences.
+    pub ledger: Ledger,
+    /// A file that keeps what is done, so that a run that is broken off can go on.
+    pub resume: Option<PathBuf>,
+}
+
+/// Whether a decoder is asked for each string of this length also across the edge of a block.
+pub fn is_asked_across(info: &Info, len: u32) -> bool {
+    (info.lineage)(len as usize) != (info.lineage)(ACROSS)
+}
+
+/// How many ASCII bytes then stand before the string.
+pub fn bytes_before(len: u32) -> usize {
+    64 - len.div_ceil(2) as usize
+}
+
+/// Puts every byte string of a length to decoders, calling `progress` with the share that is done, from any thread.
+///
+/// # Errors
+/// A length that is none of 1 to 4; a file to resume from that is of another run, or cannot be read or written.
+pub fn check_bytes(
+    decoders: &[&dyn Decoder],
+    options: &ByteOptions,
+    progress: &(dyn Fn(Stage, f64) + Sync),
+) -> Result<Outcome, Error> {
+    run(decoders, options, progress, usize::MAX)
+}
+
+/// As [`check_bytes`], but it ends after so many pieces.
+fn run(
+    decoders: &[&dyn Decoder],
+    options: &ByteOptions,
+    progress: &(dyn Fn(Stage, f64) + Sync),
+    pieces: usize,
+) -> Result<Outcome, Error> {
+    if !(1..=LONGEST).contains(&options.len) {
+        return Err(Error::usage(format!("byte strings of length {}; choose 1 to {LONGEST}", options.len)));
+    }
+    let of_this = Run::of(decoders, options);
+    let state = match &options.resume {
+        Some(path) => State::open(path, of_this, decoders, &options.ledger)?,
+        None => State::new(of_this),
+    };
+    let todo: Vec<usize> = state.todo().take(pieces).collect();
+    let (all, total) = (options.len, state.pieces() as f64);
+    let state = Mutex::new(state);
+    let start = Instant::now();
+    // A piece takes so long that saving after each costs nothing.
+    let save = |state: &State| options.resume.as_ref().map_or(Ok(()), |path| state.save(path, &options.ledger));
+    todo.into_par_iter().try_for_each(|piece| {
+        let range = piece_range(all, piece);
+        let mut scan = Scan::new(decoders, &options.ledger, all);
+        range.for_each(|index| scan.string(index));
+        let of_piece = scan.finish();
+        // A poisoned lock would mean a panic of ours; what the state holds is whole pieces all the same.
+        let mut state = state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        state.add(piece, of_piece, start.elapsed());
+        progress(Stage::Bytes, state.done() as f64 / total);
+        save(&state)
+    })?;
+    let mut state = state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    state.end(start.elapsed());
+    save(&state)?;
+    Ok(state.into_outcome())
+}
+
+/// How many strings a piece has.
+pub(super) fn piece_len(len: u32) -> u64 {
+    const MOST: u64 = 1 << 20;
+    (1u64 << (8 * len)).div_ceil(16).min(MOST)
+}
+
+/// How many pieces there are.
+pub(super) fn piece_count(len: u32) -> usize {
+    ((1u64 << (8 * len)) / piece_len(len)) as usize
+}
+
+fn piece_range(len: u32, piece: usize) -> Range<u64> {
+    let count = piece_len(len);
+    piece as u64 * count..(piece as u64 + 1) * count
+}
+
+/// One piece at work.
+struct Scan<'d> {
+    len: usize,
+    groups: Vec<Group<'d>>,
+    worker: Worker<'d>,
+    /// The string, an `a` behind it.
+    followed: [u8; LONGEST as usize + 1],
+    across: [u8; ACROSS],
+    wrong: Vec<(usize, bool)>,
+    strings: u64,
+    valid: u64,
+    kinds: [u64; Kind::ALL.len()],
+    comparisons: Vec<(&'static str, u64)>,
+}
+
+/// Decoders of whose verdicts the same is expected.
+struct Group<'d> {
+    contract: Contract,
+    automaton: Automaton,
+    decoders: Vec<Asked<'d>>,
+    any_across: bool,
+}
+
+struct Asked<'d> {
+    decoder: &'d dyn Decoder,
+    index: usize,
+    across: bool,
+}
+
+impl<'d> Scan<'d> {
+    fn new(decoders: &[&'d dyn Decoder], ledger: &'d Ledger, len: u32) -> Self {
+        Self {
+            len: len as usize,
+            groups: Group::all(decoders, len),
+            worker: Worker::new(decoders, ledger),
+            followed: [b'a'; LONGEST as usize + 1],
+            across: [b'a'; ACROSS],
+            wrong: Vec::new(),
+            strings: 0,
+            valid: 0,
+            kinds: [0; Kind::ALL.len()],
+            comparisons: decoders.iter().map(|decoder| (decoder.info().name, 0)).collect(),
+        }
+    }
+
+    /// Asks for the string of this number.
+    fn string(&mut self, number: u64) {
+        let len = self.len;
+        let before = bytes_before(len as u32);
+        let string = &number.to_be_bytes()[8 - len..];
+        self.followed[..len].copy_from_slice(string);
+        self.across[before..before + len].copy_from_slice(string);
+        self.strings += 1;
+        for (place, group) in self.groups.iter().enumerate() {
+            let expected = group.alone(&self.followed[..len]);
+            if place == 0 {
+                match expected.malformed().and_then(|malformed| malformed.kind) {
+                    None => self.valid += 1,
+                    Some(kind) => self.kinds[kind.index()] += 1,
+                }
+            }
+            let across = if group.any_across { group.across(&expected, &self.followed[..len + 1]) } else { expected };
+            for asked in &group.decoders {
+                let count = &mut self.comparisons[asked.index].1;
+                if asked.is_wrong(&self.followed[..len], &expected, count) {
+                    self.wrong.push((asked.index, false));
+                }
+                if asked.across && asked.is_wrong(&self.across, &across, count) {
+                    self.wrong.push((asked.index, true));
+                }
+            }
+        }
+        if !self.wrong.is_empty() {
+            self.confirm();
+        }
+    }
+
+    fn confirm(&mut self) {
+        for (decoder, across) in std::mem::take(&mut self.wrong) {
+            let bytes = if across { &self.across[..] } else { &self.followed[..self.len] };
+            self.worker.confirm(decoder, &Case::new(bytes));
+        }
+    }
+
+    fn finish(self) -> Outcome {
+        let mut outcome = self.worker.finish();
+        let statistics = &mut outcome.statistics;
+        (statistics.cases, statistics.valid) = (self.strings, self.valid);
+        statistics.comparisons = self.comparisons;
+        let kinds = Kind::ALL.into_iter().zip(self.kinds);
+        statistics.kinds = kinds.filter(|(_, count)| *count > 0).collect();
+        outcome
+    }
+}
+
+impl<'d> Group<'d> {
+    fn all(decoders: &[&'d dyn Decoder], len: u32) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        for (index, &decoder) in decoders.iter().enumerate() {
+            let Contract { grammar, unit, end, .. } = decoder.info().contract;
+            // These three are all a verdict hangs on.
+            let contract = Contract { grammar, unit, end, ..Contract::VALIDATOR };
+            let place = groups.iter().position(|group| group.contract == contract).unwrap_or_else(|| {
+                let automaton = Automaton::of(grammar);
+                groups.push(Self { contract, automaton, decoders: Vec::new(), any_across: false });
+                groups.len() - 1
+            });
+            let across = is_asked_across(decoder.info(), len);
+            groups[place].any_across |= across;
+            groups[place].decoders.push(Asked { decoder, index, across });
+        }
+        groups
+    }
+
+    /// What the standard says of the string.
+    fn alone(&self, string: &[u8]) -> Validity {
+        let unit = self.automaton.first_ill_formed(&self.contract, string);
+        unit.and_then(|unit| malformed(&self.contract, &unit)).map_or(Validity::Valid, Validity::Invalid)
+    }
+
+    /// What it says of the string between ASCII: the same, so much later, unless the string ends within a sequence.
+    fn across(&self, alone: &Validity, followed: &[u8]) -> Validity {
+        let at_the_end = |malformed: &Malformed| {
+            malformed.kind == Some(Kind::Incomplete) || malformed.len == Some(ErrorLen::Incomplete)
+        };
+        let open = alone.malformed().is_some_and(at_the_end);
+        let before = bytes_before(followed.len() as u32 - 1);
+        match if open { self.alone(followed) } else { *alone } {
+            Validity::Valid => Validity::Valid,
+            Validity::Invalid(malformed) => {
+                let valid_up_to = malformed.valid_up_to.map(|offset| offset + before);
+                Validity::Invalid(Malformed { valid_up_to, ..malformed })
+            }
+        }
+    }
+}
+
+impl Asked<'_> {
+    fn is_wrong(&self, bytes: &[u8], expected: &Validity, comparisons: &mut u64) -> bool {
+        let Some(right) = gives(self.decoder, bytes, expected) else { return false };
+        *comparisons += 1;
+        !right
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::check::faulty::{Faulty, RIGHT};
+    use crate::explain::Shape;
+    use crate::generate::classes::strings::Block;
+    use crate::judge::Law;
+    use crate::spec::{UnitRule, grammar, validity};
+    use crate::triage::ledger::EXAMPLE;
+
+    fn options(len: u32) -> ByteOptions {
+        ByteOptions { len, ledger: Ledger::default(), resume: None }
+    }
+
+    fn outcome(decoder: &Faulty, options: &ByteOptions) -> Outcome {
+        check_bytes(&[decoder], options, &|_, _| {}).unwrap()
+    }
+
+    /// What must be the same, however a run was put together.
+    fn essence(outcome: &Outcome) -> String {
+        let mut statistics = outcome.statistics.clone();
+        statistics.kinds.sort();
+        let found = outcome.divergences.iter();
+        let found: Vec<_> = found.map(|(signature, found)| (signature, found.hits, found.divergence.test())).collect();
+        format!("{statistics:?} {found:?} {:?}", outcome.known)
+    }
+
+    #[test]
+    fn every_string_is_asked_once_alone_and_once_across() {
+        for len in 1..=2 {
+            let outcome = outcome(&RIGHT, &options(len));
+            let strings = 1 << (8 * len);
+            assert_eq!(outcome.statistics.cases, strings);
+            assert_eq!(outcome.statistics.comparisons, [("faulty", 2 * strings)]);
+            assert_eq!(
+                outcome.statistics.kinds.iter().map(|(_, count)| count).sum::<u64>(),
+                strings - outcome.statistics.valid
+            );
+            assert!(outcome.is_clean());
+            let info = |lineage| crate::decoder::Info { lineage, ..RIGHT.info.clone() };
+            let alike = Faulty { info: info(|_| "one"), ..RIGHT };
+            let outcome = check_bytes(&[&alike], &options(len), &|_, _| {}).unwrap();
+            assert_eq!(outcome.statistics.comparisons, [("faulty", strings)]);
+        }
+        for len in [0, 5, u32::MAX] {
+            assert!(check_bytes(&[&RIGHT], &options(len), &|_, _| {}).is_err());
+        }
+    }
+
+    #[test]
+    fn pieces_are_all_strings_in_order() {
+        for len in 1..=LONGEST {
+            let ranges: Vec<_> = (0..piece_count(len)).map(|piece| piece_range(len, piece)).collect();
+            assert!(ranges.len() >= 16);
+            assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, 1 << (8 * len)));
+            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+    }
+
+    #[test]
+    fn one_wrong_verdict_is_found() {
+        let verdict = |bytes: &[u8], verdict| if bytes == b"\xE0\x9F" { Validity::Valid } else { verdict };
+        let outcome = outcome(&Faulty { verdict, ..RIGHT }, &options(2));
+        let found: Vec<_> = outcome.divergences.iter().map(|(signature, found)| (signature.law, found.hits)).collect();
+        assert_eq!(found, [(Law::Verdict, 1)]);
+    }
+
+    #[test]
+    fn a_fault_of_the_code_for_long_inputs_is_found() {
+        let verdict = |bytes: &[u8], verdict| match bytes.get(63..65) {
+            Some(b"\xC3\xA9") => Validity::INVALID,
+            _ => verdict,
+        };
+        let outcome = outcome(&Faulty { verdict, ..RIGHT }, &options(2));
+        let signatures: Vec<_> = outcome.divergences.keys().map(|signature| (signature.law, signature.shape)).collect();
+        assert_eq!(signatures, [(Law::Verdict, Shape::Offset)]);
+    }
+
+    #[test]
+    fn a_panic_and_a_verdict_that_changes_are_found() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        crate::judge::silence_panics();
+        let verdict = |bytes: &[u8], verdict| if bytes == b"\xFF" { panic!("as it should") } else { verdict };
+        let outcome_of_panic = outcome(&Faulty { verdict, ..RIGHT }, &options(1));
+        assert_eq!(outcome_of_panic.divergences.keys().next().unwrap().law, Law::Panic);
+
+        static SAID: AtomicBool = AtomicBool::new(false);
+        let verdict = |bytes: &[u8], verdict| {
+            let once = bytes == b"\xFE" && !SAID.swap(true, Ordering::Relaxed);
+            if once { Validity::Valid } else { verdict }
+        };
+        let outcome = outcome(&Faulty { verdict, ..RIGHT }, &options(1));
+        assert_eq!(outcome.divergences.keys().next().unwrap().law, Law::Verdict);
+    }
+
+    #[test]
+    fn what_is_expected_across_an_edge_is_what_the_standard_says() {
+        let rules = [UnitRule::MaximalSubpart, UnitRule::Byte, UnitRule::LeadAnnounced, UnitRule::Run];
+        for grammar in grammar::ALL {
+            for unit in rules {
+                let contract = Contract { grammar, unit, ..Contract::STANDARD };
+                let automaton = Automaton::of(grammar);
+                let group = Group { contract, automaton, decoders: Vec::new(), any_across: true };
+                for len in 1..=3 {
+                    let mut string = Vec::new();
+                    for index in 0..(Block { len, offset: 0 }).count() {
+                        Block { len, offset: 0 }.write(index, &mut string);
+                        let alone = group.alone(&string);
+                        assert_eq!(alone, validity(&contract, &string), "{contract}: {string:02X?}");
+                        let mut whole = vec![b'a'; ACROSS];
+                        whole[bytes_before(len)..][..string.len()].copy_from_slice(&string);
+                        string.push(b'a');
+                        let across = group.across(&alone, &string);
+                        assert_eq!(across, validity(&contract, &whole), "{contract}: {string:02X?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Wrong on every string that begins so, and on one other.
+    fn wrong() -> Faulty {
+        let verdict = |bytes: &[u8], verdict| match bytes {
+            [0xE0 | 0x21, _] | [0xC0, 0x80] => {
+                if verdict == Validity::Valid {
+                    Validity::INVALID
+                } else {
+                    Validity::Valid
+                }
+            }
+            _ => verdict,
+        };
+        Faulty { verdict, ..RIGHT }
+    }
+
+    #[test]
+    fn a_run_that_was_broken_off_comes_to_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        let ledger = Ledger::parse(EXAMPLE, "test").unwrap();
+        let whole = outcome(&wrong(), &ByteOptions { ledger: ledger.clone(), ..options(2) });
+        assert_eq!(whole.known.values().sum::<u64>(), 3);
+        assert_eq!(whole.divergences.values().map(|found| found.hits).sum::<u64>(), 510);
+        let resumed = ByteOptions { resume: Some(path), ledger, ..options(2) };
+        let decoder = wrong();
+        let mut cases = Vec::new();
+        for pieces in [0, 3, 1, 7, 16, 0] {
+            let part = run(&[&decoder], &resumed, &|_, _| {}, pieces).unwrap();
+            cases.push(part.statistics.cases / 4096);
+            if part.statistics.cases == 1 << 16 {
+                assert_eq!(essence(&part), essence(&whole));
+            }
+        }
+        assert_eq!(cases, [0, 3, 4, 11, 16, 16]);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_state_of_another_run_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        let resumed = |len| ByteOptions { resume: Some(path.clone()), ..options(len) };
+        run(&[&RIGHT], &resumed(2), &|_, _| {}, 2).unwrap();
+        let refused = |decoder: &Faulty, options: &ByteOptions| {
+            let error = check_bytes(&[decoder], options, &|_, _| {}).unwrap_err().to_string();
+            assert!(error.contains("state") && error.contains("delete it") && !error.contains('\n'), "{error}");
+            error
+        };
+        assert!(refused(&RIGHT, &resumed(1)).contains("another length"));
+        let info = crate::decoder::Info { version: "1.0.1", ..RIGHT.info.clone() };
+        assert!(refused(&Faulty { info, ..RIGHT }, &resumed(2)).contains("other decoders"));
+        let ledger = Ledger::built_in();
+        assert!(refused(&RIGHT, &ByteOptions { ledger, ..resumed(2) }).contains("another ledger"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let damage = |from: &str, to: &str| {
+            assert!(text.contains(from), "{text}");
+            std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        };
+        damage("\"program\":\"", "\"program\":\"0");
+        assert!(refused(&RIGHT, &resumed(2)).contains("another build"));
+        for (from, to) in [
+            ("[[0,1]]", "[[0,99]]"),
+            ("[[0,1]]", "[[1,0]]"),
+            ("{", ""),
+            ("\"seconds\":", "\"seconds\":-"),
+            ("\"comparisons\":[", "\"comparisons\":[1,"),
+        ] {
+            damage(from, to);
+            refused(&RIGHT, &resumed(2));
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Target `roundtrip`: conversions there and back, held to `spec`.
+//!
+//! The file is drawn: an encoding, a text of code points, bytes, and a place to cut. (1) The text comes out as `spec`
+//! encodes it, or both refuse the same code point, and comes back as it was. (2) The bytes are read as `spec` reads them, or
+//! both refuse the same ones; and what they mean, encoded, is them again. (3) A cut changes nothing. (4) Any bytes go through
+//! UTF-8B and come back.
+
+use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options, Surrogates};
+use crate::spec;
+use crate::spec::grammar::Form;
+use crate::spec::model::{generalised_len, push_form};
+use crate::spec::{Contract, Grammar};
+use arbitrary::{Arbitrary, Unstructured};
+use core::fmt;
+
+/// What is converted.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RoundTrip {
+    through: Encoding,
+    text: Vec<u32>,
+    bytes: Vec<u8>,
+    cut: usize,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deviation {
+    law: &'static str,
+    through: Encoding,
+    what: String,
+}
+
+impl fmt::Display for Deviation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { law, through, what } = self;
+        write!(f, "{what}\nDEDUP_TOKEN: {law}/{through}")
+    }
+}
+
+impl<'a> Arbitrary<'a> for RoundTrip {
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let all: Vec<Encoding> = Encoding::all().collect();
+        let through = *u.choose(&all)?;
+        let cut = u.arbitrary::<u8>()?.into();
+        let count = u.int_in_range(0..=48)?;
+        let highest = u.choose(&[0x7F, 0xFF, 0xD7FF, 0x10_FFFF, 0x7FFF_FFFF])?;
+        let text = (0..count).map(|_| Ok(code_point(u)? & highest)).collect::<arbitrary::Result<_>>()?;
+        let mut bytes = Vec::new();
+        while !u.is_empty() {
+            push_segment(u, &mut bytes)?;
+        }
+        Ok(Self { through, text, bytes, cut })
+    }
+}
+
+/// A code point in a form of any length, needed or not, sometimes cut off; or bytes as they come.
+fn push_segment(u: &mut Unstructured<'_>, bytes: &mut Vec<u8>) -> arbitrary::Result<()> {
+    let len = u.int_in_range(0..=8)?;
+    if len == 0 {
+        let count = u.len().min(4);
+        bytes.extend_from_slice(u.bytes(count)?);
+        return Ok(());
+    }
+    let code_point = code_point(u)?;
+    let len = if len > 6 { generalised_len(code_point) } else { len };
+    push_form(code_point & (u32::MAX >> (32 - BITS[len - 1])), len, bytes);
+    let cut_off = if u.ratio(1, 8)? { u.int_in_range(0..=len - 1)? } else { 0 };
+    bytes.truncate(bytes.len() - cut_off);
+    Ok(())
+}
+
+/// How many bits a form of each length has (RFC 2279 §2).
+const BITS: [u32; 6] = [7, 11, 16, 21, 26, 31];
+
+/// Near the bounds of the forms, or anywhere.
+fn code_point(u: &mut Unstructured<'_>) -> arbitrary::Result<u32> {
+    const BOUNDS: [u32; 12] =
+        [0, 0x80, 0x800, 0xD800, 0xDC00, 0xDC80, 0xE000, 0x1_0000, 0x11_0000, 0x20_0000, 0x400_0000, 0x8000_0000];
+    Ok(match u.int_in_range(0..=7)? {
+        0..=3 => u.int_in_range(0..=0x7F)?,
+        4 => u.choose(&BOUNDS)?.wrapping_add_signed(u.int_in_range(-2..=2)?) & 0x7FFF_FFFF,
+        5 => u.int_in_range(0xD7F0..=0xE00F)?,
+        6 => u.int_in_range(0..=0x10_FFFF)?,
+        _ => u.int_in_range(0..=0x7FFF_FFFF)?,
+    })
+}
+
+impl RoundTrip {
+    /// The first law that does not hold.
+    pub fn deviation(&self) -> Option<Deviation> {
+        let deviates = |law: &'static str, what: Result<(), String>| {
+            what.err().map(|what| Deviation { law, through: self.through, what })
+        };
+        deviates("text", self.text_there_and_back())
+            .or_else(|| deviates("bytes", self.bytes_there_and_back()))
+            .or_else(|| deviates("utf-8b", self.any_bytes()))
+    }
+
+    fn text_there_and_back(&self) -> Result<(), String> {
+        let wide: Vec<u8> = self.text.iter().flat_map(|code_point| code_point.to_le_bytes()).collect();
+        let has_surrogates = self.through.grammar().is_some_and(has_surrogates);
+        let options = self.options(has_surrogates);
+        let there = self.convert(Encoding::Ucs4Le, self.through, options, &wide)?;
+        if let Some(grammar) = self.through.grammar().filter(|_| self.through != Encoding::Utf8b) {
+            // Where surrogates do not pass, the first ends the text.
+            let is_refused = |code_point: &u32| !has_surrogates && (0xD800..0xE000).contains(code_point);
+            let passing = self.text.iter().position(is_refused).unwrap_or(self.text.len());
+            let (contract, mut expected) = (Contract { grammar, ..Contract::VALIDATOR }, Vec::new());
+            let spelled = spec::encode_text(&contract, &self.text[..passing], &mut expected);
+            let refused = match spelled {
+                Err(refused) => Err(4 * refused.index as u64),
+                Ok(()) if passing < self.text.len() => Err(4 * passing as u64),
+                Ok(()) => Ok(expected),
+            };
+            same("the text", &refused, &there.clone().map_err(|fault| fault.offset()))?;
+        }
+        let Ok(there) = there else { return Ok(()) };
+        let back = self.convert(self.through, Encoding::Ucs4Le, options, &there)?;
+        // Surrogates that met are one code point now.
+        let joins = has_surrogates && self.text.windows(2).any(|pair| is_pair(pair[0], pair[1]));
+        if joins { Ok(()) } else { same("the text, there and back", &Ok(wide), &back.map_err(|fault| fault.offset())) }
+    }
+
+    fn bytes_there_and_back(&self) -> Result<(), String> {
+        let has_surrogates = self.through.grammar().is_some_and(has_surrogates);
+        let options = self.options(has_surrogates);
+        let there = self.convert(self.through, Encoding::Ucs4Le, options, &self.bytes)?;
+        if let Some(grammar) = self.through.grammar().filter(|_| self.through != Encoding::Utf8b) {
+            let mut expected = Vec::new();
+            let read = spec::decode(&Contract { grammar, ..Contract::VALIDATOR }, &self.bytes, &mut expected);
+            let wide: Vec<u8> = expected.iter().flat_map(|code_point| code_point.to_le_bytes()).collect();
+            let expected = read.map(|()| wide).map_err(|error| (error.valid_up_to.map(|at| at as u64), error.kind));
+            let said = there.clone().map_err(|fault| (Some(fault.offset()), fault.kind()));
+            same("the bytes", &expected, &said)?;
+        }
+        let Ok(there) = there else { return Ok(()) };
+        let back = self.convert(Encoding::Ucs4Le, self.through, options, &there)?;
+        if let (Encoding::Utf16 | Encoding::Utf32, Ok(back)) = (self.through, &back) {
+            // The order may be another than that of the bytes; what they mean is not.
+            let again = self.convert(self.through, Encoding::Ucs4Le, options, back)?;
+            return same("what the bytes mean", &Ok(there), &again.map_err(|fault| fault.offset()));
+        }
+        same("the bytes, there and back", &Ok(self.bytes.clone()), &back.map_err(|fault| fault.offset()))
+    }
+
+    /// UTF-16 and UTF-32 in the order their mark says have one; nothing else has.
+    fn options(&self, has_surrogates: bool) -> Options {
+        match self.through {
+            Encoding::Utf16 | Encoding::Utf32 => Options::STRICT,
+            _ if has_surrogates => PASSING,
+            _ => PLAIN,
+        }
+    }
+
+    fn any_bytes(&self) -> Result<(), String> {
+        let there = self.convert(Encoding::Utf8b, Encoding::Wtf8, PASSING, &self.bytes)?;
+        let Ok(there) = there else { return Err("bytes are refused as UTF-8B".into()) };
+        let back = self.convert(Encoding::Wtf8, Encoding::Utf8b, PASSING, &there)?;
+        same("the bytes as UTF-8B", &Ok(self.bytes.clone()), &back.map_err(|fault| fault.offset()))
+    }
+
+    /// Converts at once, and in two chunks, which must make no difference.
+    fn convert(
+        &self,
+        from: Encoding,
+        to: Encoding,
+        options: Options,
+        bytes: &[u8],
+    ) -> Result<Result<Vec<u8>, Fault>, String> {
+        let pieces = |cut: usize| {
+            let mut converter = Converter::new(from, to, options).map_err(|error| error.to_string())?;
+            let mut out = Vec::new();
+            let (first, second) = bytes.split_at(cut);
+            let pushed = converter.push(first, &mut out).and_then(|()| converter.push(second, &mut out));
+            let finished = converter.finish(&mut out).map(|_| ());
+            Ok::<_, String>((pushed.and(finished).map(|()| out.clone()), out))
+        };
+        let (whole, out) = pieces(bytes.len())?;
+        let (cut, cut_out) = pieces(self.cut.min(bytes.len()))?;
+        if (&whole, &out) != (&cut, &cut_out) {
+            return Err(format!("{from} to {to}, {bytes:02X?}: {whole:02X?} whole, {cut:02X?} cut at {}", self.cut));
+        }
+        Ok(whole)
+    }
+}
+
+/// No byte order mark is looked for or written.
+const PLAIN: Options = Options { mark: Mark::Keep, ..Options::STRICT };
+
+const PASSING: Options = Options { surrogates: Surrogates::Pass, ..PLAIN };
+
+fn has_surrogates(grammar: &Grammar) -> bool {
+    grammar.rows.iter().any(|row| row.form == Form::LeadSurrogate)
+}
+
+fn is_pair(lead: u32, trail: u32) -> bool {
+    (0xD800..0xDC00).contains(&lead) && (0xDC00..0xE000).contains(&trail)
+}
+
+fn same<T: PartialEq + fmt::Debug>(
+    what: &str,
+    expected: &Result<Vec<u8>, T>,
+    said: &Result<Vec<u8>, T>,
+) -> Result<(), String> {
+    if expected == said { Ok(()) } else { Err(format!("{what}: {expected:02X?} expected, {said:02X?} given")) }
+}
+
+/// A case prints as what can be typed: the encoding and the digits.
+impl fmt::Debug for RoundTrip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { through, text, bytes, cut } = self;
+        write!(f, "through {through}, cut at {cut}\ntext {text:04X?}\nbytes {bytes:02X?}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_encoding_is_drawn_and_none_deviates() {
+        let mut drawn = std::collections::BTreeSet::new();
+        let mut dice = 0x9E37_79B9_7F4A_7C15_u64;
+        for _ in 0..20_000 {
+            let state: Vec<u8> = (0..96)
+                .map(|_| {
+                    dice ^= dice << 13;
+                    dice ^= dice >> 7;
+                    dice ^= dice << 17;
+                    dice as u8
+                })
+                .collect();
+            let Ok(case) = RoundTrip::arbitrary(&mut Unstructured::new(&state)) else { continue };
+            assert_eq!(case.deviation(), None, "{case:?}");
+            drawn.insert(case.through.name());
+        }
+        assert_eq!(drawn.len(), Encoding::all().count());
+    }
+
+    #[test]
+    fn what_differs_is_told() {
+        assert!(same::<u64>("x", &Ok(vec![1]), &Err(0)).is_err_and(|what| what.starts_with("x: Ok([01]) expected")));
+        let deviation = Deviation { law: "text", through: Encoding::Cesu8, what: "other bytes".into() };
+        assert!(deviation.to_string().ends_with("\nDEDUP_TOKEN: text/CESU-8"));
+    }
+}

@@ -1,0 +1,10 @@
+//! What runs: the fuzz targets, the embedded engine, the measure of both, and a night of fuzzing.
+
+#[cfg(feature = "check")]
+pub mod check;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
+#[cfg(feature = "check")]
+pub mod score;
+#[cfg(feature = "check")]
+pub mod targets;

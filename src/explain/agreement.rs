@@ -1,0 +1,130 @@
+//! Which decoders say the same, and how often.
+//!
+//! Nothing is held against anybody here: decoders under other contracts simply differ, and that shows.
+
+use crate::decoder::Decoder;
+use crate::judge::isolate::panics::panics;
+use crate::judge::isolate::watchdog::watched;
+use crate::judge::laws::verdicts_part;
+use crate::utf8::Validity;
+
+/// For each pair of decoders, on how many inputs they say the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Agreement {
+    /// How many inputs there were.
+    pub inputs: u64,
+    /// The decoders.
+    pub decoders: Vec<&'static str>,
+    /// By row and column: on how many inputs both say the same, in all that both say.
+    pub same: Vec<Vec<u64>>,
+    /// By row and column: on how many inputs both say something that can be compared.
+    pub asked: Vec<Vec<u64>>,
+}
+
+/// What a decoder makes of one input.
+enum Answer {
+    Panicked,
+    Said { verdict: Option<Validity>, output: Option<Vec<u8>> },
+}
+
+impl Agreement {
+    /// Asks all decoders for verdict and output of all inputs.
+    pub fn of<'i>(decoders: &[&dyn Decoder], inputs: impl IntoIterator<Item = &'i [u8]>) -> Self {
+        let count = decoders.len();
+        let (mut same, mut asked) = (vec![vec![0; count]; count], vec![vec![0; count]; count]);
+        let mut seen = 0;
+        for bytes in inputs {
+            seen += 1;
+            let answers: Vec<Answer> = decoders.iter().map(|decoder| answer(*decoder, bytes)).collect();
+            for (row, one) in answers.iter().enumerate() {
+                for (column, other) in answers.iter().enumerate() {
+                    let says_the_same = one.is_like(other);
+                    asked[row][column] += u64::from(says_the_same.is_some());
+                    same[row][column] += u64::from(says_the_same == Some(true));
+                }
+            }
+        }
+        let decoders = decoders.iter().map(|decoder| decoder.info().name).collect();
+        Self { inputs: seen, decoders, same, asked }
+    }
+}
+
+fn answer(decoder: &dyn Decoder, bytes: &[u8]) -> Answer {
+    let (mut verdict, mut output) = (None, Vec::new());
+    let mut written = None;
+    let ask = || {
+        verdict = decoder.validate(bytes);
+        written = decoder.decode_lossy(bytes, &mut output);
+    };
+    if watched(decoder.info().name, bytes, || panics(ask)) {
+        return Answer::Panicked;
+    }
+    Answer::Said { verdict, output: written.map(|()| output) }
+}
+
+impl Answer {
+    /// `None` where there is nothing to compare.
+    fn is_like(&self, other: &Self) -> Option<bool> {
+        let (Self::Said { verdict, output }, Self::Said { verdict: other_verdict, output: other_output }) =
+            (self, other)
+        else {
+            return Some(matches!((self, other), (Self::Panicked, Self::Panicked)));
+        };
+        let verdicts = verdict.as_ref().zip(other_verdict.as_ref()).map(|(a, b)| verdicts_part(a, b).is_none());
+        let outputs = output.as_ref().zip(other_output.as_ref()).map(|(a, b)| a == b);
+        [verdicts, outputs].into_iter().flatten().reduce(|a, b| a && b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoder::Info;
+    use crate::spec::Contract;
+
+    struct Says(&'static str, fn(&[u8]) -> Option<Validity>, Option<&'static [u8]>);
+
+    impl Decoder for Says {
+        fn info(&self) -> &Info {
+            let info =
+                Info { name: self.0, version: "0", package: "test", contract: Contract::STANDARD, lineage: |_| "test" };
+            Box::leak(Box::new(info))
+        }
+
+        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+            (self.1)(bytes)
+        }
+
+        fn decode_lossy(&self, _: &[u8], out: &mut Vec<u8>) -> Option<()> {
+            self.2.map(|text| out.extend_from_slice(text))
+        }
+    }
+
+    #[test]
+    fn pairs_are_compared_in_what_both_say() {
+        let valid = |_: &[u8]| Some(Validity::Valid);
+        let decoders = [
+            Says("valid", valid, None),
+            Says("valid-a", valid, Some(b"a")),
+            Says("a", |_| None, Some(b"a")),
+            Says("valid-b", valid, Some(b"b")),
+            Says("short", |bytes| Some(if bytes.len() < 2 { Validity::Valid } else { Validity::INVALID }), None),
+            Says("panics", |_| panic!("no answer"), None),
+        ];
+        let decoders: Vec<&dyn Decoder> = decoders.iter().map(|decoder| decoder as &dyn Decoder).collect();
+        let agreement = Agreement::of(&decoders, [&b"x"[..], b"xy", b"xyz"]);
+        assert_eq!((agreement.inputs, agreement.decoders[4]), (3, "short"));
+        let same = [
+            [3, 3, 0, 3, 1, 0],
+            [3, 3, 3, 0, 1, 0],
+            [0, 3, 3, 0, 0, 0],
+            [3, 0, 0, 3, 1, 0],
+            [1, 1, 0, 1, 3, 0],
+            [0, 0, 0, 0, 0, 3],
+        ];
+        assert_eq!(agreement.same, same);
+        // A validator and one that only decodes have nothing in common.
+        assert_eq!((agreement.asked[0][2], agreement.asked[4][2], agreement.asked[0][5]), (0, 0, 3));
+        assert!(Agreement::of(&decoders[..0], [&b""[..]]).decoders.is_empty());
+    }
+}

@@ -1,0 +1,65 @@
+//! The signature: what a divergence is, the same on every machine and run.
+
+use crate::judge::{Law, Subject};
+use core::fmt;
+
+/// Whether a divergence depends on where its subject stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Shape {
+    /// At every offset, with text behind it.
+    Anywhere,
+    /// Only at certain offsets, which repeat every 16, 32 or 64 bytes.
+    Edge(u8),
+    /// Only at certain offsets, which do not repeat so.
+    Offset,
+    /// Only at the end of the input.
+    Tail,
+    /// Only where chunks are cut.
+    Cut,
+    /// Only together with more of what surrounds it.
+    Context,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Anywhere => f.write_str("anywhere"),
+            Self::Edge(period) => write!(f, "edge{period}"),
+            Self::Offset => f.write_str("offset"),
+            Self::Tail => f.write_str("tail"),
+            Self::Cut => f.write_str("cut"),
+            Self::Context => f.write_str("context"),
+        }
+    }
+}
+
+/// What a divergence is, the same on every machine and run: `law/decoder/subject/shape`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Signature {
+    /// The strongest law that shows it.
+    pub law: Law,
+    /// The decoder's name.
+    pub decoder: &'static str,
+    /// What it goes wrong on.
+    pub subject: Subject,
+    /// Where it does.
+    pub shape: Shape,
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.law, self.decoder, self.subject, self.shape)
+    }
+}
+
+impl Signature {
+    /// The signature with its digits spelled, for crash states in which digits are normalised away.
+    pub fn spelled(&self) -> String {
+        const DIGITS: [&str; 10] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+        let spell = |c: char| match c.to_digit(10) {
+            Some(digit) => DIGITS[digit as usize].to_owned(),
+            None => c.to_string(),
+        };
+        self.to_string().chars().map(spell).collect()
+    }
+}

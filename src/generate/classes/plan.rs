@@ -1,0 +1,386 @@
+//! The deep plan: class strings up to length 7, in surroundings and across cuts, where minutes are at hand.
+//!
+//! A plan is a list of parts, a part a list of [`Set`]s, and a set is every class string of one length in one setting.
+//! What a plan covers is told from its sets, so that nothing can be claimed that is not run.
+
+use crate::case::{Case, Cuts};
+use crate::generate::classes::padding::Filler;
+use crate::generate::classes::strings::{Block, plan};
+
+/// What the cases of a set are, and what is asked of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ask {
+    /// One case for each string: every question there is.
+    Everything,
+    /// One case for each string: every question about the bytes, none about what is beside or before them.
+    Bytes,
+    /// One case for each string: the verdict and the output.
+    Answers,
+    /// The stream alone, with every set of cuts inside the string and at its ends; a cut twice, for each; all twice.
+    EveryWayCut,
+    /// The stream alone, with every single cut inside the string and at its ends, and with all of them; each twice too.
+    EveryCut,
+    /// The verdict alone, at each of 64 alignments, between neighbours that would spoil it and others that would not.
+    Placement,
+}
+
+impl Ask {
+    /// What is asked, in words.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Everything => {
+                "every law: verdict, every error, output, memory bounds, stream and its early output (cuts picked by the bytes), reset, placement (one alignment), prefix, concatenation"
+            }
+            Self::Bytes => "verdict, every error, output, stream and its early output (cuts picked by the bytes)",
+            Self::Answers => "verdict, first error, output",
+            Self::EveryWayCut => {
+                "stream, and its early output at one of the cuts: with each of all possible sets of cuts in the string, its ends included; with each single cut twice, so that a chunk is empty; with all of them twice"
+            }
+            Self::EveryCut => {
+                "stream, and its early output at one of the cuts: with each single cut in the string, its ends included, once and twice (a chunk is empty); with all of them, once and twice"
+            }
+            Self::Placement => {
+                "verdict and first error at each of the 64 alignments, between leads and continuation bytes, and between ASCII"
+            }
+        }
+    }
+
+    /// How many cases there are for each string of this length.
+    pub fn variants(self, len: u32) -> u64 {
+        let ends = u64::from(len) + 1;
+        match self {
+            Self::Everything | Self::Bytes | Self::Answers => 1,
+            Self::EveryWayCut => (1 << ends) + ends + 1,
+            Self::EveryCut => 2 * (ends + 1),
+            Self::Placement => 2 * 64,
+        }
+    }
+}
+
+/// Every class string of one length, in one setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Set {
+    /// The strings, and their offset.
+    pub strings: Block,
+    /// What fills the bytes before them.
+    pub before: Filler,
+    /// What 64 bytes behind them are filled with; `None`: the input ends with the string.
+    pub behind: Option<Filler>,
+    /// What is asked.
+    pub ask: Ask,
+}
+
+impl Set {
+    /// How many bytes stand behind a string, if any do.
+    pub const BEHIND: usize = 64;
+
+    /// How many cases there are.
+    pub fn cases(&self) -> u64 {
+        self.strings.count() * self.ask.variants(self.strings.len)
+    }
+
+    /// A writer of its inputs.
+    pub fn writer(&self) -> Writer {
+        let forms = |filler: Filler, write: &dyn Fn(usize) -> Vec<u8>| (0..filler.turns()).map(write).collect();
+        let before = forms(self.before, &|turn| self.before.before(self.strings.offset, turn));
+        let behind = match self.behind {
+            Some(filler) => forms(filler, &|turn| filler.behind(Self::BEHIND, turn)),
+            None => vec![Vec::new()],
+        };
+        Writer { set: *self, before, behind, string: Vec::new(), bytes: Vec::new() }
+    }
+}
+
+/// Writes the inputs of a set; its buffers are kept from one to the next.
+#[derive(Clone, Debug)]
+pub struct Writer {
+    set: Set,
+    before: Vec<Vec<u8>>,
+    behind: Vec<Vec<u8>>,
+    string: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    /// The input with the string of this index.
+    pub fn write(&mut self, index: u64) -> &[u8] {
+        let Block { len, offset } = self.set.strings;
+        Block { len, offset: 0 }.write(index, &mut self.string);
+        let turn = (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize + offset;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&self.before[turn % self.before.len()]);
+        self.bytes.extend_from_slice(&self.string);
+        self.bytes.extend_from_slice(&self.behind[(turn >> 6) % self.behind.len()]);
+        &self.bytes
+    }
+
+    /// Calls `judge` with each case of the string of this index.
+    pub fn each(&mut self, index: u64, mut judge: impl FnMut(&Case<'_>)) {
+        let Set { strings: Block { len, offset }, ask, .. } = self.set;
+        self.write(index);
+        let bytes = &self.bytes[..];
+        let ends = offset..offset + len as usize + 1;
+        for variant in 0..ask.variants(len) {
+            judge(&match ask {
+                Ask::Everything | Ask::Bytes | Ask::Answers => Case::new(bytes),
+                Ask::EveryWayCut => Case::with_cuts(bytes, every_way(ends.clone(), variant, bytes.len())),
+                Ask::EveryCut => Case::with_cuts(bytes, every_cut(ends.clone(), variant, bytes.len())),
+                Ask::Placement => Case::placed(bytes, variant as usize / 2, variant % 2 == 0),
+            });
+        }
+    }
+}
+
+/// The cuts of variant `variant` among the places of `ends`: each subset, then each place twice, then all twice.
+fn every_way(ends: std::ops::Range<usize>, variant: u64, len: usize) -> Cuts {
+    let subsets = 1u64 << ends.len();
+    let start = ends.start;
+    match variant.checked_sub(subsets) {
+        None => Cuts::new(ends.filter(|cut| variant >> (cut - start) & 1 == 1), len),
+        Some(twice) => some_twice(ends, twice as usize, len),
+    }
+}
+
+/// The cuts of variant `variant` among the places of `ends`: each alone, all, each twice, all twice.
+fn every_cut(ends: std::ops::Range<usize>, variant: u64, len: usize) -> Cuts {
+    let (variant, count) = (variant as usize, ends.len());
+    match variant.checked_sub(count + 1) {
+        None if variant < count => Cuts::new([ends.start + variant], len),
+        None => Cuts::new(ends, len),
+        Some(twice) => some_twice(ends, twice, len),
+    }
+}
+
+/// The place of this index twice, or behind the last, all of them.
+fn some_twice(ends: std::ops::Range<usize>, index: usize, len: usize) -> Cuts {
+    match index < ends.len() {
+        true => Cuts::new([ends.start + index; 2], len),
+        false => Cuts::new(ends.clone().chain(ends), len),
+    }
+}
+
+/// Some sets that are run and counted together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The name, for people and for JSON.
+    pub name: &'static str,
+    /// The sets.
+    pub sets: Vec<Set>,
+}
+
+impl Part {
+    fn new(name: &'static str, sets: impl IntoIterator<Item = Set>) -> Self {
+        Self { name, sets: sets.into_iter().collect() }
+    }
+
+    /// How many cases there are.
+    pub fn cases(&self) -> u64 {
+        self.sets.iter().map(Set::cases).sum()
+    }
+}
+
+/// What `check` covers by default: [`plan`], every question.
+pub fn quick() -> Vec<Part> {
+    let (short, crossing): (Vec<_>, Vec<_>) = plan().into_iter().partition(|strings| strings.len <= 4);
+    vec![
+        Part::new("short strings, every question", short.into_iter().map(|strings| alone(strings, Ask::Everything))),
+        Part::new("strings across block edges", crossing.into_iter().map(|strings| alone(strings, Ask::Bytes))),
+    ]
+}
+
+/// What `check --deep` covers.
+pub fn deep() -> Vec<Part> {
+    let mut parts = quick();
+    parts.push(Part::new("long strings", (6..=7).map(|len| alone(Block { len, offset: 0 }, Ask::Answers))));
+    parts.push(Part::new("surroundings", surroundings()));
+    parts.push(Part::new("behind whole blocks", behind_whole_blocks()));
+    parts.push(Part::new("every way cut", every_way_cut()));
+    parts.push(Part::new("every cut", every_single_cut()));
+    parts.push(Part::new("alignments", alignments()));
+    parts
+}
+
+fn alone(strings: Block, ask: Ask) -> Set {
+    Set { strings, before: Filler::Ascii, behind: None, ask }
+}
+
+/// Up to length 4: each filler before with each behind, and with nothing behind but for ASCII, which the quick plan has.
+/// Length 5: the same filler at both sides.
+fn surroundings() -> Vec<Set> {
+    let mut sets = Vec::new();
+    for offset in 0..64 {
+        for before in Filler::ALL {
+            let set = |len, behind| Set { strings: Block { len, offset }, before, behind, ask: Ask::Answers };
+            for len in 0..=4 {
+                sets.extend(Filler::ALL.map(|behind| set(len, Some(behind))));
+                sets.extend((before != Filler::Ascii).then(|| set(len, None)));
+            }
+            sets.push(set(5, Some(before)));
+        }
+    }
+    sets
+}
+
+fn behind_whole_blocks() -> Vec<Set> {
+    let mut sets = Vec::new();
+    for offset in 64..128 {
+        for before in Filler::ALL {
+            let set = |len, behind| Set { strings: Block { len, offset }, before, behind, ask: Ask::Answers };
+            sets.extend((0..=4).flat_map(|len| [set(len, None), set(len, Some(before))]));
+        }
+    }
+    sets
+}
+
+fn every_way_cut() -> Vec<Set> {
+    let mut sets = Vec::new();
+    for offset in [0, 1, 15, 16, 31, 32, 60, 61, 62, 63, 64, 65] {
+        for behind in [None, Some(Filler::Ascii)] {
+            sets.extend((0..=4).map(|len| Set { behind, ..alone(Block { len, offset }, Ask::EveryWayCut) }));
+        }
+    }
+    sets
+}
+
+/// Length 5 alone and where chunks cross 64; up to length 3 in every surrounding at every offset.
+fn every_single_cut() -> Vec<Set> {
+    let mut sets: Vec<Set> =
+        [0].into_iter().chain(59..=64).map(|offset| alone(Block { len: 5, offset }, Ask::EveryCut)).collect();
+    for offset in 0..64 {
+        for before in Filler::ALL {
+            let strings = (1..=3).map(|len| Block { len, offset });
+            sets.extend(strings.map(|strings| Set { strings, before, behind: Some(before), ask: Ask::EveryCut }));
+        }
+    }
+    sets
+}
+
+/// Alone, and with whole blocks before and behind.
+fn alignments() -> Vec<Set> {
+    let settings = [(0, None), (64, None), (0, Some(Filler::Ascii))];
+    let sets = settings.into_iter().flat_map(|(offset, behind)| {
+        (0..=3).map(move |len| Set { behind, ..alone(Block { len, offset }, Ask::Placement) })
+    });
+    sets.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::utf8::ByteClass;
+    use std::collections::BTreeSet;
+
+    fn every_setting() -> impl Iterator<Item = (Filler, Option<Filler>)> {
+        let behind = || Filler::ALL.map(Some).into_iter().chain([None]);
+        Filler::ALL.into_iter().flat_map(move |before| behind().map(move |behind| (before, behind)))
+    }
+
+    #[test]
+    fn a_set_holds_every_class_string_once_at_its_offset() {
+        for (before, behind) in every_setting() {
+            for offset in [0, 1, 2, 3, 5, 16, 63, 127] {
+                let set = Set { strings: Block { len: 2, offset }, before, behind, ask: Ask::Answers };
+                let mut writer = set.writer();
+                let mut seen = BTreeSet::new();
+                for index in 0..set.strings.count() {
+                    let bytes = writer.write(index);
+                    assert_eq!(bytes.len(), offset + 2 + if behind.is_some() { Set::BEHIND } else { 0 });
+                    seen.insert([bytes[offset], bytes[offset + 1]].map(ByteClass::of));
+                }
+                assert_eq!(seen.len(), 13 * 13);
+            }
+        }
+    }
+
+    #[test]
+    fn a_filler_comes_in_all_its_forms() {
+        for filler in [Filler::Valid, Filler::IllFormed] {
+            let strings = Block { len: 2, offset: 9 };
+            let mut writer = Set { strings, before: filler, behind: Some(filler), ask: Ask::Answers }.writer();
+            let written = (0..strings.count()).map(|index| {
+                let bytes = writer.write(index);
+                (bytes[..9].to_vec(), bytes[11..].to_vec())
+            });
+            let (before, behind): (BTreeSet<_>, BTreeSet<_>) = written.unzip();
+            assert_eq!((before.len(), behind.len()), (filler.turns(), filler.turns()));
+        }
+    }
+
+    /// The cuts of all cases of one string.
+    fn cuts(ask: Ask, len: u32, offset: usize) -> Vec<Vec<usize>> {
+        let set = Set { strings: Block { len, offset }, before: Filler::Ascii, behind: Some(Filler::Ascii), ask };
+        let mut all = Vec::new();
+        set.writer().each(7, |case| all.push(case.cuts().offsets().to_vec()));
+        assert_eq!(all.len() as u64, ask.variants(len));
+        all
+    }
+
+    #[test]
+    fn every_cut_occurs_once() {
+        for (len, offset) in [(0, 0), (1, 5), (4, 61), (5, 0)] {
+            let ends = offset..offset + len as usize + 1;
+            let all: Vec<usize> = ends.clone().collect();
+            let mut doubled: Vec<Vec<usize>> = ends.clone().map(|cut| vec![cut; 2]).collect();
+            doubled.push(ends.clone().flat_map(|cut| [cut; 2]).collect());
+
+            let every_way: BTreeSet<_> = cuts(Ask::EveryWayCut, len, offset).into_iter().collect();
+            let subsets = (0..1u32 << all.len()).map(|subset| {
+                all.iter().enumerate().filter(|(at, _)| subset >> at & 1 == 1).map(|(_, &cut)| cut).collect()
+            });
+            let expected: BTreeSet<Vec<usize>> = subsets.chain(doubled.iter().cloned()).collect();
+            assert_eq!(every_way, expected);
+            // With one place to cut, "all twice" is "each twice".
+            assert_eq!(expected.len() as u64, Ask::EveryWayCut.variants(len) - u64::from(len == 0));
+
+            let every: BTreeSet<_> = cuts(Ask::EveryCut, len, offset).into_iter().collect();
+            let singles = ends.map(|cut| vec![cut]).chain([all]);
+            assert_eq!(every, singles.chain(doubled).collect());
+        }
+    }
+
+    #[test]
+    fn every_alignment_occurs_with_both_margins() {
+        let set = Set { ask: Ask::Placement, ..alone(Block { len: 1, offset: 64 }, Ask::Placement) };
+        let mut seen = BTreeSet::new();
+        set.writer().each(0, |case| assert!(seen.insert(case.placement())));
+        assert_eq!(seen, (0..64).flat_map(|at| [(at, false), (at, true)]).collect());
+    }
+
+    #[test]
+    fn no_set_of_the_deep_plan_stands_twice() {
+        let parts = deep();
+        let mut seen: Vec<Set> = Vec::new();
+        for set in parts.iter().flat_map(|part| &part.sets) {
+            assert!(!seen.contains(set), "{set:?}");
+            seen.push(*set);
+        }
+        let quick: u64 = quick().iter().map(Part::cases).sum();
+        assert_eq!(quick, parts[0].cases() + parts[1].cases());
+        let up_to_4 = (0..=4).map(|len| 13u64.pow(len)).sum::<u64>();
+        let surroundings = parts.iter().find(|part| part.name == "surroundings").unwrap();
+        assert_eq!(surroundings.cases(), 64 * (3 * 13u64.pow(5) + 11 * up_to_4));
+    }
+
+    #[test]
+    fn the_deep_plan_is_what_it_says() {
+        let sets: Vec<Set> = deep().into_iter().flat_map(|part| part.sets).collect();
+        for len in 0..=7 {
+            assert!(sets.iter().any(|set| set.strings == Block { len, offset: 0 } && set.ask <= Ask::Answers));
+        }
+        for offset in 0..64 {
+            for filler in Filler::ALL {
+                let around = |len| Set {
+                    strings: Block { len, offset },
+                    before: filler,
+                    behind: Some(filler),
+                    ask: Ask::Answers,
+                };
+                assert!((0..=5).all(|len| sets.contains(&around(len))));
+                assert!((1..=3).all(|len| sets.contains(&Set { ask: Ask::EveryCut, ..around(len) })));
+            }
+        }
+        for offset in [0].into_iter().chain(59..=64) {
+            assert!(sets.contains(&alone(Block { len: 5, offset }, Ask::EveryCut)));
+        }
+    }
+}

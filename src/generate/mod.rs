@@ -1,0 +1,12 @@
+//! Where cases come from: class strings, fragments of text and faults, structured inputs, seeds, published vectors.
+
+#[cfg(feature = "check")]
+pub mod artifact;
+pub mod classes;
+pub mod fragments;
+#[cfg(feature = "arbitrary")]
+pub mod mutate;
+pub mod seeds;
+#[cfg(feature = "arbitrary")]
+pub mod structured;
+pub mod vectors;

@@ -1,0 +1,368 @@
+//! Changes to an input that keep it near what it was in terms of UTF-8: characters, faults, blocks and cuts.
+//!
+//! A byte mutator spends its time on inputs that fail at their first byte. These changes know where a sequence begins
+//! and what it may be turned into, and move it across block edges. They know nothing of decoders.
+
+use crate::case::Cuts;
+use crate::case::rng::Dice;
+use crate::case::trailer::CutInput;
+use crate::generate::structured::{Structured, segment};
+use crate::spec::model::{announced_len, payload, push_form, push_generalised};
+use crate::utf8::{BYTE_ORDER_MARK, ByteClass, REPLACEMENT, is_continuation};
+use arbitrary::Unstructured;
+use core::ops::Range;
+
+/// Changes `bytes`; at most `most` bytes come of it, and the same for the same seed.
+pub fn mutate(bytes: &mut Vec<u8>, most: usize, seed: u32) {
+    let mut dice = Dice::new(seed.into());
+    change(bytes, &mut dice);
+    bytes.truncate(most);
+}
+
+/// Cuts a long input as [`mutate`] does most often, for a mutator that does not.
+pub fn shorten(bytes: &mut Vec<u8>, seed: u32) {
+    if bytes.len() > MUCH {
+        keep_window(bytes, &mut Dice::new(seed.into()));
+    }
+}
+
+/// As [`mutate`], for a file of the target `streaming`: changes the bytes, the cuts, or both.
+pub fn mutate_cut(file: &mut Vec<u8>, most: usize, seed: u32) {
+    let mut dice = Dice::new(seed.into());
+    let CutInput { bytes, cuts } = CutInput::parse(file);
+    let mut bytes = bytes.to_vec();
+    if !dice.one_in(3) {
+        change(&mut bytes, &mut dice);
+    }
+    // Room for the trailer.
+    bytes.truncate(most.saturating_sub(2 * Cuts::MOST + 1));
+    let cuts = if dice.one_in(3) { cuts } else { recut(&bytes, &cuts, &mut dice) };
+    let cuts = Cuts::new(cuts.offsets().iter().copied(), bytes.len());
+    *file = CutInput::compose(&bytes, &cuts);
+    file.truncate(most);
+}
+
+/// The start of one input and the end of another, with the second most often where it was in its block.
+pub fn cross(first: &[u8], second: &[u8], most: usize, seed: u32) -> Vec<u8> {
+    const BLOCK: usize = 64;
+    let mut dice = Dice::new(seed.into());
+    let mut out = first[..dice.below(first.len() + 1)].to_vec();
+    let from = dice.below(second.len() + 1);
+    if !dice.one_in(4) {
+        let padding = (from + BLOCK - out.len() % BLOCK) % BLOCK;
+        out.resize(out.len() + padding, b'a');
+    }
+    out.extend_from_slice(&second[from..]);
+    out.truncate(most);
+    out
+}
+
+type Change = fn(&mut Vec<u8>, &mut Dice);
+
+/// The changes; those that stand twice are made twice as often.
+const CHANGES: [Change; 22] = [
+    swap_class,
+    swap_class,
+    spell_overlong,
+    spell_surrogate,
+    truncate_sequence,
+    truncate_sequence,
+    duplicate,
+    remove,
+    move_to_edge,
+    move_to_edge,
+    move_to_edge,
+    isolate,
+    isolate,
+    change_width,
+    insert_segments,
+    insert_segments,
+    insert_segments,
+    end_early,
+    end_early,
+    start_late,
+    mark_start,
+    start_anew,
+];
+
+fn change(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    if bytes.len() > MUCH && !dice.one_in(64) {
+        keep_window(bytes, dice);
+    }
+    loop {
+        match bytes[..] {
+            // What libFuzzer starts from where there is no corpus: much at once.
+            [b'\n'] => *bytes = Structured::dense(dice.next()).0,
+            [] => *bytes = Structured::small(dice.next()).0,
+            _ => dice.choose(CHANGES)(bytes, dice),
+        }
+        if dice.one_in(2) {
+            break;
+        }
+    }
+    if dice.one_in(512) && !bytes.is_empty() {
+        lengthen(bytes, dice);
+    }
+}
+
+/// Long inputs show some things, but cost so much that most mutants are shorter than this.
+const MUCH: usize = 128;
+
+/// A few blocks of the input remain, where they were in their block.
+fn keep_window(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    const BLOCK: usize = 64;
+    let start = BLOCK * dice.below(bytes.len() / BLOCK);
+    bytes.drain(..start);
+    bytes.truncate(1 + dice.below(MUCH));
+}
+
+/// The sequence at a place: back to its lead, and as far as the lead announces and continuation bytes go.
+fn sequence(bytes: &[u8], at: usize) -> Range<usize> {
+    let back = bytes[..at].iter().rev().take(5).take_while(|&&byte| is_continuation(byte)).count();
+    let is_inside = bytes.get(at).is_some_and(|&byte| is_continuation(byte));
+    let lead = at.checked_sub(back + 1).filter(|_| is_inside);
+    let start = lead.filter(|&lead| announced_len(bytes[lead]) > back + 1).unwrap_or(at);
+    let announced = bytes.get(start).map_or(0, |&byte| announced_len(byte));
+    let rest = bytes[start..].iter().skip(1).take(announced.saturating_sub(1));
+    start..(start + 1 + rest.take_while(|&&byte| is_continuation(byte)).count()).min(bytes.len())
+}
+
+/// A sequence picked at random, most often one that is not ASCII.
+fn some_sequence(bytes: &[u8], dice: &mut Dice) -> Range<usize> {
+    const FAR: usize = 256;
+    let at = dice.below(bytes.len());
+    let near = bytes[at..].iter().take(FAR).position(|byte| !byte.is_ascii());
+    sequence(bytes, if dice.one_in(8) { at } else { at + near.unwrap_or(0) })
+}
+
+fn replace(bytes: &mut Vec<u8>, range: Range<usize>, by: &[u8]) {
+    bytes.splice(range, by.iter().copied());
+}
+
+/// A byte becomes one of another class, often a bound of it.
+#[allow(clippy::ptr_arg, reason = "one of the changes")]
+fn swap_class(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let at = some_sequence(bytes, dice);
+    let at = at.start + dice.below(at.len() + 1);
+    let (first, last) = dice.choose(ByteClass::BOUNDS);
+    let between = first + dice.below(usize::from(last - first) + 1) as u8;
+    if let Some(byte) = bytes.get_mut(at) {
+        *byte = dice.choose([first, last, between]);
+    }
+}
+
+/// A sequence becomes a longer form of its code point.
+fn spell_overlong(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let range = some_sequence(bytes, dice);
+    let len = (range.len() + 1 + dice.below(2)).clamp(2, 6);
+    let mut form = Vec::new();
+    push_form(payload(&bytes[range.clone()]), len, &mut form);
+    replace(bytes, range, &form);
+}
+
+/// A sequence becomes a surrogate, or two.
+fn spell_surrogate(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    const BOUNDS: [u32; 6] = [0xD800, 0xDB7F, 0xDBFF, 0xDC00, 0xDF00, 0xDFFF];
+    let range = some_sequence(bytes, dice);
+    let mut form = Vec::new();
+    for _ in 0..1 + dice.below(2) {
+        push_generalised(dice.choose(BOUNDS), &mut form);
+    }
+    replace(bytes, range, &form);
+}
+
+/// A sequence loses its last bytes, with what follows moved up or ASCII in their place.
+fn truncate_sequence(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let range = some_sequence(bytes, dice);
+    let lost = 1 + dice.below(range.len().saturating_sub(1));
+    let kept = (range.end - lost.min(range.len())).max(range.start);
+    let padding = vec![b'a'; range.end - kept];
+    replace(bytes, kept..range.end, if dice.one_in(2) { &padding } else { &[] });
+}
+
+/// A few sequences again, behind themselves or elsewhere.
+fn duplicate(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let first = some_sequence(bytes, dice);
+    let end = (first.end + dice.below(8)).min(bytes.len());
+    let copy = bytes[first.start..end].repeat(1 + dice.below(3));
+    let to = if dice.one_in(2) { end } else { dice.below(bytes.len() + 1) };
+    replace(bytes, to..to, &copy);
+}
+
+fn remove(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let first = some_sequence(bytes, dice);
+    let end = (first.end + dice.below(16)).min(bytes.len());
+    replace(bytes, first.start..end, &[]);
+}
+
+/// ASCII before a sequence moves it to a block edge, up to four bytes before it, or one behind.
+fn move_to_edge(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    const EDGES: [usize; 8] = [16, 16, 32, 32, 64, 64, 64, 256];
+    let at = some_sequence(bytes, dice).start;
+    let edge = dice.choose(EDGES);
+    let target = at.next_multiple_of(edge) + edge + 1 - dice.below(6);
+    let padding = (target - at) % edge;
+    // What stood in the way may go, so that inputs do not only grow.
+    let before = bytes[..at].iter().rev().take_while(|byte| byte.is_ascii()).count();
+    let taken = if dice.one_in(2) { before.min(edge - padding) } else { 0 };
+    let padding = if taken == edge - padding { 0 } else { padding + taken };
+    replace(bytes, at - taken..at, &vec![b'a'; padding]);
+}
+
+/// Nothing remains but one sequence, or a few, at a block edge, with ASCII before and perhaps behind.
+fn isolate(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let first = some_sequence(bytes, dice);
+    let end = (first.end + if dice.one_in(2) { 0 } else { dice.below(6) }).min(bytes.len());
+    let kept = bytes[first.start..end].to_vec();
+    let before = dice.choose([0, 16, 32, 64]) + dice.choose([0, 0, 0, 64]);
+    let behind = dice.choose([0, 0, 1, 16, 64, 128]);
+    bytes.clear();
+    bytes.resize((before + 1usize).saturating_sub(dice.below(6)), b'a');
+    bytes.extend(kept);
+    bytes.resize(bytes.len() + behind, b'a');
+}
+
+/// The input starts with what is treated apart at the start of a text.
+fn mark_start(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    const MARKS: [&[u8]; 5] = [BYTE_ORDER_MARK, BYTE_ORDER_MARK, REPLACEMENT, b"\xFF\xFE", b"\xEF\xBB"];
+    replace(bytes, 0..0, dice.choose(MARKS));
+}
+
+/// A sequence again and again, until the next one stands at the end of a large buffer, or near it.
+fn lengthen(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let range = some_sequence(bytes, dice);
+    let target = dice.choose([512, 1024, 2048, 4096, 8192]) + 1 - dice.below(6);
+    let run = if dice.one_in(2) { b"a".to_vec() } else { bytes[range.clone()].to_vec() };
+    let missing = target.saturating_sub(range.end);
+    let filling: Vec<u8> = run.iter().copied().cycle().take(missing).collect();
+    replace(bytes, range.end..range.end, &filling);
+}
+
+/// A character of another width, with ASCII behind it put in or taken out to keep the length.
+fn change_width(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    const CHARACTERS: [u32; 8] = [0x61, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFD, 0x1_0000, 0x10_FFFF];
+    let range = some_sequence(bytes, dice);
+    let mut form = Vec::new();
+    push_generalised(dice.choose(CHARACTERS), &mut form);
+    let ascii =
+        bytes[range.end..].iter().take(form.len().saturating_sub(range.len())).take_while(|byte| byte.is_ascii());
+    let end = range.end + ascii.count();
+    form.resize(form.len().max(end - range.start), b'a');
+    replace(bytes, range.start..end, &form);
+}
+
+/// Segments as of structured inputs, at any place.
+fn insert_segments(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let mut entropy = [0; 64];
+    dice.fill(&mut entropy);
+    let mut u = Unstructured::new(&entropy);
+    let at = if dice.one_in(3) { bytes.len() } else { some_sequence(bytes, dice).start };
+    let rest = bytes.split_off(at);
+    for _ in 0..1 + dice.below(3) {
+        // Where entropy runs out, nothing more is put in.
+        let _ = segment(&mut u, bytes);
+    }
+    bytes.extend(rest);
+}
+
+/// The input ends inside a sequence, or behind it.
+fn end_early(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let range = some_sequence(bytes, dice);
+    bytes.truncate(range.start + 1 + dice.below(range.len()));
+}
+
+/// The input begins inside a sequence, or before it.
+fn start_late(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let range = some_sequence(bytes, dice);
+    bytes.drain(..range.start + dice.below(range.len() + 1));
+}
+
+fn start_anew(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let seed = dice.next();
+    let Structured(anew) = match dice.below(64) {
+        0 => Structured::dense(seed),
+        1..=8 => Structured::seeded(seed),
+        _ => Structured::small(seed),
+    };
+    *bytes = anew;
+}
+
+/// Cuts inside sequences, every few bytes, twice at a place; or those there were, one moved.
+fn recut(bytes: &[u8], cuts: &Cuts, dice: &mut Dice) -> Cuts {
+    if bytes.is_empty() {
+        return Cuts::new((0..dice.below(3)).map(|_| 0), 0);
+    }
+    let near = some_sequence(bytes, dice);
+    match dice.below(4) {
+        0 => Cuts::new([near.start + dice.below(near.len() + 1)], bytes.len()),
+        1 => Cuts::new(near.start.saturating_sub(1)..near.start + 9, bytes.len()),
+        2 => {
+            let step = 1 + dice.below(65);
+            Cuts::new((1..=Cuts::MOST).map(|index| index * step).take_while(|&cut| cut < bytes.len()), bytes.len())
+        }
+        _ => {
+            let moved = dice.below(cuts.offsets().len() + 1);
+            let kept = cuts.offsets().iter().enumerate().filter(|(index, _)| *index != moved).map(|(_, &cut)| cut);
+            Cuts::new(kept.chain([near.end, near.end]).take(Cuts::MOST), bytes.len())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Contract, validity};
+    use crate::utf8::{Kind, Validity};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn it_keeps_to_the_bound_and_to_the_seed() {
+        for seed in 0..20_000 {
+            let Structured(bytes) = Structured::seeded(u64::from(seed) % 50);
+            for most in [0, 1, 7, 64, 4096] {
+                let mutated = |mutate: fn(&mut Vec<u8>, usize, u32)| {
+                    let mut bytes = bytes[..bytes.len().min(most)].to_vec();
+                    mutate(&mut bytes, most, seed);
+                    assert!(bytes.len() <= most);
+                    bytes
+                };
+                assert_eq!(mutated(mutate), mutated(mutate));
+                assert_eq!(mutated(mutate_cut), mutated(mutate_cut));
+                assert!(cross(&bytes, &bytes, most, seed).len() <= most);
+            }
+        }
+    }
+
+    #[test]
+    fn from_nothing_it_reaches_every_kind_of_error_near_every_edge() {
+        let mut reached = BTreeSet::new();
+        let mut bytes = Vec::new();
+        for seed in 0..200_000 {
+            mutate(&mut bytes, 4096, seed);
+            let Validity::Invalid(malformed) = validity(&Contract::STANDARD, &bytes) else { continue };
+            reached.insert((malformed.kind, malformed.valid_up_to.unwrap() % 64));
+        }
+        for kind in [Kind::Continuation, Kind::InvalidByte, Kind::Overlong(2), Kind::Overlong(3), Kind::Overlong(4)]
+            .into_iter()
+            .chain([Kind::Surrogate, Kind::TooLarge, Kind::TooShort, Kind::Incomplete])
+        {
+            for place in [0, 1, 15, 16, 31, 32, 61, 62, 63] {
+                assert!(reached.contains(&(Some(kind), place)), "{kind} at {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn cuts_fall_inside_sequences() {
+        let mut inside = 0;
+        let file = CutInput::compose("aé€😀".as_bytes(), &Cuts::NONE);
+        for seed in 0..1000 {
+            let mut file = file.clone();
+            mutate_cut(&mut file, 4096, seed);
+            let CutInput { bytes, cuts } = CutInput::parse(&file);
+            inside +=
+                usize::from(cuts.offsets().iter().any(|&cut| bytes.get(cut).is_some_and(|&b| is_continuation(b))));
+        }
+        assert!(inside > 200, "{inside}");
+    }
+}

@@ -1,0 +1,319 @@
+//! Structured inputs: segments of text and of faults, laid across block edges, drawn with `arbitrary`.
+
+use crate::case::rng::Dice;
+use crate::spec::model::{push_form, push_generalised};
+use arbitrary::{Arbitrary, Result, Unstructured};
+use core::fmt;
+
+/// A byte string made of segments; at most about [`Structured::LONGEST`] bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Structured(pub Vec<u8>);
+
+impl Structured {
+    /// No segment is added beyond so many bytes, but for the few inputs that are [long](Self::LONG) on purpose.
+    pub const LONGEST: usize = 600;
+    /// About how long a long input is at the most.
+    pub const LONG: usize = 3 * 8192;
+
+    /// The input drawn with the numbers of this seed.
+    pub fn seeded(seed: u64) -> Self {
+        let mut entropy = [0; 160];
+        Dice::new(seed).fill(&mut entropy);
+        let len = 8 + (seed.wrapping_mul(37) % (entropy.len() as u64 - 8)) as usize;
+        // Drawing fails only where entropy runs out, and every segment is optional.
+        Self::arbitrary(&mut Unstructured::new(&entropy[..len])).unwrap_or(Self(Vec::new()))
+    }
+}
+
+/// Inputs that are not for `Arbitrary`: much shorter, or with far more in them.
+impl Structured {
+    /// One segment, or two or three.
+    pub fn small(seed: u64) -> Self {
+        let mut dice = Dice::new(seed);
+        let segments = 1 + dice.below(2) + dice.below(2);
+        Self::of_segments(&mut dice, segments)
+    }
+
+    /// Some hundred segments, so that every kind of fault is likely among them.
+    pub fn dense(seed: u64) -> Self {
+        const SEGMENTS: usize = 160;
+        Self::of_segments(&mut Dice::new(seed), SEGMENTS)
+    }
+
+    fn of_segments(dice: &mut Dice, segments: usize) -> Self {
+        let mut bytes = Vec::new();
+        for _ in 0..segments {
+            let mut entropy = [0; 32];
+            dice.fill(&mut entropy);
+            add(&mut Unstructured::new(&entropy), &mut bytes, segment);
+        }
+        Self(bytes)
+    }
+}
+
+impl fmt::Debug for Structured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b\"{}\"", self.0.escape_ascii())
+    }
+}
+
+impl<'a> Arbitrary<'a> for Structured {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let mut bytes = Vec::new();
+        if u.ratio(1, 128).unwrap_or(false) {
+            add(u, &mut bytes, long);
+        }
+        if u.ratio(1, 64).unwrap_or(false) {
+            add(u, &mut bytes, many);
+        }
+        let longest = bytes.len() + Self::LONGEST;
+        // One in four: text without a fault but one, at the very end.
+        let fault_at_end = u.ratio(1, 4).unwrap_or(false);
+        let segments = if fault_at_end { u.int_in_range(0..=6).unwrap_or(0) } else { usize::MAX };
+        let mut count = 0;
+        while !u.is_empty() && bytes.len() < longest && count < segments {
+            count += 1;
+            add(u, &mut bytes, if fault_at_end { text_segment } else { segment });
+        }
+        if fault_at_end {
+            add(u, &mut bytes, fault_at_the_end);
+        }
+        Ok(Self(bytes))
+    }
+}
+
+/// Adds a segment, or nothing where entropy runs out.
+fn add(u: &mut Unstructured<'_>, out: &mut Vec<u8>, segment: fn(&mut Unstructured<'_>, &mut Vec<u8>) -> Result<()>) {
+    let start = out.len();
+    if segment(u, out).is_err() {
+        out.truncate(start);
+    }
+}
+
+fn text_segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    match u.int_in_range(0..=3)? {
+        0 => ascii(u, out)?,
+        1 => to_edge(u, out)?,
+        _ => text(u, out)?,
+    }
+    Ok(())
+}
+
+/// A fault with nothing behind it; most often a character cut short.
+fn fault_at_the_end(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    if u.ratio(2, 3)? { truncated(u, out) } else { fault(u, out) }
+}
+
+/// Text, a fault, or what moves the next one across a block edge.
+pub(super) fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    match u.int_in_range(0..=10)? {
+        0 => ascii(u, out)?,
+        1 | 2 => to_edge(u, out)?,
+        3 | 4 => text(u, out)?,
+        5..=8 => fault(u, out)?,
+        9 => enclosed(u, out)?,
+        _ => {
+            let len = u.int_in_range(1..=6)?;
+            out.extend_from_slice(u.bytes(len)?);
+        }
+    }
+    Ok(())
+}
+
+/// ASCII by which formats on top of UTF-8 change their state, and the bounds of the class.
+const SYNTAX: &[u8] = b"\0\t\n\r \"%&'/<=>[\\]{}\x7F";
+
+fn filler(len: usize, out: &mut Vec<u8>) {
+    out.resize(out.len() + len, b'a');
+}
+
+/// A run of one letter, or now and then of what means something to a format.
+fn ascii(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let byte = if u.ratio(1, 4)? { *u.choose(SYNTAX)? } else { b'a' };
+    let len = u.int_in_range(1..=20)?;
+    out.resize(out.len() + len, byte);
+    Ok(())
+}
+
+/// A fault or text between two bytes that mean something to a format.
+fn enclosed(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let byte = *u.choose(SYNTAX)?;
+    out.push(byte);
+    if u.ratio(1, 4)? {
+        text(u, out)?
+    } else {
+        fault(u, out)?
+    };
+    out.push(byte);
+    Ok(())
+}
+
+/// One character again and again to the end of a large buffer, something there, and the same once more.
+fn long(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let edge = *u.choose(&[1024, 4096, 8192])?;
+    let mut character = Vec::new();
+    if u.ratio(1, 2)? {
+        text(u, &mut character)?
+    } else {
+        filler(1, &mut character)
+    };
+    for _ in 0..2 {
+        let end = out.len() + edge - u.int_in_range(0..=5)?;
+        while out.len() < end {
+            out.extend_from_slice(&character[..character.len().min(end - out.len())]);
+        }
+        if u.ratio(1, 2)? {
+            text(u, out)?
+        } else {
+            fault(u, out)?
+        };
+    }
+    let end = out.len() + edge;
+    filler(end.saturating_sub(out.len()), out);
+    Ok(())
+}
+
+/// ASCII up to a block edge, or up to four bytes before it, or one behind.
+fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let edge = *u.choose(&[16, 32, 64, 64, 128, 256])?;
+    let short = u.int_in_range(0..=5)?;
+    let target = (out.len() + 5).next_multiple_of(edge) + 1 - short;
+    filler(target.saturating_sub(out.len()), out);
+    Ok(())
+}
+
+/// One fault again and again, as often as some counter may count, or once more or less.
+fn many(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let mut one = Vec::new();
+    fault(u, &mut one)?;
+    let times = *u.choose(&[16, 32, 64, 128, 256, 256])? + 1 - u.int_in_range(0..=2)?;
+    (0..times).for_each(|_| out.extend_from_slice(&one));
+    Ok(())
+}
+
+/// One to twelve characters of one width, often at the bounds of the width.
+fn text(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let (first, last) = *u.choose(&RANGES)?;
+    for _ in 0..u.int_in_range(1..=12)? {
+        push_generalised(scalar(u, first, last)?, out);
+    }
+    Ok(())
+}
+
+/// The scalar values by width and by lead byte, and code points with a history of special treatment.
+pub(super) const RANGES: [(u32, u32); 13] = [
+    (0x00, 0x7F),
+    (0x80, 0x7FF),
+    (0x800, 0xFFF),
+    (0x1000, 0xCFFF),
+    (0xD000, 0xD7FF),
+    (0xE000, 0xFFFF),
+    (0x1_0000, 0x3_FFFF),
+    (0x4_0000, 0xF_FFFF),
+    (0x10_0000, 0x10_FFFF),
+    (0xFEFF, 0xFEFF),
+    (0xFFFD, 0xFFFF),
+    (0x1_F600, 0x1_F64F),
+    (0x300, 0x303),
+];
+
+pub(super) fn scalar(u: &mut Unstructured<'_>, first: u32, last: u32) -> Result<u32> {
+    Ok(match u.int_in_range(0..=3)? {
+        0 => first,
+        1 => last,
+        _ => u.int_in_range(first..=last)?,
+    })
+}
+
+/// One ill-formed shape, and sometimes a character behind it.
+fn fault(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    match u.int_in_range(0..=8)? {
+        0 => truncated(u, out)?,
+        1 => overlong(u, out)?,
+        2 => push_generalised(scalar(u, 0xD800, 0xDFFF)?, out),
+        3 => {
+            push_generalised(scalar(u, 0xD800, 0xDBFF)?, out);
+            push_generalised(scalar(u, 0xDC00, 0xDFFF)?, out);
+        }
+        4 => push_generalised(scalar(u, 0x11_0000, 0x1F_FFFF)?, out),
+        5 => push_generalised(scalar(u, 0x20_0000, 0x7FFF_FFFF)?, out),
+        6 => {
+            let count = u.int_in_range(1..=5)?;
+            out.extend((0..count).map(|index| 0x80 + 0x15 * index));
+        }
+        7 => out.push(*u.choose(&[0xC0, 0xC1, 0xF5, 0xF7, 0xF8, 0xFC, 0xFE, 0xFF, 0x80, 0xBF])?),
+        _ => {
+            // A lead byte, its second byte just outside or inside its range, and as many continuations as announced.
+            out.push(*u.choose(&[0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4])?);
+            out.push(*u.choose(&[0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0])?);
+            let count = u.int_in_range(0..=3)?;
+            out.extend((0..count).map(|index| 0x80 + 0x1F * index));
+        }
+    }
+    if u.ratio(1, 4)? {
+        out.push(b'a');
+    }
+    Ok(())
+}
+
+/// A character without its last bytes.
+fn truncated(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let (first, last) = *u.choose(&RANGES[1..9])?;
+    let start = out.len();
+    push_generalised(scalar(u, first, last)?, out);
+    let whole = out.len() - start;
+    out.truncate(start + u.int_in_range(1..=whole - 1)?);
+    Ok(())
+}
+
+/// A code point in a longer form than it needs.
+fn overlong(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let (len, last) = *u.choose(&[(2, 0x7F), (3, 0x7FF), (4, 0xFFFF), (5, 0x1F_FFFF), (6, 0x3FF_FFFF)])?;
+    let code_point = scalar(u, 0, last)?;
+    push_form(code_point, len, out);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Contract, validity};
+    use crate::utf8::Validity;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn every_kind_valid_text_and_block_edges_are_drawn() {
+        let mut kinds = BTreeMap::new();
+        let mut across_edge = 0;
+        let mut long = 0;
+        for seed in 0..20_000 {
+            let Structured(bytes) = Structured::seeded(seed);
+            assert!(bytes.len() < Structured::LONG + Structured::LONGEST + 3000);
+            long += usize::from(bytes.len() > 8192);
+            match validity(&Contract::STANDARD, &bytes) {
+                Validity::Valid => *kinds.entry("valid").or_insert(0) += 1,
+                Validity::Invalid(malformed) => {
+                    *kinds.entry(malformed.kind.unwrap().name()).or_insert(0) += 1;
+                    across_edge += usize::from((61..=64).contains(&(malformed.valid_up_to.unwrap() % 64)));
+                }
+            }
+        }
+        for kind in [
+            "valid",
+            "continuation",
+            "invalid-byte",
+            "overlong-2",
+            "overlong-3",
+            "overlong-4",
+            "surrogate",
+            "too-large",
+            "too-short",
+            "incomplete",
+        ] {
+            assert!(kinds.get(kind).is_some_and(|&count| count > 100), "{kind}: {kinds:?}");
+        }
+        assert!(across_edge > 500, "{across_edge}");
+        assert!((50..400).contains(&long), "{long}");
+        assert_eq!(Structured::seeded(7), Structured::seeded(7));
+    }
+}

@@ -1,0 +1,232 @@
+//! A grammar's rows compiled into a table, for those who read very much: the same ill-formed units as [`units`],
+//! sooner.
+//!
+//! A state is the set of rows that the bytes since the last boundary begin, so the table follows from the rows alone.
+//! What an error is, and how long, comes from `model`: asked once for each state and byte where maximal subparts
+//! or bytes are wanted, and at each error otherwise.
+//!
+//! The inner loop is written so that a fuzzer which traces integer comparisons finds none in it to trace: it goes by
+//! iterator and by tables of `bool`.
+//!
+//! [`units`]: crate::spec::model::units
+
+use crate::spec::grammar::{Form, Grammar};
+use crate::spec::model::{Reading, Unit, Units, fault};
+use crate::spec::policy::{Contract, UnitRule};
+use crate::utf8::Kind;
+
+/// A compiled grammar.
+#[derive(Clone, Debug)]
+pub struct Automaton {
+    /// For each state and byte the state reached.
+    next: Box<[[u8; 256]; 256]>,
+    /// For each state and byte that is refused the rule broken.
+    refused: Vec<[Kind; 256]>,
+    /// For each state how many bytes lie behind the last boundary.
+    depth: [u8; 256],
+    /// For each state whether a leading surrogate stands before these.
+    behind_lead: [bool; 256],
+    /// Whether every ASCII byte is a sequence of its own, and leads from one boundary to the next.
+    ascii_is_whole: bool,
+}
+
+/// The rows that the bytes since the last boundary begin, these bytes (any that lead here), and whether a leading
+/// surrogate stands before them.
+#[derive(Clone, Debug)]
+struct State {
+    rows: Vec<usize>,
+    bytes: Vec<u8>,
+    behind_lead: bool,
+}
+
+impl Automaton {
+    /// State 0 is a boundary between sequences, state 1 a boundary behind a leading surrogate, the last is refusal.
+    const REFUSED: u8 = u8::MAX;
+    const IS_REFUSED: [bool; 256] = {
+        let mut table = [false; 256];
+        table[Self::REFUSED as usize] = true;
+        table
+    };
+
+    /// Compiles the rows of a grammar.
+    pub fn of(grammar: &Grammar) -> Self {
+        let start = |behind_lead| State { rows: (0..grammar.rows.len()).collect(), bytes: Vec::new(), behind_lead };
+        let mut states = vec![start(false), start(true)];
+        let mut next = Box::new([[Self::REFUSED; 256]; 256]);
+        let mut refused = Vec::new();
+        while let Some(state) = states.get(refused.len()).cloned() {
+            let mut kinds = [Kind::Incomplete; 256];
+            for byte in 0..=u8::MAX {
+                let bytes = [&state.bytes[..], &[byte]].concat();
+                let reached = match state.step(grammar, &bytes) {
+                    None => {
+                        let previous = state.behind_lead.then_some(Form::LeadSurrogate);
+                        kinds[usize::from(byte)] = fault(grammar, &bytes, state.bytes.len(), previous);
+                        continue;
+                    }
+                    Some((rows, None)) => {
+                        let same = |other: &State| {
+                            (&other.rows, other.bytes.len(), other.behind_lead)
+                                == (&rows, bytes.len(), state.behind_lead)
+                        };
+                        states.iter().position(same).unwrap_or_else(|| {
+                            states.push(State { rows, bytes, behind_lead: state.behind_lead });
+                            states.len() - 1
+                        })
+                    }
+                    Some((_, Some(form))) => usize::from(form == Form::LeadSurrogate),
+                };
+                next[refused.len()][usize::from(byte)] = reached as u8;
+            }
+            refused.push(kinds);
+        }
+        let (mut depth, mut behind_lead) = ([0; 256], [false; 256]);
+        for (index, state) in states.iter().enumerate() {
+            depth[index] = state.bytes.len() as u8;
+            behind_lead[index] = state.behind_lead;
+        }
+        let ascii_is_whole = next[0][..0x80].iter().all(|&reached| reached == 0);
+        Self { next, refused, depth, behind_lead, ascii_is_whole }
+    }
+
+    /// What is left behind blocks of ASCII, where those say nothing.
+    #[inline]
+    fn skip_ascii<'a>(&self, mut rest: &'a [u8]) -> &'a [u8] {
+        const HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;
+        while self.ascii_is_whole
+            && let Some((block, behind)) = rest.split_first_chunk::<16>()
+            && u128::from_ne_bytes(*block) & HIGH_BITS == 0
+        {
+            rest = behind;
+        }
+        rest
+    }
+
+    /// Calls `found` with each ill-formed unit of `bytes` under this grammar and unit rule, in order.
+    pub fn ill_formed(&self, contract: &Contract, bytes: &[u8], mut found: impl FnMut(Unit)) {
+        const IS_BOUNDARY: [bool; 256] = {
+            let mut table = [false; 256];
+            table[0] = true;
+            table
+        };
+        let mut rest = self.skip_ascii(bytes).iter();
+        let mut state = 0;
+        while let Some(&byte) = rest.next() {
+            let reached = self.next[usize::from(state)][usize::from(byte)];
+            if !Self::IS_REFUSED[usize::from(reached)] {
+                state = reached;
+                if IS_BOUNDARY[usize::from(state)] {
+                    rest = self.skip_ascii(rest.as_slice()).iter();
+                }
+                continue;
+            }
+            let here = bytes.len() - rest.len() - 1;
+            let unit = self.refused_unit(contract, bytes, here, state);
+            found(unit);
+            rest = bytes[unit.range().end.min(bytes.len())..].iter();
+            state = 0;
+        }
+        // The end of the input inside a sequence; what other rules make of it may be several units.
+        let mut start = bytes.len() - usize::from(self.depth[usize::from(state)]);
+        while start < bytes.len() {
+            let unit = self.read_slowly(contract, bytes, start, state);
+            found(unit);
+            (start, state) = (unit.range().end, 0);
+        }
+    }
+
+    /// The first ill-formed unit of `bytes`: for those who read very many short strings.
+    pub fn first_ill_formed(&self, contract: &Contract, bytes: &[u8]) -> Option<Unit> {
+        let mut state = 0;
+        for (here, &byte) in bytes.iter().enumerate() {
+            let reached = self.next[usize::from(state)][usize::from(byte)];
+            if reached == Self::REFUSED {
+                return Some(self.refused_unit(contract, bytes, here, state));
+            }
+            state = reached;
+        }
+        let start = bytes.len() - usize::from(self.depth[usize::from(state)]);
+        (start < bytes.len()).then(|| self.read_slowly(contract, bytes, start, state))
+    }
+
+    /// The unit that ends before or with the byte at `here`, which this state refuses.
+    #[inline]
+    fn refused_unit(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Unit {
+        let matched = usize::from(self.depth[usize::from(state)]);
+        let start = here - matched;
+        let len = match contract.unit {
+            UnitRule::MaximalSubpart => matched.max(1),
+            UnitRule::Byte => 1,
+            _ => return self.read_slowly(contract, bytes, start, state),
+        };
+        let kind = self.refused[usize::from(state)][usize::from(bytes[here])];
+        Unit { start, len, reading: Reading::IllFormed { kind, incomplete: false } }
+    }
+
+    fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Unit {
+        let previous = self.behind_lead[usize::from(state)].then_some(Form::LeadSurrogate);
+        let nothing = Unit { start, len: bytes.len() - start, reading: Reading::WellFormed(0) };
+        Units::behind(contract, bytes, start, previous).next().unwrap_or(nothing)
+    }
+}
+
+impl State {
+    /// The rows that `bytes`, one byte more than this state's, still begin, and the form of the one they complete.
+    fn step(&self, grammar: &Grammar, bytes: &[u8]) -> Option<(Vec<usize>, Option<Form>)> {
+        let at = self.bytes.len();
+        let goes_on = |index: &usize| {
+            let row = &grammar.rows[*index];
+            let (first, last) = row.bytes[at];
+            let joins = grammar.pairs_join && row.form == Form::TrailSurrogate && self.behind_lead;
+            (first..=last).contains(&bytes[at]) && !joins
+        };
+        let rows: Vec<usize> = self.rows.iter().copied().filter(goes_on).collect();
+        let first = &grammar.rows[*rows.first()?];
+        let whole = (first.bytes.len() == bytes.len()).then_some(first.form);
+        Some((rows, whole))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::classes::strings::Block;
+    use crate::spec::grammar::ALL;
+    use crate::spec::model::{Reading, units};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes Miri too long")]
+    fn the_automaton_finds_the_errors_of_the_rows() {
+        for grammar in ALL {
+            let automaton = Automaton::of(grammar);
+            let rules = [UnitRule::MaximalSubpart, UnitRule::Byte, UnitRule::LeadAnnounced, UnitRule::Run];
+            let same = |bytes: &[u8]| {
+                rules.iter().for_each(|&unit| {
+                    let contract = Contract { grammar, unit, ..Contract::STANDARD };
+                    let mut found = Vec::new();
+                    automaton.ill_formed(&contract, bytes, |unit| found.push(unit));
+                    assert_eq!(automaton.first_ill_formed(&contract, bytes), found.first().copied(), "{bytes:02X?}");
+                    let ill_formed = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { .. });
+                    assert_eq!(
+                        found,
+                        units(&contract, bytes).filter(ill_formed).collect::<Vec<_>>(),
+                        "{contract}: {bytes:02X?}"
+                    );
+                })
+            };
+            for first in 0..=255 {
+                (0..=255).for_each(|second| same(&[first, second]));
+            }
+            // Whole blocks of one byte: only ASCII may be passed over.
+            (0..=255).for_each(|byte| same(&[byte; 40]));
+            let mut bytes = Vec::new();
+            for block in [Block { len: 3, offset: 0 }, Block { len: 4, offset: 0 }, Block { len: 2, offset: 7 }] {
+                for index in 0..block.count() {
+                    block.write(index, &mut bytes);
+                    same(&bytes);
+                    same(&[&bytes[..], b"\xED\xA0\x80\xED\xB0\x80 is a pair of three bytes each", &bytes].concat());
+                }
+            }
+        }
+    }
+}

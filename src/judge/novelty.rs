@@ -1,0 +1,145 @@
+//! Behaviour features: what an input exercises, in terms of the standard.
+//!
+//! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly tells inputs
+//! apart. What tells them apart is which classes of bytes meet, where in a block, which errors come of it, and which
+//! decoders answer alike. `.ci/report ablation` measures what each group of features is worth. Two more were tried and left
+//! out, since without them bugs were found sooner: the classes at both sides of a cut, and the position in a block of an
+//! error that is the only one and the last.
+
+use crate::judge::expect::Expectation;
+use crate::judge::laws::{Broken, Law};
+use crate::spec::Reading;
+use crate::utf8::{ByteClass, Kind};
+
+/// A group of features, with its name and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Group {
+    name: &'static str,
+    first: usize,
+    count: usize,
+}
+
+impl Group {
+    const fn behind(name: &'static str, before: Self, count: usize) -> Self {
+        Self { name, first: before.first + before.count, count }
+    }
+
+    /// The feature of this index in the group.
+    fn at(self, index: usize) -> usize {
+        self.first + index % self.count
+    }
+}
+
+const CLASSES: usize = ByteClass::COUNT;
+const KINDS: usize = Kind::ALL.len();
+const BLOCK: usize = 64;
+
+/// The positions in a block next to its edge, or to that of a half or a quarter, that are looked at.
+const EDGES: [usize; 10] = [0, 1, 2, 15, 16, 31, 32, 61, 62, 63];
+
+/// Each class at each place near a block edge, with the class at the place before it.
+const PAIRS: Group = Group { name: "pairs", first: 0, count: CLASSES * CLASSES * EDGES.len() };
+/// Each kind of error at each position in a block.
+const ERRORS: Group = Group::behind("errors", PAIRS, KINDS * BLOCK);
+/// Each kind of error next behind each other.
+const NEIGHBOURS: Group = Group::behind("neighbours", ERRORS, KINDS * KINDS);
+/// Each length within a block, well-formed or not.
+const LENGTHS: Group = Group::behind("lengths", NEIGHBOURS, 2 * BLOCK);
+/// How long the input is and how many errors it has, both to a power of two.
+const SIZES: Group = Group::behind("sizes", LENGTHS, 16 * 16);
+/// Which decoders break which law, with the first error; a hash.
+const OUTCOMES: Group = Group::behind("outcomes", SIZES, 512);
+const GROUPS: [Group; 6] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, SIZES, OUTCOMES];
+
+/// How many features there are; a multiple of eight.
+pub const FEATURES: usize = (OUTCOMES.first + OUTCOMES.count).next_multiple_of(8);
+
+/// The features seen so far.
+pub(super) struct Features {
+    /// One byte for each feature: 0 where it has not been seen.
+    seen: Box<[u8; FEATURES]>,
+    /// Which groups are looked at.
+    groups: [bool; GROUPS.len()],
+}
+
+impl Features {
+    pub(super) fn new() -> Self {
+        Self { seen: Box::new([0; FEATURES]), groups: [true; GROUPS.len()] }
+    }
+
+    /// Looks at no feature but those of these groups.
+    ///
+    /// # Errors
+    /// The names there are.
+    pub(super) fn only(&mut self, names: &[&str]) -> Result<(), Vec<&'static str>> {
+        if names.iter().any(|name| GROUPS.iter().all(|group| group.name != *name)) {
+            return Err(GROUPS.iter().map(|group| group.name).collect());
+        }
+        self.groups = GROUPS.map(|group| names.contains(&group.name));
+        for (group, _) in GROUPS.iter().zip(self.groups).filter(|(_, looked_at)| !looked_at) {
+            self.seen[group.first..group.first + group.count].fill(1);
+        }
+        Ok(())
+    }
+
+    /// Whether this feature's group is looked at.
+    pub(super) fn counts(&self, feature: usize) -> bool {
+        GROUPS
+            .iter()
+            .zip(self.groups)
+            .any(|(group, looked_at)| looked_at && (group.first..group.first + group.count).contains(&feature))
+    }
+
+    /// Notes what an input exercises. True where any of it is new.
+    pub(super) fn note(&mut self, expectation: Expectation<'_>, bytes: &[u8]) -> bool {
+        let mut seen = 1;
+        each(expectation, bytes, |feature| seen &= core::mem::replace(&mut self.seen[feature], 1));
+        seen == 0
+    }
+
+    /// Notes what came of a case that was put to all decoders. True where that is new.
+    pub(super) fn note_outcome(&mut self, expectation: Expectation<'_>, broken: &[Broken]) -> bool {
+        core::mem::replace(&mut self.seen[outcome(expectation, broken)], 1) == 0
+    }
+}
+
+/// Names the features of a case, some perhaps more than once; those of its outcome left out.
+pub(super) fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl FnMut(usize)) {
+    let valid = usize::from(expectation.units().is_empty());
+    feature(LENGTHS.at(valid * BLOCK + bytes.len() % BLOCK));
+    feature(SIZES.at(magnitude(bytes.len()) * 16 + magnitude(expectation.units().len())));
+    let mut before = KINDS - 1;
+    for unit in expectation.units() {
+        let Reading::IllFormed { kind, .. } = unit.reading else { continue };
+        let kind = kind.index();
+        feature(ERRORS.at(kind * BLOCK + unit.start % BLOCK));
+        feature(NEIGHBOURS.at(before * KINDS + kind));
+        before = kind;
+    }
+    for block in bytes.chunks(BLOCK) {
+        let mut before = ByteClass::of(b'a').index();
+        for (place, &position) in EDGES.iter().enumerate() {
+            let Some(&byte) = block.get(position) else { break };
+            let class = ByteClass::of(byte).index();
+            feature(PAIRS.at((before * CLASSES + class) * EDGES.len() + place));
+            before = class;
+        }
+    }
+}
+
+/// The feature of an outcome: who differs from the standard how, on what first error.
+pub(super) fn outcome(expectation: Expectation<'_>, broken: &[Broken]) -> usize {
+    const PRIME: usize = 0x0100_0193;
+    let mix = |hash: usize, value: usize| (hash ^ value).wrapping_mul(PRIME);
+    let first = expectation.errors().next();
+    let kind = first.and_then(|error| error.kind).map_or(KINDS, Kind::index);
+    let len = expectation.units().first().map_or(0, |unit| unit.len);
+    let law = |law: Law| Law::ALL.iter().position(|known| *known == law).unwrap_or(0);
+    let hash = broken.iter().fold(mix(kind, len), |hash, broken| mix(mix(hash, broken.decoder), law(broken.law)));
+    OUTCOMES.at(hash ^ hash >> 15)
+}
+
+/// The number of binary digits, 15 at the most.
+fn magnitude(number: usize) -> usize {
+    (usize::BITS - number.leading_zeros()).min(15) as usize
+}

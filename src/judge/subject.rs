@@ -1,0 +1,58 @@
+//! What a decoder goes wrong on.
+
+use crate::spec::{Contract, Reading, units};
+use crate::utf8::Kind;
+use core::fmt;
+
+/// What stands at the place where answers part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subject {
+    /// An ill-formed unit.
+    Fault(Kind),
+    /// A well-formed sequence of so many bytes.
+    WellFormed(usize),
+    /// The end of the input.
+    End,
+    /// The decoder does not say where.
+    Unplaced,
+}
+
+impl Subject {
+    /// What `spec` reads at this offset.
+    pub(crate) fn at(contract: &Contract, bytes: &[u8], offset: Option<usize>) -> Self {
+        let Some(offset) = offset else { return Self::Unplaced };
+        let unit = units(contract, bytes).find(|unit| unit.range().contains(&offset));
+        unit.map_or(Self::End, |unit| match unit.reading {
+            Reading::WellFormed(_) => Self::WellFormed(unit.len),
+            Reading::IllFormed { kind, .. } => Self::Fault(kind),
+        })
+    }
+
+    /// Every name there is.
+    pub fn names() -> Vec<&'static str> {
+        let kinds = Kind::ALL.into_iter().map(Self::Fault);
+        let widths = (1..=6).map(Self::WellFormed);
+        kinds.chain(widths).chain([Self::End, Self::Unplaced]).map(Self::name).collect()
+    }
+
+    /// The name used in signatures and the ledger: a kind, `valid-1` to `valid-6`, `end` or `unplaced`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fault(kind) => kind.name(),
+            Self::WellFormed(1) => "valid-1",
+            Self::WellFormed(2) => "valid-2",
+            Self::WellFormed(3) => "valid-3",
+            Self::WellFormed(4) => "valid-4",
+            Self::WellFormed(5) => "valid-5",
+            Self::WellFormed(_) => "valid-6",
+            Self::End => "end",
+            Self::Unplaced => "unplaced",
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

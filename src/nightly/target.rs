@@ -1,0 +1,188 @@
+//! One target's part of a night, in libFuzzer's fork mode: it goes on behind every crash.
+
+use crate::case::files::files_below;
+use crate::error::Error;
+use crate::nightly::state::State;
+use crate::nightly::{at, make};
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A target to be run.
+pub(super) struct Run<'a> {
+    pub(super) program: PathBuf,
+    pub(super) name: &'a str,
+    /// Its part of the night's directory.
+    pub(super) directory: PathBuf,
+    /// Seeds, which are only read.
+    pub(super) seeds: Vec<PathBuf>,
+    pub(super) jobs: usize,
+    pub(super) environment: Vec<(String, String)>,
+}
+
+impl Run<'_> {
+    fn corpus(&self) -> PathBuf {
+        self.directory.join("corpus")
+    }
+
+    /// Runs it for what is left of its time. Returns what went wrong, if anything did.
+    pub(super) fn fuzz(&self, time: Duration, state: &mut State, progress: &dyn Fn(f64)) -> Result<Vec<String>, Error> {
+        let artifacts = self.directory.join("artifacts");
+        self.take_up()?;
+        make(&self.corpus())?;
+        make(&artifacts)?;
+        let done = state.of(self.name).clone();
+        end_group(done.group, &self.program);
+        let left = time.saturating_sub(Duration::from_secs_f64(done.seconds));
+        if done.merged || left < Duration::from_secs(1) {
+            return Ok(Vec::new());
+        }
+        state.of(self.name).before = done.executions;
+        let mut command = self.command();
+        command
+            .arg(format!("-fork={}", self.jobs))
+            .args(["-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"])
+            .arg(format!("-max_total_time={}", left.as_secs().max(1)))
+            .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .arg(self.corpus())
+            .args(&self.seeds);
+        let log = self.directory.join("fuzz.log");
+        // It looks at its clock between jobs only.
+        let ended = self.watched(command, &log, left + Duration::from_secs(60), state, &|state, elapsed| {
+            let done = state.of(self.name);
+            done.seconds = time.as_secs_f64() - left.as_secs_f64() + elapsed.as_secs_f64();
+            done.executions = done.before + executions(&log);
+            progress((done.seconds / time.as_secs_f64().max(1.0)).min(1.0));
+        })?;
+        state.of(self.name).corpus = files_below(&self.corpus())?.len() as u64;
+        state.save()?;
+        let ran = state.of(self.name).executions > done.executions;
+        Ok(match ended {
+            _ if ran => Vec::new(),
+            ended => vec![at(&self.program, format_args!("nothing was run ({ended}); see {}", log.display()))],
+        })
+    }
+
+    /// Makes the corpus as small as it can be without losing what it reaches. Where that fails the corpus stays.
+    pub(super) fn merge(&self, state: &mut State) -> Result<Vec<String>, Error> {
+        if state.of(self.name).merged {
+            return Ok(Vec::new());
+        }
+        /// A corpus that takes longer is merged another night.
+        const PATIENCE: Duration = Duration::from_secs(600);
+        let (corpus, smaller) = (self.corpus(), self.directory.join("corpus.new"));
+        remove(&smaller)?;
+        make(&smaller)?;
+        let mut command = self.command();
+        command.args(["-merge=1", "-artifact_prefix=/dev/null"]).arg(&smaller).arg(&corpus);
+        let ended = self.watched(command, &self.directory.join("merge.log"), PATIENCE, state, &|_, _| {})?;
+        let merged = ended.starts_with("exit status: 0");
+        if merged {
+            let larger = self.directory.join("corpus.old");
+            remove(&larger)?;
+            fs::rename(&corpus, &larger).map_err(|error| Error::io(&corpus, &error))?;
+            fs::rename(&smaller, &corpus).map_err(|error| Error::io(&smaller, &error))?;
+            remove(&larger)?;
+        } else {
+            remove(&smaller)?;
+        }
+        let files = files_below(&corpus)?.len() as u64;
+        let done = state.of(self.name);
+        (done.merged, done.corpus) = (true, files);
+        state.save()?;
+        Ok(if merged { Vec::new() } else { vec![at(&corpus, format_args!("not merged: {ended}"))] })
+    }
+
+    /// A merge may have been broken off between its two renames.
+    fn take_up(&self) -> Result<(), Error> {
+        let (corpus, larger) = (self.corpus(), self.directory.join("corpus.old"));
+        if !corpus.is_dir() && larger.is_dir() {
+            fs::rename(&larger, &corpus).map_err(|error| Error::io(&larger, &error))?;
+        }
+        Ok(())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value))).env("ASAN_OPTIONS", "symbolize=0");
+        command
+    }
+
+    /// Runs a command in a process group of its own, its output in a log, and ends it when it takes too long. Says how
+    /// it ended.
+    fn watched(
+        &self,
+        mut command: Command,
+        log: &Path,
+        patience: Duration,
+        state: &mut State,
+        tell: &dyn Fn(&mut State, Duration),
+    ) -> Result<String, Error> {
+        const EVERY: Duration = Duration::from_millis(500);
+        let file = fs::File::create(log).map_err(|error| Error::io(log, &error))?;
+        let copy = file.try_clone().map_err(|error| Error::io(log, &error))?;
+        let start = Instant::now();
+        let child = command.stdin(Stdio::null()).stdout(file).stderr(copy).process_group(0).spawn();
+        let mut child = match child {
+            Ok(child) => child,
+            Err(error) => return Ok(format!("not started: {error}")),
+        };
+        let group = Some(child.id());
+        state.of(self.name).group = group;
+        state.save()?;
+        let ended: Result<ExitStatus, String> = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break Ok(status),
+                Ok(None) if start.elapsed() < patience => std::thread::sleep(EVERY),
+                Ok(None) => {
+                    end_group(group, &self.program);
+                    let _ = child.wait();
+                    break Err(format!("ended after {} s", patience.as_secs()));
+                }
+                Err(error) => break Err(error.to_string()),
+            }
+            tell(state, start.elapsed());
+            state.save()?;
+        };
+        tell(state, start.elapsed());
+        state.of(self.name).group = None;
+        state.save()?;
+        Ok(ended.map_or_else(|message| message, |status| status.to_string()))
+    }
+}
+
+/// How many inputs libFuzzer says it has run, from the end of its log.
+fn executions(log: &Path) -> u64 {
+    const END: u64 = 1 << 16;
+    let read = || -> std::io::Result<String> {
+        let mut file = fs::File::open(log)?;
+        let from = file.metadata()?.len().saturating_sub(END);
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let text = read().unwrap_or_default();
+    let count = |line: &str| line.strip_prefix('#')?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    text.lines().filter_map(count).max().unwrap_or(0)
+}
+
+/// Ends a process group that an earlier start left behind, if it still runs this program.
+fn end_group(group: Option<u32>, program: &Path) {
+    let Some(group) = group else { return };
+    let runs = fs::read_link(format!("/proc/{group}/exe"));
+    let same = runs.is_ok_and(|runs| program.canonicalize().is_ok_and(|program| program == runs));
+    if same {
+        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
+    }
+}
+
+fn remove(directory: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(directory, &error)),
+        _ => Ok(()),
+    }
+}

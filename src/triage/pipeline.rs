@@ -1,0 +1,205 @@
+//! A heap of files, from reading them to clusters with witnesses.
+
+use crate::case::files::files_below;
+use crate::decoder::Decoder;
+use crate::error::Error;
+use crate::explain::Signature;
+use crate::generate::artifact::Artifact;
+use crate::judge::Judge;
+use crate::triage::cluster::{are_one, clusters};
+use crate::triage::ledger::Ledger;
+use crate::triage::minimise::{Witness, minimise_as};
+use crate::triage::sorter::{Finding, Sorted, Sorter};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What came of a heap of files.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// How many inputs were judged.
+    pub inputs: u64,
+    /// How many of them showed nothing.
+    pub quiet: u64,
+    /// What the others showed, in the order of the signatures.
+    pub clusters: Vec<Cluster>,
+    /// Files that could not be read, and why.
+    pub unread: Vec<String>,
+    /// Files that libFuzzer names for being slow, not coming back or taking too much memory, and that show nothing else.
+    pub slow: Vec<PathBuf>,
+}
+
+/// Divergences of one cause.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// Each signature, the strongest law first. Never empty.
+    pub members: Vec<Member>,
+}
+
+/// One signature.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// The inputs that have it, and the witness explained.
+    pub finding: Finding,
+    /// Signatures that differ only in what stands at the place that is their cause; their inputs are counted here.
+    pub others: Vec<Signature>,
+    /// What they come down to.
+    pub witness: Witness,
+    /// Whether it was there before.
+    pub status: Status,
+}
+
+/// Whether a signature was there before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It was not.
+    New,
+    /// The ledger has it, under this id.
+    Known(String),
+    /// This file among the regressions shows it.
+    Regression(PathBuf),
+}
+
+impl Outcome {
+    /// The signatures that are new.
+    pub fn new_members(&self) -> impl Iterator<Item = &Member> {
+        self.clusters.iter().flat_map(|cluster| &cluster.members).filter(|member| member.status == Status::New)
+    }
+}
+
+impl Cluster {
+    /// How many inputs show it.
+    pub fn inputs(&self) -> u64 {
+        self.members.iter().map(|member| member.finding.inputs).sum()
+    }
+
+    /// New where any of its signatures is; else a regression where any is; else known.
+    pub fn status(&self) -> &Status {
+        let weight = |status: &&Status| match status {
+            Status::New => 0,
+            Status::Regression(_) => 1,
+            Status::Known(_) => 2,
+        };
+        self.members.iter().map(|member| &member.status).min_by_key(weight).unwrap_or(&Status::New)
+    }
+}
+
+/// Triages these files. `regressions` is a directory of inputs that are known to show something; `progress` is told
+/// what is done and the share of it, from any thread. Files that cannot be read are reported, not an error.
+///
+/// # Errors
+/// The regressions cannot be listed.
+pub fn triage(
+    decoders: &[&dyn Decoder],
+    ledger: &Ledger,
+    files: &[PathBuf],
+    regressions: Option<&Path>,
+    progress: &(dyn Fn(&'static str, f64) + Sync),
+) -> Result<Outcome, Error> {
+    let kept = match regressions.filter(|directory| directory.is_dir()) {
+        Some(directory) => sort(decoders, &files_below(directory)?, &|_| {}).0.findings,
+        None => BTreeMap::new(),
+    };
+    let (sorted, unread, slow) = sort(decoders, files, &|share| progress("sorting", share));
+    let ones = one_each(sorted.findings);
+    let done = AtomicUsize::new(0);
+    let work = |one: &One| {
+        let index = decoders.iter().position(|decoder| decoder.info().name == one.signatures[0].decoder)?;
+        let same = |signature: &Signature| one.signatures.iter().any(|of_one| are_one(of_one, signature));
+        let witness = minimise_as(decoders[index], &one.finding.divergence, &same);
+        let mut judge = Judge::new(decoders.iter().copied());
+        let case = witness.input.case();
+        let divergence = judge.judge_one(index, &case).map(|broken| crate::explain::explain(&judge, &case, &broken));
+        progress("minimising", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / ones.len() as f64);
+        let status = status(&witness.signature, decoders[index], ledger, &kept);
+        let others = one.signatures.iter().filter(|signature| **signature != witness.signature).cloned().collect();
+        let divergence = divergence.unwrap_or_else(|| one.finding.divergence.clone());
+        Some(Member { finding: Finding { divergence, ..one.finding.clone() }, others, witness, status })
+    };
+    let members: Vec<Option<Member>> = ones.par_iter().with_max_len(1).map(work).collect();
+    let mut members: BTreeMap<Signature, Member> =
+        members.into_iter().flatten().map(|member| (member.witness.signature.clone(), member)).collect();
+    let signatures: Vec<Signature> = members.keys().cloned().collect();
+    let clusters = clusters(&signatures)
+        .into_iter()
+        .map(|group| Cluster { members: group.iter().filter_map(|signature| members.remove(signature)).collect() });
+    Ok(Outcome { inputs: sorted.inputs, quiet: sorted.quiet, clusters: clusters.collect(), unread, slow })
+}
+
+/// What is to be minimised as one.
+struct One {
+    /// Never empty.
+    signatures: Vec<Signature>,
+    finding: Finding,
+}
+
+/// Findings of which each may stand for the other, together.
+fn one_each(findings: BTreeMap<Signature, Finding>) -> Vec<One> {
+    let mut ones: Vec<One> = Vec::new();
+    for (signature, finding) in findings {
+        match ones.iter_mut().find(|one| are_one(&one.signatures[0], &signature)) {
+            Some(one) => {
+                one.signatures.push(signature);
+                one.finding.absorb(finding);
+            }
+            None => ones.push(One { signatures: vec![signature], finding }),
+        }
+    }
+    ones
+}
+
+fn status(
+    signature: &Signature,
+    decoder: &dyn Decoder,
+    ledger: &Ledger,
+    kept: &BTreeMap<Signature, Finding>,
+) -> Status {
+    if let Some(entry) = ledger.covers(decoder.info(), signature.law, signature.subject) {
+        return Status::Known(ledger.entries()[entry].id.clone());
+    }
+    match kept.iter().find(|(other, _)| are_one(other, signature)).and_then(|(_, finding)| finding.files.first()) {
+        Some(file) => Status::Regression(file.clone()),
+        None => Status::New,
+    }
+}
+
+/// Reads and sorts files on all cores, some hundreds at a time.
+fn sort(
+    decoders: &[&dyn Decoder],
+    files: &[PathBuf],
+    progress: &(dyn Fn(f64) + Sync),
+) -> (Sorted, Vec<String>, Vec<PathBuf>) {
+    /// The same pieces on every machine, so that what is taken for granted in one is the same too.
+    const PIECES: usize = 16;
+    const PIECE: usize = 64;
+    let (all, done) = (files.len(), AtomicUsize::new(0));
+    let sort_piece = |files: &[PathBuf]| {
+        let mut sorter = Sorter::new(decoders);
+        let (mut unread, mut slow) = (Vec::new(), Vec::new());
+        for file in files {
+            match Artifact::read(file) {
+                Ok(artifact) => {
+                    let shows = sorter.add(file, &artifact);
+                    slow.extend((!shows && is_slow(file)).then(|| file.clone()));
+                }
+                Err(error) => unread.push(error.to_string()),
+            }
+            progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / all as f64);
+        }
+        (sorter.finish(), unread, slow)
+    };
+    let pieces: Vec<_> = files.par_chunks(files.len().div_ceil(PIECES).max(PIECE)).map(sort_piece).collect();
+    let nothing = (Sorted::default(), Vec::new(), Vec::new());
+    pieces.into_iter().fold(nothing, |(sorted, mut unread, mut slow), piece| {
+        unread.extend(piece.1);
+        slow.extend(piece.2);
+        (sorted.merge(piece.0), unread, slow)
+    })
+}
+
+/// Whether libFuzzer named the file for something other than a crash.
+fn is_slow(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    ["slow-unit-", "timeout-", "oom-", "leak-"].iter().any(|start| name.starts_with(start))
+}
