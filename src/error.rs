@@ -1,4 +1,4 @@
-//! The error of everything that touches files, text formats and processes.
+//! The error of whatever reads or writes files, parses text or runs processes.
 //!
 //! Ill-formed input and divergences are values, never errors.
 
@@ -7,21 +7,21 @@ use core::fmt;
 use std::io;
 use std::path::Path;
 
-/// What went wrong outside: one line that names the thing and the remedy.
+/// An I/O, parse or usage error: one line that names the thing and the remedy.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
 }
 
-/// The sort of an [`Error`].
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// A file or directory could not be read or written.
     Io,
-    /// A text could not be understood: hexadecimal, a vector file, the ledger.
+    /// A text could not be parsed: hexadecimal, a vector file, the ledger.
     Parse,
-    /// A request makes no sense: an unknown name, options that exclude each other.
+    /// A request cannot be met: an unknown name, options that exclude each other.
     Usage,
 }
 
@@ -31,23 +31,24 @@ impl Error {
         let remedy = match error.kind() {
             io::ErrorKind::NotFound => "; check the path",
             io::ErrorKind::PermissionDenied => "; check its permissions",
-            io::ErrorKind::IsADirectory => "; name a file",
+            io::ErrorKind::IsADirectory => "; expected a file, not a directory",
+            io::ErrorKind::NotADirectory => "; expected a directory",
             _ => "",
         };
         Self { kind: ErrorKind::Io, message: one_line(format_args!("{}: {error}{remedy}", shown(path))) }
     }
 
-    /// A text that cannot be understood.
+    /// A text that cannot be parsed.
     pub fn parse(message: impl fmt::Display) -> Self {
         Self { kind: ErrorKind::Parse, message: one_line(message) }
     }
 
-    /// A request that makes no sense.
+    /// A request that cannot be met.
     pub fn usage(message: impl fmt::Display) -> Self {
         Self { kind: ErrorKind::Usage, message: one_line(message) }
     }
 
-    /// The sort of error.
+    /// The kind of error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

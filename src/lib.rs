@@ -12,6 +12,7 @@ pub mod text;
 
 pub mod error;
 
+#[cfg(feature = "check")]
 pub mod io;
 
 pub mod spec;

@@ -1,5 +1,6 @@
-//! Untrusted text, made safe to print.
+//! Small functions on text: hexadecimal, patterns for names, and untrusted text made safe to print.
 
+use core::fmt::Write;
 use std::path::Path;
 
 /// A path that is safe to print.
@@ -7,13 +8,84 @@ pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// Untrusted text that is safe to print on a line: controls, line separators, what reorders text and
-/// what XML cannot hold are escaped.
+/// Untrusted text that is safe to print on one line: control characters, line separators, characters that change the
+/// direction of text and those that XML cannot contain are escaped.
 pub fn printable(text: &str) -> String {
-    let escape = |c: char| {
-        let unsafe_here = c.is_control()
-            || matches!(c, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}');
-        if unsafe_here { c.escape_default().collect() } else { String::from(c) }
-    };
-    text.chars().map(escape).collect()
+    let mut printable = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_printable(c) {
+            printable.push(c);
+        } else {
+            printable.extend(c.escape_default());
+        }
+    }
+    printable
+}
+
+/// Untrusted text of several lines that is safe to print: line feeds stay, everything else is as in [`printable`].
+pub fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether [`printable`] leaves this character as it is.
+pub fn is_printable(c: char) -> bool {
+    !c.is_control()
+        && !matches!(c, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
+}
+
+/// Bytes as two upper-case hexadecimal digits each.
+pub fn hex(bytes: &[u8]) -> String {
+    hex_separated(bytes, "")
+}
+
+/// Bytes as two upper-case hexadecimal digits each, with `separator` between them.
+pub fn hex_separated(bytes: &[u8], separator: &str) -> String {
+    let mut text = String::with_capacity(bytes.len() * (2 + separator.len()));
+    for (index, byte) in bytes.iter().enumerate() {
+        let separator = if index == 0 { "" } else { separator };
+        let _ = write!(text, "{separator}{byte:02X}");
+    }
+    text
+}
+
+/// Whether a name fits a pattern in which `*` stands for any characters, also none.
+pub fn matches_glob(glob: &str, name: &str) -> bool {
+    let Some((head, tail)) = glob.split_once('*') else { return glob == name };
+    let Some(rest) = name.strip_prefix(head) else { return false };
+    (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches_glob(tail, &rest[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_in_hexadecimal() {
+        assert_eq!(hex(&[]), "");
+        assert_eq!(hex(&[0, 0x9F, 0xFF]), "009FFF");
+        assert_eq!(hex_separated(&[0xC0, 0xAF], " "), "C0 AF");
+    }
+
+    #[test]
+    fn nothing_unprintable_is_left() {
+        assert_eq!(printable("a\nb\u{1B}é\u{202E}"), "a\\nb\\u{1b}é\\u{202e}");
+        assert_eq!(printable_lines("a\nb\r\n"), "a\nb\\r\n");
+        let all: String = ('\0'..=char::MAX).collect();
+        assert!(printable(&all).chars().all(is_printable));
+    }
+
+    #[test]
+    fn patterns() {
+        for (glob, name, fits) in [
+            ("own*", "own", true),
+            ("own*", "own-avx2", true),
+            ("*-avx2", "own-avx2", true),
+            ("a*b*c", "aXbYbc", true),
+            ("a*b*c", "acb", false),
+            ("own", "own-avx2", false),
+            ("*é", "éé", true),
+        ] {
+            assert_eq!(matches_glob(glob, name), fits, "{glob} {name}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use crate::bench::Operation;
 use crate::bench::texts::{SCRIPTS, corrupted, latin_1, page, random};
 use crate::case::files::files_below;
 use crate::error::Error;
-use crate::peers::matches_glob;
+use crate::text::matches_glob;
 use std::path::Path;
 use std::time::Duration;
 

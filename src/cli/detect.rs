@@ -4,7 +4,7 @@ use crate::cli::convert::Input;
 use crate::cli::{Failure, Verdict};
 use crate::codec::convert::{Detection, Detector, Encoding};
 use crate::error::Error;
-use crate::text::shown;
+use crate::text::{hex, shown};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Row {
         let first_error = detection.not_utf8.map(|fault| FirstError {
             offset: fault.offset(),
             line: fault.line(),
-            bytes: fault.bytes().iter().map(|byte| format!("{byte:02X}")).collect(),
+            bytes: hex(fault.bytes()),
             kind: fault.kind().map(crate::utf8::Kind::name),
         });
         Self {

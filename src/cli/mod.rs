@@ -22,7 +22,7 @@ use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::peers;
 use crate::report::{Exporter, Json, Report, Text};
-use crate::text::printable;
+use crate::text::{hex, printable};
 use crate::triage::ledger::Ledger;
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -103,7 +103,7 @@ impl Cli {
     fn run(self) -> ExitCode {
         crate::judge::silence_panics();
         crate::judge::watch(PATIENCE, |stuck| {
-            let bytes: String = stuck.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            let bytes = hex(&stuck.bytes);
             let (decoder, seconds) = (stuck.decoder, stuck.waited.as_secs());
             let _ = writeln!(
                 io::stderr(),

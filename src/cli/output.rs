@@ -1,11 +1,12 @@
 //! A file that is written whole or not at all.
 
 use crate::error::Error;
+use crate::io::temporary_beside;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 /// A file on its way: written beside its place, and put there at the end.
 pub(super) struct Output {
@@ -39,17 +40,9 @@ impl Output {
                 return Ok(Self { path: path.to_owned(), file: Way::Through(opened) });
             }
         }
-        let directory = match place.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let mut builder = Builder::new();
-        builder.prefix(".utfuzz-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         // None may come between: what a signal finds here is removed.
         let mut unfinished = unfinished();
-        let file = builder.tempfile_in(directory).map_err(wrong)?;
+        let file = temporary_beside(&place)?;
         *unfinished = Some(file.path().to_owned());
         drop(unfinished);
         if let Some(before) = before {
@@ -79,9 +72,13 @@ impl Output {
     pub(super) fn finish(self) -> Result<(), Error> {
         let Way::Beside(file) = self.file else { return Ok(()) };
         let mut unfinished = unfinished();
-        let put = file.persist(&self.path);
+        let put = file
+            .as_file()
+            .sync_all()
+            .map_err(|error| Error::io(&self.path, &error))
+            .and_then(|()| file.persist(&self.path).map_err(|error| Error::io(&self.path, &error.error)));
         *unfinished = None;
-        put.map(|_| ()).map_err(|error| Error::io(&self.path, &error.error))
+        put.map(|_| ())
     }
 }
 

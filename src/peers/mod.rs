@@ -39,6 +39,7 @@ pub use cpu::features;
 pub use own_relatives::policies;
 
 use crate::decoder::Decoder;
+use crate::text::matches_glob;
 
 /// Every decoder this build and this machine can run, in a fixed order.
 pub fn all() -> Vec<Box<dyn Decoder>> {
@@ -134,13 +135,6 @@ pub fn select(decoders: &[Box<dyn Decoder>], filter: &str) -> Result<Vec<bool>, 
         }
     }
     Ok(selected)
-}
-
-/// Whether `name` matches `glob`, in which `*` stands for any run of characters.
-pub fn matches_glob(glob: &str, name: &str) -> bool {
-    let Some((head, tail)) = glob.split_once('*') else { return glob == name };
-    let Some(rest) = name.strip_prefix(head) else { return false };
-    (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches_glob(tail, &rest[at..]))
 }
 
 #[cfg(feature = "peers")]

@@ -7,10 +7,10 @@ use crate::case::Cuts;
 use crate::error::Error;
 use crate::explain::{Shape, Signature};
 use crate::generate::artifact::Artifact;
+use crate::io::create_file;
 use crate::text::shown;
 use crate::triage::minimise::Input;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The name of the file for a signature, without its ending.
@@ -35,34 +35,11 @@ pub fn keep(directory: &Path, signature: &Signature, input: &Input) -> Result<Pa
     for number in 1..1000 {
         let number = if number == 1 { String::new() } else { format!("__{number}") };
         let path = directory.join(format!("{name}{number}.{ending}"));
-        if write_new(&path, &bytes)? {
+        if create_file(&path, &bytes)? {
             return Ok(path);
         }
     }
     Err(Error::usage(format!("{}: a thousand files are named {name}; sort them out", shown(directory))))
-}
-
-/// Writes a file that is not there yet. True where it is there now with these bytes.
-fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
-    match fs::read(path) {
-        Ok(there) => return Ok(there == bytes),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(Error::io(path, &error)),
-    }
-    let directory = path.parent().unwrap_or(Path::new("."));
-    // Names that begin with a dot are never read as inputs.
-    let written = tempfile::Builder::new().prefix(".").tempfile_in(directory).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        Ok(file)
-    });
-    let file = written.map_err(|error| Error::io(path, &error))?;
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(true),
-        // Someone else was faster.
-        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => write_new(path, bytes),
-        Err(error) => Err(Error::io(path, &error.error)),
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::explain::Signature;
 use crate::judge::Law;
-use crate::peers::matches_glob;
+use crate::text::matches_glob;
 use core::fmt;
 
 /// What an engine reported.
