@@ -11,8 +11,8 @@ use utfuzz::engine::score::summary::Summary;
 use utfuzz::engine::score::{Engine, Options};
 use utfuzz::judge::{Law, Subject};
 use utfuzz::peers;
-use utfuzz::peers::matches_glob;
 use utfuzz::peers::planted::rows;
+use utfuzz::text::matches_glob;
 
 #[test]
 fn every_planted_fault_is_caught_for_what_it_is() {
