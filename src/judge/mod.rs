@@ -43,10 +43,18 @@ pub struct Judge<'d> {
     observation: Observation,
     broken: Vec<Broken>,
     features: Features,
-    novel: bool,
     /// The places of the decoders that are not switched off.
     on: Vec<usize>,
     statistics: Statistics,
+}
+
+/// What came of [`Judge::judge_novelty`].
+#[derive(Clone, Copy, Debug)]
+pub struct Novel<'j> {
+    /// For each decoder that breaks a law, the first law it breaks.
+    pub broken: &'j [Broken],
+    /// Whether the case did something that no case before it had done.
+    pub is_novel: bool,
 }
 
 struct Slot<'d> {
@@ -80,16 +88,7 @@ impl<'d> Judge<'d> {
         let features = Features::new();
         let on = (0..slots.len()).collect();
         let statistics = Statistics::new(slots.iter().map(|slot| slot.decoder.info().name));
-        Self {
-            slots,
-            expectations,
-            observation: Observation::default(),
-            broken: Vec::new(),
-            features,
-            novel: false,
-            on,
-            statistics,
-        }
+        Self { slots, expectations, observation: Observation::default(), broken: Vec::new(), features, on, statistics }
     }
 
     /// The decoders, in their order.
@@ -106,11 +105,6 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// The broken laws of the last case.
-    pub fn broken(&self) -> &[Broken] {
-        &self.broken
-    }
-
     /// What this judge has seen so far.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
@@ -125,53 +119,52 @@ impl<'d> Judge<'d> {
 
     /// Judges one case by these questions alone.
     pub fn judge_on(&mut self, case: &Case<'_>, questions: Questions) -> &[Broken] {
-        self.judge_those(case, questions, |_| true)
+        self.judge_selected(case, questions, |_| true)
     }
 
-    /// Judges one case by these questions alone, for those decoders alone whose place `asked` picks.
-    pub fn judge_those(&mut self, case: &Case<'_>, questions: Questions, asked: impl Fn(usize) -> bool) -> &[Broken] {
+    /// Judges one case by these questions alone, for those decoders alone whose place `is_selected` picks.
+    pub fn judge_selected(
+        &mut self,
+        case: &Case<'_>,
+        questions: Questions,
+        is_selected: impl Fn(usize) -> bool,
+    ) -> &[Broken] {
         self.start(case);
         for index in 0..self.on.len() {
-            if asked(self.on[index]) {
+            if is_selected(self.on[index]) {
                 self.ask(self.on[index], case, questions);
             }
         }
         &self.broken
     }
 
-    /// Judges a case in full where it does something this judge has not seen done; else puts one question each to
-    /// [`Judge::SAMPLE`] decoders. For engines that run very many inputs very like each other, where what counts is
-    /// how many inputs are run. Decoders and questions are picked by the bytes.
+    /// Judges a case in full if it does something new to this judge; otherwise puts one question to each of
+    /// [`Judge::SAMPLE`] decoders. For engines that run very many similar inputs, where the number of inputs matters
+    /// most. Decoders and questions are picked by the bytes.
     ///
-    /// What this finds on a decoder that answers the same question always the same, [`Judge::judge`] finds too, if
-    /// perhaps as the breach of a stronger law.
-    pub fn judge_novelty(&mut self, case: &Case<'_>) -> &[Broken] {
-        /// A judge that has seen little knows little: at first everything is judged in full.
+    /// Where the case is novel, `feature` is called with each behaviour feature it has, below [`FEATURES`], some of them
+    /// perhaps more than once.
+    ///
+    /// What this finds on a decoder that always answers the same question alike, [`Judge::judge`] finds too, if
+    /// perhaps as a violation of a stronger law.
+    pub fn judge_novelty(&mut self, case: &Case<'_>, feature: impl FnMut(usize)) -> Novel<'_> {
+        /// The first judgements are made in full: a judge that has seen little finds everything new.
         const FIRST_JUDGEMENTS: u64 = 16 * 1024;
         self.start(case);
         let first = self.expectations.of(0, case.bytes, false);
-        self.novel = first.is_some_and(|first| self.features.note(first, case.bytes));
-        if !self.novel && self.statistics.cases * self.on.len() as u64 >= FIRST_JUDGEMENTS {
-            self.ask_some(case);
-            return &self.broken;
-        }
-        self.ask_all(case);
-        let first = self.expectations.of(0, case.bytes, false);
-        self.novel |= first.is_some_and(|first| self.features.note_outcome(first, &self.broken));
-        &self.broken
-    }
-
-    /// Names the features, below [`FEATURES`], of the last case of [`Judge::judge_novelty`], where it was novel.
-    pub fn features(&mut self, case: &Case<'_>, mut feature: impl FnMut(usize)) {
-        if let Some(first) = self.expectations.of(0, case.bytes, false).filter(|_| self.novel) {
-            let mut counted = |at: usize| {
-                if self.features.counts(at) {
-                    feature(at)
+        let mut is_novel = first.is_some_and(|first| self.features.note(first, case.bytes));
+        if is_novel || self.statistics.cases * (self.on.len() as u64) < FIRST_JUDGEMENTS {
+            self.ask_all(case);
+            if let Some(first) = self.expectations.of(0, case.bytes, false) {
+                is_novel |= self.features.note_outcome(first, &self.broken);
+                if is_novel {
+                    self.features.name(first, case.bytes, &self.broken, feature);
                 }
-            };
-            novelty::each(first, case.bytes, &mut counted);
-            counted(novelty::outcome(first, &self.broken));
+            }
+        } else {
+            self.ask_some(case);
         }
+        Novel { broken: &self.broken, is_novel }
     }
 
     /// Lets no features count as novel but those of these groups.
@@ -182,25 +175,19 @@ impl<'d> Judge<'d> {
         self.features.only(groups)
     }
 
-    /// Whether the last case of [`Judge::judge_novelty`] did something that none before it had done.
-    pub fn was_novel(&self) -> bool {
-        self.novel
-    }
-
     /// How many decoders a case that shows nothing new is put to.
     pub const SAMPLE: usize = 1;
 
-    /// The first law one decoder breaks on a case, judged in full; [`Judge::broken`] stays as it is.
+    /// The first law one decoder breaks on a case, judged in full.
     pub fn judge_one(&mut self, decoder: usize, case: &Case<'_>) -> Option<Broken> {
         self.expectations.forget();
-        let before = self.broken.len();
+        self.broken.clear();
         self.ask(decoder, case, Questions::ALL);
-        self.broken.drain(before..).next()
+        self.broken.pop()
     }
 
     fn start(&mut self, case: &Case<'_>) {
         self.broken.clear();
-        self.novel = false;
         self.expectations.forget();
         self.statistics.count_case(self.expectations.of(0, case.bytes, false));
     }

@@ -82,8 +82,25 @@ impl Features {
         Ok(())
     }
 
-    /// Whether this feature's group is looked at.
-    pub(super) fn counts(&self, feature: usize) -> bool {
+    /// Names the features of a case and of its outcome, as far as their groups are enabled; some perhaps more than once.
+    pub(super) fn name(
+        &self,
+        expectation: Expectation<'_>,
+        bytes: &[u8],
+        broken: &[Broken],
+        mut feature: impl FnMut(usize),
+    ) {
+        let mut if_enabled = |at: usize| {
+            if self.is_enabled(at) {
+                feature(at)
+            }
+        };
+        each(expectation, bytes, &mut if_enabled);
+        if_enabled(outcome(expectation, broken));
+    }
+
+    /// Whether this feature's group is enabled.
+    fn is_enabled(&self, feature: usize) -> bool {
         GROUPS
             .iter()
             .zip(self.groups)
@@ -104,7 +121,7 @@ impl Features {
 }
 
 /// Names the features of a case, some perhaps more than once; those of its outcome left out.
-pub(super) fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl FnMut(usize)) {
+fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl FnMut(usize)) {
     let valid = usize::from(expectation.units().is_empty());
     feature(LENGTHS.at(valid * BLOCK + bytes.len() % BLOCK));
     feature(SIZES.at(magnitude(bytes.len()) * 16 + magnitude(expectation.units().len())));
@@ -128,7 +145,7 @@ pub(super) fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl
 }
 
 /// The feature of an outcome: who differs from the standard how, on what first error.
-pub(super) fn outcome(expectation: Expectation<'_>, broken: &[Broken]) -> usize {
+fn outcome(expectation: Expectation<'_>, broken: &[Broken]) -> usize {
     const PRIME: usize = 0x0100_0193;
     let mix = |hash: usize, value: usize| (hash ^ value).wrapping_mul(PRIME);
     let first = expectation.errors().next();

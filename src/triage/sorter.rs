@@ -99,18 +99,17 @@ impl<'d> Sorter<'d> {
     pub fn add(&mut self, file: &Path, artifact: &Artifact) -> bool {
         let case = artifact.case();
         self.sorted.inputs += 1;
-        self.judge.judge(&case);
-        self.sorted.quiet += u64::from(self.judge.broken().is_empty());
-        for index in 0..self.judge.broken().len() {
-            let broken = self.judge.broken()[index];
+        let all_broken = self.judge.judge(&case).to_vec();
+        self.sorted.quiet += u64::from(all_broken.is_empty());
+        for broken in &all_broken {
             let key = (broken.decoder, broken.law, broken.subject);
             if let Some(signature) = self.explained(&key) {
                 self.sorted.count(&signature, file);
                 continue;
             }
-            self.examine(file, artifact, &broken, key);
+            self.examine(file, artifact, broken, key);
         }
-        !self.judge.broken().is_empty()
+        !all_broken.is_empty()
     }
 
     /// The signature that a broken law has, where that is clear: a fault that shows anywhere shows here too; any other

@@ -39,8 +39,7 @@ impl<'d> Worker<'d> {
     /// Asks these questions of the decoders whose place `asked` picks. What a decoder that then breaks a law is reported
     /// for is the strongest law it breaks on this case.
     pub(super) fn ask(&mut self, case: &Case<'_>, questions: Questions, asked: impl Fn(usize) -> bool) {
-        for index in 0..self.judge.judge_those(case, questions, asked).len() {
-            let broken = self.judge.broken()[index];
+        for broken in self.judge.judge_selected(case, questions, asked).to_vec() {
             let weaker = questions != Questions::ALL && self.known(&broken).is_none();
             let strongest = if weaker { self.judge.judge_one(broken.decoder, case) } else { None };
             self.sort(case, strongest.unwrap_or(broken));

@@ -77,20 +77,24 @@ impl<'d> Harness<'d> {
 
     /// The first divergence of a case that the ledger does not know. A case that does nothing new is only sampled.
     pub fn run(&mut self, case: &Case<'_>) -> Option<Divergence> {
-        self.judge.judge_novelty(case);
-        self.first_new(case)
+        self.run_naming(case, |_| {}).0
+    }
+
+    /// As [`Harness::run`]; also whether the case did something new, and if so, the behaviour features it has.
+    fn run_naming(&mut self, case: &Case<'_>, feature: impl FnMut(usize)) -> (Option<Divergence>, bool) {
+        let novel = self.judge.judge_novelty(case, feature);
+        let (broken, is_novel) = (novel.broken.to_vec(), novel.is_novel);
+        (self.first_new(case, &broken), is_novel)
     }
 
     /// As [`Harness::run`], with every question put to every decoder.
     pub fn run_in_full(&mut self, case: &Case<'_>) -> Option<Divergence> {
-        self.judge.judge(case);
-        self.first_new(case)
+        let broken = self.judge.judge(case).to_vec();
+        self.first_new(case, &broken)
     }
 
-    fn first_new(&mut self, case: &Case<'_>) -> Option<Divergence> {
-        let mut next = 0;
-        while let Some(&broken) = self.judge.broken().get(next) {
-            next += 1;
+    fn first_new(&mut self, case: &Case<'_>, all_broken: &[Broken]) -> Option<Divergence> {
+        for &broken in all_broken {
             if self.is_known(&broken) {
                 self.known += 1;
                 continue;
@@ -176,15 +180,18 @@ fn run_by(behaviour: bool, scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>, ca
         let Announced { harness, by_behaviour, features } = slot.get_or_insert_with(|| from_environment(scope, more));
         features.clear();
         let by_behaviour = behaviour && *by_behaviour;
-        let divergence = if by_behaviour { harness.run(case) } else { harness.run_in_full(case) };
+        let (divergence, is_novel) = if by_behaviour {
+            harness.run_naming(case, |feature| features.push(feature))
+        } else {
+            (harness.run_in_full(case), true)
+        };
         if let Some(divergence) = divergence {
             eprintln!("{}", crash_report(&divergence));
             #[cfg(all(address_sanitizer, unix))]
             sanitizer::silence();
             std::process::abort();
         }
-        harness.judge.features(case, |feature| features.push(feature));
-        !by_behaviour || harness.judge.was_novel()
+        is_novel
     })
 }
 
@@ -338,8 +345,9 @@ mod tests {
         let decoders = shipped();
         let mut harness = Harness::new(&decoders, "own", Ledger::default()).unwrap();
         let mut novel = |bytes: &[u8]| {
-            assert!(harness.run(&Case::new(bytes)).is_none());
-            harness.judge.was_novel()
+            let (divergence, is_novel) = harness.run_naming(&Case::new(bytes), |_| {});
+            assert!(divergence.is_none());
+            is_novel
         };
         assert!(novel(b"\xE2\x82"));
         assert!(!novel(b"\xE2\x82"));
