@@ -32,8 +32,6 @@ pub struct Divergence {
     pub step: Option<usize>,
     /// Who says what.
     pub grid: Grid,
-    /// Whether the decoder is one of [`peers::all`](crate::peers::all).
-    pub is_peer: bool,
 }
 
 /// The signature of a broken law: what [`explain`] says first, without the rest.
@@ -70,7 +68,6 @@ impl Divergence {
             step: case.cuts().step(),
             placement: case.placement(),
             grid: Grid::of(judge.active(), case),
-            is_peer: crate::peers::all().iter().any(|peer| peer.info().name == info.name),
         }
     }
 
@@ -88,19 +85,16 @@ impl Divergence {
             Law::Placement => format!("placed(bytes, {alignment}, {poisoned})"),
             _ => format!("with_cuts(bytes, utfuzz::case::Cuts::{cuts})"),
         };
-        let decoder = match self.is_peer {
-            true => format!(
-                "let peers = utfuzz::peers::all();\n    \
-                 let decoder = &**peers.iter().find(|peer| peer.info().name == {:?}).unwrap();",
-                self.signature.decoder
-            ),
-            false => format!("let decoder = &/* your decoder {:?} */;", self.signature.decoder),
-        };
         format!(
-            "#[test]\nfn {name}() {{\n    {decoder}\n    let bytes = b\"{bytes}\";\n    \
+            "#[test]\nfn {name}() {{\n    \
+             // Construct the decoder here if it is not one of the peers.\n    \
+             let peers = utfuzz::peers::all();\n    \
+             let decoder = &**peers.iter().find(|peer| peer.info().name == {:?}).unwrap();\n    \
+             let bytes = b\"{bytes}\";\n    \
              let case = utfuzz::case::Case::{case};\n    \
              let divergence = utfuzz::explain::first_divergence(decoder, &case);\n    \
              assert!(divergence.is_none(), \"{{}}\", divergence.unwrap());\n}}\n",
+            self.signature.decoder
         )
     }
 }
