@@ -12,8 +12,7 @@ use utfuzz::{Decoder, Info};
 
 struct Mine;
 
-static INFO: Info =
-    Info { name: "mine", version: "0.1.0", package: "mine", contract: Contract::VALIDATOR, lineage: |_| "mine" };
+static INFO: Info = Info::new("mine", "0.1.0").contract(Contract::VALIDATOR);
 
 impl Decoder for Mine {
     fn info(&self) -> &Info {

@@ -1,66 +1,195 @@
-//! The trait a decoder implements to be judged.
+//! The trait a decoder implements to be judged, and how it introduces itself.
 //!
-//! Adapters translate and do nothing else: they never compare, assert or repair.
+//! An implementation translates between the trait and the decoder, and does nothing else: it never compares, asserts or
+//! repairs.
 
 use crate::spec::Contract;
 use crate::utf8::Validity;
+use core::fmt;
+use std::borrow::Cow;
 
 /// A decoder under test.
 ///
-/// Each question may be answered `None`: "this decoder cannot say". That is never taken for "rejected".
+/// Implement [`info`](Decoder::info) and at least one of the three questions. Each question may be answered `None`,
+/// "this decoder cannot say", which is never taken for "rejected".
+///
+/// ```
+/// use utfuzz::spec::Contract;
+/// use utfuzz::utf8::Validity;
+/// use utfuzz::{Decoder, Info, Judge};
+///
+/// /// Accepts surrogates, which UTF-8 does not have.
+/// struct Mine;
+///
+/// static INFO: Info = Info::new("mine", "0.1.0").contract(Contract::VALIDATOR);
+///
+/// impl Decoder for Mine {
+///     fn info(&self) -> &Info {
+///         &INFO
+///     }
+///
+///     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+///         let surrogate = bytes.windows(2).any(|pair| pair[0] == 0xED && pair[1] >= 0xA0);
+///         Some(if surrogate { Validity::Valid } else { core::str::from_utf8(bytes).map(drop).into() })
+///     }
+/// }
+///
+/// let mut judge = Judge::new([&Mine as &dyn Decoder]);
+/// assert!(judge.judge(&utfuzz::case::Case::new("na\u{EF}ve".as_bytes())).is_empty());
+/// let broken = judge.judge(&utfuzz::case::Case::new(b"\xED\xA0\x80"));
+/// assert_eq!(broken[0].law.name(), "verdict");
+/// ```
 pub trait Decoder: Send + Sync {
-    /// Who this is, and what it promises.
+    /// Which decoder this is, and what it promises. The same at every call.
     fn info(&self) -> &Info;
 
-    /// Is `bytes` well-formed, and if not, where and how?
+    /// Whether `bytes` are well-formed, and if not, where the first error is and what it is.
     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
         let _ = bytes;
         None
     }
 
-    /// Appends to `out`, whatever that holds already, the decoded text, ill-formed units replaced as the contract says.
+    /// Appends the decoded text to `out`, with ill-formed sequences replaced as the contract says. What `out` already
+    /// holds is arbitrary and must stay.
     ///
-    /// A decoder whose output is UTF-16 or code points writes generalised UTF-8, surrogates as three bytes. One whose
-    /// contract has no replacement decodes what is well-formed, and answers `None` to what it refuses.
+    /// Text is written as UTF-8. A decoder whose own output is UTF-16 or code points writes a lone surrogate as three
+    /// bytes and a value above U+10FFFF as up to six. A decoder whose contract has no replacement decodes well-formed
+    /// input and answers `None` to input it refuses.
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let _ = (bytes, out);
         None
     }
 
-    /// A decoder for input in chunks, at the start of a stream. Several may be alive at once, and one may be dropped
-    /// before its end; none may feel another.
+    /// A decoder for input in chunks, at the start of a stream. Several may be alive at once and must not affect each
+    /// other; any of them may be dropped before its end.
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
         None
     }
 }
 
-/// A decoder fed in chunks.
+/// A decoder that is fed in chunks.
 pub trait Stream {
-    /// Takes the next chunk, which may be empty, and appends what it decodes to `out`.
+    /// Decodes the next chunk, which may be empty, and appends the text to `out`.
     ///
-    /// `out` may be another buffer each time, and what it holds already is not to be looked at or changed.
-    ///
-    /// Nothing is written where the contract has no replacement.
+    /// `out` may be a different buffer at each call; what it already holds must be neither read nor changed. Nothing is
+    /// written if the contract has no replacement.
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>);
 
-    /// Ends the stream, appends what is left to `out`, and says what the whole stream was, if it can.
+    /// Ends the stream, appends what is left to `out`, and gives the verdict on the whole stream if the decoder has one.
     ///
-    /// Offsets count from the start of the stream. A finished stream starts fresh with the next `push`; a stream that is
-    /// given nothing may be finished too, and is the empty string.
+    /// Offsets count from the start of the stream. After this the next `push` starts a new stream. A stream that was
+    /// never fed may be finished too: it is the empty string.
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity>;
 }
 
-/// Who a decoder is and what it promises.
+/// Which decoder this is, and what it promises.
+///
+/// [`Info::new`], [`Info::contract`] and [`Info::lineage_by_length`] are `const`, so that an `Info` can be a `static`. Text
+/// that is known only at run time may be owned.
+///
+/// ```
+/// use utfuzz::Info;
+///
+/// let version = String::from("3.2.1");
+/// let info = Info::new("mine-fast", "").version(version).package("mine").lineage("simdutf");
+/// assert_eq!((&*info.name, &*info.version, info.lineage.at(1000)), ("mine-fast", "3.2.1", "simdutf"));
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Info {
-    /// The name, unique among the decoders judged together: lower case, digits, hyphens, underscores.
-    pub name: &'static str,
+    /// The name, unique among the decoders judged together: lower-case letters, digits, hyphens, underscores.
+    pub name: Cow<'static, str>,
     /// The version of the implementation.
-    pub version: &'static str,
-    /// The crate or library the version is of; equal to the package name in `Cargo.lock` where there is one.
-    pub package: &'static str,
-    /// What it promises.
+    pub version: Cow<'static, str>,
+    /// The crate or library the version belongs to; for a crate, the package name in `Cargo.lock`.
+    pub package: Cow<'static, str>,
+    /// What the decoder promises.
     pub contract: Contract,
-    /// Whose code really runs for an input of so many bytes. A verdict counts lineages, not names.
-    pub lineage: fn(usize) -> &'static str,
+    /// Whose code runs. Verdicts are counted by lineage and not by name.
+    pub lineage: Lineage,
+}
+
+impl Info {
+    /// A decoder with [`Contract::STANDARD`], whose package and lineage have its own name.
+    pub const fn new(name: &'static str, version: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            version: Cow::Borrowed(version),
+            package: Cow::Borrowed(name),
+            contract: Contract::STANDARD,
+            lineage: Lineage::Same(Cow::Borrowed(name)),
+        }
+    }
+
+    /// The same with another contract.
+    #[must_use]
+    pub const fn contract(mut self, contract: Contract) -> Self {
+        self.contract = contract;
+        self
+    }
+
+    /// The same with another name; package and lineage stay.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The same with another version.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<Cow<'static, str>>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// The same with another package.
+    #[must_use]
+    pub fn package(mut self, package: impl Into<Cow<'static, str>>) -> Self {
+        self.package = package.into();
+        self
+    }
+
+    /// The same with another lineage, for inputs of every length.
+    #[must_use]
+    pub fn lineage(mut self, lineage: impl Into<Cow<'static, str>>) -> Self {
+        self.lineage = Lineage::Same(lineage.into());
+        self
+    }
+
+    /// The same with a lineage that depends on the length of the input in bytes.
+    #[must_use]
+    pub const fn lineage_by_length(mut self, lineage: fn(usize) -> &'static str) -> Self {
+        // A `const fn` may not drop what it replaces, which is borrowed text unless the caller has set it before.
+        core::mem::forget(core::mem::replace(&mut self.lineage, Lineage::ByLength(lineage)));
+        self
+    }
+}
+
+/// Whose code runs when a decoder is called. Decoders of one lineage are not independent witnesses.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Lineage {
+    /// The same code for every input.
+    Same(Cow<'static, str>),
+    /// Different code depending on the length of the input in bytes.
+    ByLength(fn(usize) -> &'static str),
+}
+
+impl Lineage {
+    /// The lineage for an input of `len` bytes.
+    pub fn at(&self, len: usize) -> &str {
+        match self {
+            Self::Same(name) => name,
+            Self::ByLength(name) => name(len),
+        }
+    }
+}
+
+impl fmt::Debug for Lineage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Same(name) => name.fmt(f),
+            Self::ByLength(name) => write!(f, "{:?}..{:?}", name(0), name(usize::MAX)),
+        }
+    }
 }

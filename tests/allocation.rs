@@ -13,7 +13,7 @@ fn judging_does_not_allocate() {
     // answer only by an allocation.
     let left_out =
         ["utf8-decode", "planted", "simd_cesu8", "cesu8", "residua-mutf8", "mutf8", "java_string", "wtf8", "glibc"];
-    let quiet = decoders.iter().filter(|decoder| !left_out.contains(&decoder.info().package));
+    let quiet = decoders.iter().filter(|decoder| !left_out.contains(&&*decoder.info().package));
     let mut judge = Judge::new(quiet.map(|decoder| &**decoder));
     // Three bytes for one, and some behind them, in 4 KiB.
     let is_short = |bytes: &Vec<u8>| bytes.len().max(Case::new(bytes).prefix) <= 1200;

@@ -29,7 +29,7 @@ fn every_decoder_keeps_its_contract_on_every_vector() {
                     for broken in judge.judge(&case).to_vec() {
                         let info = judge.decoders().nth(broken.decoder).unwrap().info();
                         match ledger.covers(info, broken.law, broken.subject) {
-                            Some(_) => *known.entry(info.name).or_default() += 1,
+                            Some(_) => *known.entry(&info.name).or_default() += 1,
                             None => {
                                 let what = format!("{}/{}/{}", broken.law, info.name, broken.subject);
                                 new.entry(what)

@@ -64,7 +64,7 @@ impl Stream for Lazy {
 /// A stream that promises to write at once.
 fn prompt() -> Info {
     let contract = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
-    Info { contract, ..Faulty::default().info }
+    Faulty::default().info.contract(contract)
 }
 
 /// A decoder, an input that shows its fault, and the signature wanted.
@@ -235,7 +235,7 @@ fn text_without_a_replacement_is_judged() {
         Some(text(bytes).unwrap_or_default())
     }
     let signature = |lossy, bytes| {
-        let info = Info { contract: STRICT, ..Faulty::default().info };
+        let info = Faulty::default().info.contract(STRICT);
         let decoder = Faulty { info, validate: |_| None, lossy, stream: || None };
         let case = Case::with_cuts(bytes, Cuts::NONE);
         first_divergence(&decoder, &case).map(|divergence| divergence.signature.to_string())

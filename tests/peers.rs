@@ -25,7 +25,7 @@ fn every_known_difference_has_a_witness() {
         let mut judge = Judge::new([&**decoder]);
         let is_named = |path: &&PathBuf| {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            stem.split("__").nth(2) == Some(info.name)
+            stem.split("__").nth(2) == Some(&*info.name)
         };
         for path in files.iter().filter(is_named) {
             for broken in judge.judge(&Case::new(&fs::read(path).unwrap())) {

@@ -123,7 +123,7 @@ fn broken(decoders: &[Box<dyn Decoder>]) -> BTreeMap<String, String> {
 
 #[test]
 fn no_law_is_broken_by_the_standard_itself() {
-    let info = |contract| Info { name: "perfect", version: "0", package: "spec", contract, lineage: |_| "spec" };
+    let info = |contract| Info::new("perfect", "0").contract(contract);
     let perfect = |contract| Box::new(Perfect(info(contract))) as Box<dyn Decoder>;
     let decoders: Vec<Box<dyn Decoder>> = contracts().into_iter().map(perfect).collect();
     assert_eq!(decoders.len(), 9 * 6 * 6);

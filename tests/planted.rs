@@ -50,7 +50,7 @@ fn nothing_that_draws_inputs_knows_what_is_planted() {
         let text = text.replace("\\x", " ");
         let words: BTreeSet<&str> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
         for (name, row) in rows() {
-            if words.contains(name) || words.contains(row.id) || text.contains(row.citation) {
+            if words.contains(&*name) || words.contains(row.id) || text.contains(row.citation) {
                 known.push(format!("{}: {name}", path.display()));
             }
         }

@@ -205,7 +205,7 @@ fn planted() -> Findings {
         Some(if lets_through { Validity::Valid } else { verdict(bytes) })
     };
     let (lax, good) = (Faulty { validate: lax, ..Faulty::default() }, Faulty::default());
-    let good = Faulty { info: utfuzz::Info { name: "good", ..good.info.clone() }, ..good };
+    let good = Faulty { info: good.info.clone().name("good"), ..good };
     let decoders: [&dyn Decoder; 2] = [&lax, &good];
     let scratch = tempfile::tempdir().unwrap();
     for (name, bytes) in [("<b>", &b"a\xC0\xAF"[..]), ("`b`", b"\xED\xA0\x80bc"), ("c", b"c")] {

@@ -52,7 +52,7 @@ fn every_strict_decoder_refuses_what_the_standards_warn_of() {
             for (before, behind) in (0..=65).flat_map(|before| [(before, 0), (before, 70)]) {
                 let bytes = [&vec![b'a'; before][..], bytes, &vec![b'a'; behind]].concat();
                 let accepted = accepted(*decoder, &bytes, careless, &mut answers);
-                match decoder.info().name {
+                match &*decoder.info().name {
                     KNOWN => known += accepted.len(),
                     _ => wrong.extend(accepted),
                 }

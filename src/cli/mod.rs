@@ -104,7 +104,7 @@ impl Cli {
         crate::judge::silence_panics();
         crate::judge::watch(PATIENCE, |stuck| {
             let bytes = hex(&stuck.bytes);
-            let (decoder, seconds) = (stuck.decoder, stuck.waited.as_secs());
+            let (decoder, seconds) = (&stuck.decoder, stuck.waited.as_secs());
             let _ = writeln!(
                 io::stderr(),
                 "utfuzz: progress/{decoder}: no answer for {seconds} s on {} bytes: {bytes}; leave it out with \

@@ -7,6 +7,7 @@ use crate::judge::isolate::panics::panics;
 use crate::judge::isolate::watchdog::watched;
 use crate::judge::laws::verdicts_part;
 use crate::utf8::Validity;
+use std::borrow::Cow;
 
 /// For each pair of decoders, on how many inputs they say the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub struct Agreement {
     /// How many inputs there were.
     pub inputs: u64,
     /// The decoders.
-    pub decoders: Vec<&'static str>,
+    pub decoders: Vec<Cow<'static, str>>,
     /// By row and column: on how many inputs both say the same, in all that both say.
     pub same: Vec<Vec<u64>>,
     /// By row and column: on how many inputs both say something that can be compared.
@@ -44,7 +45,7 @@ impl Agreement {
                 }
             }
         }
-        let decoders = decoders.iter().map(|decoder| decoder.info().name).collect();
+        let decoders = decoders.iter().map(|decoder| decoder.info().name.clone()).collect();
         Self { inputs: seen, decoders, same, asked }
     }
 }
@@ -56,7 +57,7 @@ fn answer(decoder: &dyn Decoder, bytes: &[u8]) -> Answer {
         verdict = decoder.validate(bytes);
         written = decoder.decode_lossy(bytes, &mut output);
     };
-    if watched(decoder.info().name, bytes, || panics(ask)) {
+    if watched(&decoder.info().name, bytes, || panics(ask)) {
         return Answer::Panicked;
     }
     Answer::Said { verdict, output: written.map(|()| output) }
@@ -80,15 +81,12 @@ impl Answer {
 mod tests {
     use super::*;
     use crate::decoder::Info;
-    use crate::spec::Contract;
 
-    struct Says(&'static str, fn(&[u8]) -> Option<Validity>, Option<&'static [u8]>);
+    struct Says(Info, fn(&[u8]) -> Option<Validity>, Option<&'static [u8]>);
 
     impl Decoder for Says {
         fn info(&self) -> &Info {
-            let info =
-                Info { name: self.0, version: "0", package: "test", contract: Contract::STANDARD, lineage: |_| "test" };
-            Box::leak(Box::new(info))
+            &self.0
         }
 
         fn validate(&self, bytes: &[u8]) -> Option<Validity> {
@@ -103,17 +101,18 @@ mod tests {
     #[test]
     fn pairs_are_compared_in_what_both_say() {
         let valid = |_: &[u8]| Some(Validity::Valid);
+        let info = |name| Info::new(name, "0");
         let decoders = [
-            Says("valid", valid, None),
-            Says("valid-a", valid, Some(b"a")),
-            Says("a", |_| None, Some(b"a")),
-            Says("valid-b", valid, Some(b"b")),
-            Says("short", |bytes| Some(if bytes.len() < 2 { Validity::Valid } else { Validity::INVALID }), None),
-            Says("panics", |_| panic!("no answer"), None),
+            Says(info("valid"), valid, None),
+            Says(info("valid-a"), valid, Some(b"a")),
+            Says(info("a"), |_| None, Some(b"a")),
+            Says(info("valid-b"), valid, Some(b"b")),
+            Says(info("short"), |bytes| Some(if bytes.len() < 2 { Validity::Valid } else { Validity::INVALID }), None),
+            Says(info("panics"), |_| panic!("no answer"), None),
         ];
         let decoders: Vec<&dyn Decoder> = decoders.iter().map(|decoder| decoder as &dyn Decoder).collect();
         let agreement = Agreement::of(&decoders, [&b"x"[..], b"xy", b"xyz"]);
-        assert_eq!((agreement.inputs, agreement.decoders[4]), (3, "short"));
+        assert_eq!((agreement.inputs, &*agreement.decoders[4]), (3, "short"));
         let same = [
             [3, 3, 0, 3, 1, 0],
             [3, 3, 3, 0, 1, 0],

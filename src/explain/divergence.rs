@@ -10,6 +10,7 @@ use crate::judge::laws::{Broken, Law};
 use crate::judge::{Judge, Subject};
 use crate::spec::{Contract, Reading, Rule, Unit, units};
 use core::fmt;
+use std::borrow::Cow;
 
 /// A broken law, explained.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct Divergence {
     /// What it is.
     pub signature: Signature,
     /// The decoder's version.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
     /// The decoder's contract.
     pub contract: Contract,
     /// The clause that decides, where the subject is ill-formed.
@@ -60,7 +61,7 @@ impl Divergence {
         });
         Self {
             signature: seen.signature(decoder),
-            version: info.version,
+            version: info.version.clone(),
             contract: info.contract,
             rule,
             bytes: case.bytes.to_vec(),

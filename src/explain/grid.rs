@@ -12,6 +12,7 @@ use crate::judge::question::Questions;
 use crate::spec::Contract;
 use crate::utf8::Validity;
 use core::fmt;
+use std::borrow::Cow;
 
 /// Who says what of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +39,9 @@ pub struct Group {
     /// says under its own contract and leaves out no more than that contract lets it.
     pub arbiter: bool,
     /// The decoders.
-    pub decoders: Vec<&'static str>,
+    pub decoders: Vec<Cow<'static, str>>,
     /// Whose code gave the answer, each once.
-    pub lineages: Vec<&'static str>,
+    pub lineages: Vec<String>,
 }
 
 impl Grid {
@@ -71,9 +72,9 @@ impl Grid {
                 let keeps = !panicked && laws::first_broken(&own, &seen, case, &mut 0).is_none();
                 (seen, keeps, panicked)
             };
-            let lineage = (decoder.info().lineage)(case.bytes.len());
+            let lineage = decoder.info().lineage.at(case.bytes.len());
             let mut add = |question: usize, keeps: bool, answer: String| {
-                questions[question].add(keeps, answer, decoder.info().name, lineage);
+                questions[question].add(keeps, answer, &decoder.info().name, lineage);
             };
             let (seen, keeps, panicked) = ask(Questions { verdict: true, ..none });
             if panicked {
@@ -102,16 +103,16 @@ impl Grid {
 }
 
 impl Question {
-    fn add(&mut self, arbiter: bool, answer: String, name: &'static str, lineage: &'static str) {
+    fn add(&mut self, arbiter: bool, answer: String, name: &Cow<'static, str>, lineage: &str) {
         let same = |group: &Group| if arbiter { group.arbiter } else { !group.arbiter && group.answer == answer };
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
             self.groups.push(Group::new(answer, false));
             self.groups.len() - 1
         });
         let group = &mut self.groups[index];
-        group.decoders.push(name);
-        if !group.lineages.contains(&lineage) {
-            group.lineages.push(lineage);
+        group.decoders.push(name.clone());
+        if !group.lineages.iter().any(|known| known == lineage) {
+            group.lineages.push(lineage.to_owned());
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn signature(&self, decoder: &dyn Decoder) -> Signature {
-        Signature { law: self.law, decoder: decoder.info().name, subject: self.subject, shape: self.shape }
+        Signature { law: self.law, decoder: decoder.info().name.clone(), subject: self.subject, shape: self.shape }
     }
 }
 

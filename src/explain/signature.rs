@@ -2,6 +2,7 @@
 
 use crate::judge::{Law, Subject};
 use core::fmt;
+use std::borrow::Cow;
 
 /// Whether a divergence depends on where its subject stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,7 +40,7 @@ pub struct Signature {
     /// The strongest law that shows it.
     pub law: Law,
     /// The decoder's name.
-    pub decoder: &'static str,
+    pub decoder: Cow<'static, str>,
     /// What it goes wrong on.
     pub subject: Subject,
     /// Where it does.

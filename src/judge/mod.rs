@@ -87,7 +87,7 @@ impl<'d> Judge<'d> {
             .collect();
         let features = Features::new();
         let on = (0..slots.len()).collect();
-        let statistics = Statistics::new(slots.iter().map(|slot| slot.decoder.info().name));
+        let statistics = Statistics::new(slots.iter().map(|slot| slot.decoder.info().name.clone()));
         Self { slots, expectations, observation: Observation::default(), broken: Vec::new(), features, on, statistics }
     }
 
@@ -273,7 +273,7 @@ impl Slot<'_> {
         }
         let streams = self.streams.get_or_insert_default();
         let ask = || observation.observe(self.decoder, streams, case, questions, expectation.errors());
-        if watched(self.decoder.info().name, case.bytes, || panics(ask)) {
+        if watched(&self.decoder.info().name, case.bytes, || panics(ask)) {
             *comparisons += 1;
             return Some((Law::Panic, None));
         }

@@ -3,6 +3,7 @@
 use crate::judge::expect::Expectation;
 use crate::utf8::Kind;
 use core::fmt;
+use std::borrow::Cow;
 
 /// Counts over all cases of a judge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,13 +15,13 @@ pub struct Statistics {
     /// How often each kind was the first error, under the first decoder's contract.
     pub kinds: Vec<(Kind, u64)>,
     /// For each decoder, how many laws had something to compare.
-    pub comparisons: Vec<(&'static str, u64)>,
+    pub comparisons: Vec<(Cow<'static, str>, u64)>,
     /// The places of decoders that are switched off.
     off: Vec<usize>,
 }
 
 impl Statistics {
-    pub(super) fn new(names: impl Iterator<Item = &'static str>) -> Self {
+    pub(super) fn new(names: impl Iterator<Item = Cow<'static, str>>) -> Self {
         Self { comparisons: names.map(|name| (name, 0)).collect(), ..Self::default() }
     }
 
@@ -48,7 +49,7 @@ impl Statistics {
         self.off.push(decoder);
     }
 
-    fn on(&self) -> impl Iterator<Item = &(&'static str, u64)> {
+    fn on(&self) -> impl Iterator<Item = &(Cow<'static, str>, u64)> {
         self.comparisons.iter().enumerate().filter(|(index, _)| !self.off.contains(index)).map(|(_, entry)| entry)
     }
 
@@ -58,14 +59,14 @@ impl Statistics {
     }
 
     /// The decoders that answered nothing although cases were judged.
-    pub fn silent(&self) -> impl Iterator<Item = &'static str> {
-        self.on().filter(|_| self.cases > 0).filter(|(_, count)| *count == 0).map(|(name, _)| *name)
+    pub fn silent(&self) -> impl Iterator<Item = &str> {
+        self.on().filter(|_| self.cases > 0).filter(|(_, count)| *count == 0).map(|(name, _)| &**name)
     }
 
     /// Adds what another judge of the same decoders has seen.
     pub fn merge(&mut self, other: &Self) {
         if self.comparisons.is_empty() {
-            self.comparisons = other.comparisons.iter().map(|(name, _)| (*name, 0)).collect();
+            self.comparisons = other.comparisons.iter().map(|(name, _)| (name.clone(), 0)).collect();
         }
         self.cases += other.cases;
         self.valid += other.valid;

@@ -2,7 +2,6 @@
 
 use crate::decoder::{Decoder, Info};
 use crate::peers::append_text;
-use crate::spec::Contract;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use bstr::ByteSlice;
 
@@ -12,8 +11,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 
 struct Bstr;
 
-static INFO: Info =
-    Info { name: "bstr", version: "1.13.1", package: "bstr", contract: Contract::STANDARD, lineage: |_| "bstr" };
+static INFO: Info = Info::new("bstr", "1.13.1");
 
 impl Decoder for Bstr {
     fn info(&self) -> &Info {

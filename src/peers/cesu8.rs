@@ -7,23 +7,14 @@ use crate::peers::text::{STRICT, Text};
 use crate::spec::Contract;
 use crate::spec::grammar::{CESU8, MODIFIED_UTF8};
 
-const INFO: Info = Info {
-    name: "cesu8",
-    version: "1.1.0",
-    package: "cesu8",
-    contract: Contract { grammar: &CESU8, ..STRICT },
-    lineage: |_| "cesu8",
-};
-
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     let java = Contract { grammar: &MODIFIED_UTF8, ..STRICT };
-    let residua = Info { name: "residua-mutf8", version: "2.0.0", package: "residua-mutf8", contract: java, ..INFO };
+    let info = Info::new("cesu8", "1.1.0").contract(Contract { grammar: &CESU8, ..STRICT });
+    let info_java = info.clone().name("cesu8-java").contract(java);
+    let residua = Info::new("residua-mutf8", "2.0.0").contract(java).lineage("cesu8");
     vec![
-        Box::new(Text { info: INFO, decode: |bytes| cesu8::from_cesu8(bytes).ok() }),
-        Box::new(Text {
-            info: Info { name: "cesu8-java", contract: java, ..INFO },
-            decode: |bytes| cesu8::from_java_cesu8(bytes).ok(),
-        }),
+        Box::new(Text { info, decode: |bytes| cesu8::from_cesu8(bytes).ok() }),
+        Box::new(Text { info: info_java, decode: |bytes| cesu8::from_java_cesu8(bytes).ok() }),
         Box::new(Text { info: residua, decode: |bytes| residua_mutf8::decode(bytes).ok() }),
     ]
 }

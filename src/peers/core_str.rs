@@ -1,26 +1,21 @@
 //! `core::str` and `<[u8]>::utf8_chunks`, on which `String::from_utf8_lossy` is built.
 
 use crate::decoder::{Decoder, Info};
-use crate::spec::Contract;
 use crate::utf8::{REPLACEMENT, Validity};
 
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    vec![Box::new(CoreStr)]
+    // `core` has no version of its own that code can read; this is the compiler's.
+    let info = Info::new("std", env!("UTFUZZ_CORE_VERSION")).package("core").lineage("core::str");
+    vec![Box::new(CoreStr { info })]
 }
 
-struct CoreStr;
-
-static INFO: Info = Info {
-    name: "std",
-    version: env!("UTFUZZ_CORE_VERSION"), // the compiler's: `core` has no version of its own that code can read
-    package: "core",
-    contract: Contract::STANDARD,
-    lineage: |_| "core::str",
-};
+struct CoreStr {
+    info: Info,
+}
 
 impl Decoder for CoreStr {
     fn info(&self) -> &Info {
-        &INFO
+        &self.info
     }
 
     fn validate(&self, bytes: &[u8]) -> Option<Validity> {

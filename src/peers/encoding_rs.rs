@@ -9,23 +9,20 @@ use crate::spec::{Bom, Contract, Detection, End};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use encoding_rs::{CoderResult, DecoderResult, Encoding, UTF_8};
 
-const INFO: Info = Info {
-    name: "encoding_rs",
-    version: "0.8.44",
-    package: "encoding_rs",
-    contract: Contract { detection: Detection::Earliest, ..Contract::STANDARD },
-    lineage: |len| if len < 64 { "encoding_rs" } else { "simdutf8" },
-};
-
 /// The four decoders of this family.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    let bom = Contract { bom: Bom::Strip, ..INFO.contract };
+    let keep = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
+    let strip = Contract { bom: Bom::Strip, ..keep };
     let strict = Contract { end: End::Error, ..Contract::VALIDATOR };
+    let info = |name, contract| {
+        let info = Info::new("encoding_rs", "0.8.44").name(name).contract(contract);
+        info.lineage_by_length(|len| if len < 64 { "encoding_rs" } else { "simdutf8" })
+    };
     vec![
-        Box::new(ToUtf8 { info: INFO, start: UTF_8_KEEPING_BOM }),
-        Box::new(ToUtf8 { info: Info { name: "encoding_rs-bom", contract: bom, ..INFO }, start: UTF_8_STRIPPING_BOM }),
-        Box::new(ToUtf16 { info: Info { name: "encoding_rs-utf16", ..INFO } }),
-        Box::new(Strict { info: Info { name: "encoding_rs-strict", contract: strict, ..INFO } }),
+        Box::new(ToUtf8 { info: info("encoding_rs", keep), start: UTF_8_KEEPING_BOM }),
+        Box::new(ToUtf8 { info: info("encoding_rs-bom", strip), start: UTF_8_STRIPPING_BOM }),
+        Box::new(ToUtf16 { info: info("encoding_rs-utf16", keep) }),
+        Box::new(Strict { info: info("encoding_rs-strict", strict) }),
     ]
 }
 

@@ -10,22 +10,13 @@ use crate::utf8::{ErrorLen, Malformed, Validity};
 use java_string::{JavaStr, Utf8Error};
 use std::borrow::Cow;
 
-const INFO: Info = Info {
-    name: "java_string-semi",
-    version: "0.1.3",
-    package: "java_string",
-    contract: Contract { grammar: &WITH_SURROGATES, ..Contract::VALIDATOR },
-    lineage: |_| "core::str",
-};
-
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    let modified = Contract { grammar: &MODIFIED_UTF8, ..Contract::VALIDATOR };
+    let info = |grammar| Info::new("java_string", "0.1.3").contract(Contract { grammar, ..Contract::VALIDATOR });
+    let semi = info(&WITH_SURROGATES).name("java_string-semi").lineage("core::str");
+    let modified = info(&MODIFIED_UTF8).lineage("cesu8");
     vec![
-        Box::new(Java { info: INFO, decode: |bytes| JavaStr::from_semi_utf8(bytes).map(Cow::Borrowed) }),
-        Box::new(Java {
-            info: Info { name: "java_string", contract: modified, lineage: |_| "cesu8", ..INFO },
-            decode: JavaStr::from_modified_utf8,
-        }),
+        Box::new(Java { info: semi, decode: |bytes| JavaStr::from_semi_utf8(bytes).map(Cow::Borrowed) }),
+        Box::new(Java { info: modified, decode: JavaStr::from_modified_utf8 }),
     ]
 }
 

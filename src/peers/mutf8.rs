@@ -15,13 +15,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 
 struct Mutf8;
 
-static INFO: Info = Info {
-    name: "mutf8",
-    version: "0.5.0",
-    package: "mutf8",
-    contract: Contract { grammar: &MODIFIED_UTF8, ..STRICT },
-    lineage: |_| "mutf8",
-};
+static INFO: Info = Info::new("mutf8", "0.5.0").contract(Contract { grammar: &MODIFIED_UTF8, ..STRICT });
 
 impl Decoder for Mutf8 {
     fn info(&self) -> &Info {

@@ -13,7 +13,7 @@ pub(super) const KERNELS: [(&str, &str); 3] =
 /// its lineage says which it is.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     let best = Kernel::best();
-    let chosen = Own { kernel: best, info: Info { name: "own", ..info(best) } };
+    let chosen = Own { kernel: best, info: info(best).name("own") };
     let others = Kernel::available().filter(|kernel| *kernel != best);
     let others = others.map(|kernel| Own { kernel, info: info(kernel) });
     [chosen].into_iter().chain(others).map(|own| Box::new(own) as Box<dyn Decoder>).collect()
@@ -32,13 +32,8 @@ fn info(kernel: Kernel) -> Info {
         "avx512" => ("own-avx512", |_| "own-avx512"),
         _ => ("own-scalar", |_| "own-scalar"),
     };
-    Info {
-        name,
-        version: env!("CARGO_PKG_VERSION"),
-        package: "utfuzz",
-        contract: Contract { detection: Detection::Earliest, ..Contract::STANDARD },
-        lineage,
-    }
+    let contract = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
+    Info::new("utfuzz", env!("CARGO_PKG_VERSION")).name(name).contract(contract).lineage_by_length(lineage)
 }
 
 impl Decoder for Own {

@@ -74,7 +74,7 @@ impl Relative {
         let fresh = Converter::new(encoding, Encoding::Rfc2279, options)?;
         let strict = Converter::new(encoding, Encoding::Rfc2279, Options { on_error: None, ..options }).ok();
         let version = env!("CARGO_PKG_VERSION");
-        let info = Info { name, version, package: "utfuzz", contract, lineage: |_| "own-convert" };
+        let info = Info::new("utfuzz", version).name(name).contract(contract).lineage("own-convert");
         Ok(Self { info, fresh, strict, idle: Mutex::default(), idle_strict: Mutex::default() })
     }
 }

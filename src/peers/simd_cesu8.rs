@@ -11,12 +11,13 @@ use crate::utf8::Validity;
 use simd_cesu8::mutf8;
 use std::borrow::Cow;
 
-const INFO: Info =
-    Info { name: "simd_cesu8", version: "1.2.0", package: "simd_cesu8", contract: STRICT, lineage: |_| "simd_cesu8" };
+fn info(name: &'static str, contract: Contract) -> Info {
+    Info::new("simd_cesu8", "1.2.0").name(name).contract(contract)
+}
 
 /// Three decoders of each encoding.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    let strict = |name, grammar| Info { name, contract: Contract { grammar, ..STRICT }, ..INFO };
+    let strict = |name, grammar| info(name, Contract { grammar, ..STRICT });
     vec![
         Box::new(Text {
             info: strict("simd_cesu8-strict", &CESU8),
@@ -52,7 +53,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 /// One U+FFFD for each byte of what is ill-formed.
 fn lossy(name: &'static str, grammar: &'static Grammar) -> Info {
     let replacement = Some(Replacement::ReplacementCharacter);
-    Info { name, contract: Contract { grammar, unit: UnitRule::Byte, replacement, ..STRICT }, ..INFO }
+    info(name, Contract { grammar, unit: UnitRule::Byte, replacement, ..STRICT })
 }
 
 struct Lossy {

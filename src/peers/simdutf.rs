@@ -6,13 +6,7 @@ use crate::spec::Contract;
 use crate::utf8::{Malformed, Validity};
 use simdutf::ErrorCode;
 
-static INFO: Info = Info {
-    name: "simdutf",
-    version: "0.7.0",
-    package: "simdutf",
-    contract: Contract::VALIDATOR,
-    lineage: |_| "simdutf",
-};
+static INFO: Info = Info::new("simdutf", "0.7.0").contract(Contract::VALIDATOR);
 
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     vec![Box::new(Simdutf)]

@@ -6,13 +6,9 @@ use crate::decoder::{Decoder, Info, Stream};
 use crate::spec::Contract;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 
-const INFO: Info = Info {
-    name: "simdutf8-basic",
-    version: "0.1.5",
-    package: "simdutf8",
-    contract: Contract::VALIDATOR,
-    lineage: |len| if len < 64 { "core::str" } else { "simdutf8" },
-};
+fn info(name: &'static str) -> Info {
+    Info::new("simdutf8", "0.1.5").name(name).contract(Contract::VALIDATOR)
+}
 
 /// Kernels by name, and the feature a processor must have to run each.
 pub(super) const KERNELS: [(&str, &str); 3] =
@@ -20,17 +16,21 @@ pub(super) const KERNELS: [(&str, &str); 3] =
 
 /// The decoders of this family that this machine can run.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    let mut family: Vec<Box<dyn Decoder>> = vec![Box::new(Basic), Box::new(Compat)];
+    let public = |name| info(name).lineage_by_length(|len| if len < 64 { "core::str" } else { "simdutf8" });
+    let mut family: Vec<Box<dyn Decoder>> =
+        vec![Box::new(Basic { info: public("simdutf8-basic") }), Box::new(Compat { info: public("simdutf8-compat") })];
     #[cfg(target_arch = "x86_64")]
     family.extend(x86::family());
     family
 }
 
-struct Basic;
+struct Basic {
+    info: Info,
+}
 
 impl Decoder for Basic {
     fn info(&self) -> &Info {
-        &INFO
+        &self.info
     }
 
     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
@@ -42,12 +42,13 @@ fn basic(result: Result<(), simdutf8::basic::Utf8Error>) -> Validity {
     result.map_or(Validity::INVALID, |()| Validity::Valid)
 }
 
-struct Compat;
+struct Compat {
+    info: Info,
+}
 
 impl Decoder for Compat {
     fn info(&self) -> &Info {
-        static COMPAT: Info = Info { name: "simdutf8-compat", ..INFO };
-        &COMPAT
+        &self.info
     }
 
     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
@@ -62,7 +63,7 @@ impl Decoder for Compat {
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86 {
-    use super::{Decoder, INFO, Info, Stream, Validity, basic};
+    use super::{Decoder, Info, Stream, Validity, basic, info};
     use simdutf8::basic::imp::x86::{avx2, sse42};
     use simdutf8::basic::imp::{ChunkedUtf8Validator, Utf8Validator};
 
@@ -70,20 +71,20 @@ mod x86 {
         let mut family: Vec<Box<dyn Decoder>> = Vec::new();
         if is_x86_feature_detected!("avx2") {
             family.push(Box::new(Kernel {
-                info: Info { name: "simdutf8-avx2", lineage: |_| "simdutf8", ..INFO },
+                info: info("simdutf8-avx2"),
                 // SAFETY: AVX2 was detected just above.
                 validate: |bytes| unsafe { avx2::validate_utf8(bytes) }.is_ok(),
                 stream: || Box::new(Updating::<avx2::Utf8ValidatorImp>::new()),
             }));
             family.push(Box::new(Kernel {
-                info: Info { name: "simdutf8-avx2-chunked", lineage: |_| "simdutf8", ..INFO },
+                info: info("simdutf8-avx2-chunked"),
                 validate: |bytes| Chunked::<avx2::ChunkedUtf8ValidatorImp>::new().whole(bytes),
                 stream: || Box::new(Chunked::<avx2::ChunkedUtf8ValidatorImp>::new()),
             }));
         }
         if is_x86_feature_detected!("sse4.2") {
             family.push(Box::new(Kernel {
-                info: Info { name: "simdutf8-sse42", lineage: |_| "simdutf8", ..INFO },
+                info: info("simdutf8-sse42"),
                 // SAFETY: SSE4.2 was detected just above.
                 validate: |bytes| unsafe { sse42::validate_utf8(bytes) }.is_ok(),
                 stream: || Box::new(Updating::<sse42::Utf8ValidatorImp>::new()),

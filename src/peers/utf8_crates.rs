@@ -3,7 +3,7 @@
 use crate::decoder::Decoder;
 
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    vec![Box::new(utf8::Incremental), Box::new(zero::Incremental)]
+    vec![utf8::decoder(), zero::decoder()]
 }
 
 /// A module for a crate with this interface; one adapter serves both, types apart.
@@ -16,19 +16,18 @@ macro_rules! incremental {
             use std::cell::RefCell;
             use std::rc::Rc;
 
-            pub(super) struct Incremental;
+            pub(super) struct Incremental {
+                info: Info,
+            }
 
-            static INFO: Info = Info {
-                name: $name,
-                version: $version,
-                package: $name,
-                contract: Contract { detection: Detection::Earliest, ..Contract::STANDARD },
-                lineage: |_| "core::str",
-            };
+            pub(super) fn decoder() -> Box<dyn Decoder> {
+                let contract = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
+                Box::new(Incremental { info: Info::new($name, $version).contract(contract).lineage("core::str") })
+            }
 
             impl Decoder for Incremental {
                 fn info(&self) -> &Info {
-                    &INFO
+                    &self.info
                 }
 
                 fn validate(&self, bytes: &[u8]) -> Option<Validity> {

@@ -13,13 +13,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 
 struct Utf8Decode;
 
-static INFO: Info = Info {
-    name: "utf8-decode",
-    version: "2.0.0",
-    package: "utf8-decode",
-    contract: Contract { end: End::Error, ..Contract::STANDARD },
-    lineage: |_| "utf8-decode",
-};
+static INFO: Info = Info::new("utf8-decode", "2.0.0").contract(Contract { end: End::Error, ..Contract::STANDARD });
 
 impl Decoder for Utf8Decode {
     fn info(&self) -> &Info {

@@ -11,13 +11,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 
 struct Utf8Iter;
 
-static INFO: Info = Info {
-    name: "utf8_iter",
-    version: "1.1.0",
-    package: "utf8_iter",
-    contract: Contract { end: End::Error, ..Contract::STANDARD },
-    lineage: |_| "utf8_iter",
-};
+static INFO: Info = Info::new("utf8_iter", "1.1.0").contract(Contract { end: End::Error, ..Contract::STANDARD });
 
 impl Decoder for Utf8Iter {
     fn info(&self) -> &Info {

@@ -16,13 +16,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 
 struct Joining;
 
-static INFO: Info = Info {
-    name: "wtf8",
-    version: "0.1.0",
-    package: "wtf8",
-    contract: Contract { grammar: &CESU8, ..STRICT },
-    lineage: |_| "wtf8",
-};
+static INFO: Info = Info::new("wtf8", "0.1.0").contract(Contract { grammar: &CESU8, ..STRICT });
 
 impl Decoder for Joining {
     fn info(&self) -> &Info {

@@ -14,7 +14,7 @@ pub struct Json;
 #[derive(Serialize)]
 struct Object<'a> {
     schema: u32,
-    decoders: Vec<Named>,
+    decoders: Vec<Named<'a>>,
     cases: u64,
     comparisons: u64,
     seconds: f64,
@@ -22,13 +22,13 @@ struct Object<'a> {
     divergences: Vec<Divergence<'a>>,
     known: Vec<Known<'a>>,
     stale: &'a [String],
-    silent: Vec<&'static str>,
+    silent: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
-struct Named {
-    name: &'static str,
-    version: &'static str,
+struct Named<'a> {
+    name: &'a str,
+    version: &'a str,
     contract: String,
     comparisons: u64,
 }
@@ -44,7 +44,7 @@ struct Stage {
 struct Divergence<'a> {
     signature: String,
     law: &'static str,
-    decoder: &'static str,
+    decoder: &'a str,
     subject: &'static str,
     shape: String,
     hits: u64,
@@ -70,8 +70,8 @@ impl Exporter for Json {
                 .iter()
                 .enumerate()
                 .map(|(index, decoder)| Named {
-                    name: decoder.info().name,
-                    version: decoder.info().version,
+                    name: &decoder.info().name,
+                    version: &decoder.info().version,
                     contract: decoder.info().contract.to_string(),
                     comparisons: comparisons.get(index).map_or(0, |(_, count)| *count),
                 })
@@ -90,7 +90,7 @@ impl Exporter for Json {
                 .map(|(signature, found)| Divergence {
                     signature: signature.to_string(),
                     law: signature.law.name(),
-                    decoder: signature.decoder,
+                    decoder: &signature.decoder,
                     subject: signature.subject.name(),
                     shape: signature.shape.to_string(),
                     hits: found.hits,

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn signature(law: Law, decoder: &'static str, subject: Subject, shape: Shape) -> Signature {
-        Signature { law, decoder, subject, shape }
+        Signature { law, decoder: decoder.into(), subject, shape }
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
         ];
         let groups = clusters(&all);
         let sizes: Vec<(&str, Law, usize)> =
-            groups.iter().map(|group| (group[0].decoder, group[0].law, group.len())).collect();
+            groups.iter().map(|group| (&*group[0].decoder, group[0].law, group.len())).collect();
         assert_eq!(sizes.len(), 4, "{groups:#?}");
         // The surrogate of `a` is wrong at an edge too: one subject, one side.
         assert!(sizes.contains(&("a", Law::Verdict, 3)));

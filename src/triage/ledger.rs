@@ -115,7 +115,7 @@ impl Ledger {
 impl Entry {
     /// Whether it speaks of this decoder in this version.
     pub fn is_about(&self, info: &Info) -> bool {
-        let version = || semver::Version::parse(info.version).ok();
+        let version = || semver::Version::parse(&info.version).ok();
         self.decoder == info.name && version().is_some_and(|version| self.versions.matches(&version))
     }
 }
@@ -137,7 +137,6 @@ pub(crate) const EXAMPLE: &str = r#"
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Contract;
     use crate::utf8::Kind;
 
     #[test]
@@ -148,7 +147,7 @@ mod tests {
     #[test]
     fn an_entry_covers_what_it_names_and_nothing_else() {
         let ledger = Ledger::parse(EXAMPLE, "test").unwrap();
-        let info = |name, version| Info { name, version, package: "p", contract: Contract::STANDARD, lineage: |_| "l" };
+        let info = |name, version| Info::new(name, version);
         let overlong = Subject::Fault(Kind::Overlong(2));
         assert_eq!(ledger.covers(&info("faulty", "1.1.0"), Law::Verdict, overlong), Some(0));
         assert_eq!(ledger.covers(&info("faulty", "2.0.0"), Law::Verdict, overlong), None);

@@ -53,7 +53,7 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let directory = scratch.path().join("regressions");
         let subject = Subject::Fault(Kind::Overlong(2));
-        let mut signature = Signature { law: Law::Verdict, decoder: "d", subject, shape: Shape::Anywhere };
+        let mut signature = Signature { law: Law::Verdict, decoder: "d".into(), subject, shape: Shape::Anywhere };
         let input = |bytes: &[u8], cuts| Input { bytes: bytes.to_vec(), cuts };
         let first = keep(&directory, &signature, &input(b"\xC0\x80", None)).unwrap();
         assert_eq!(first.file_name().unwrap(), "overlong-2__verdict__d.bin");

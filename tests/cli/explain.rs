@@ -25,7 +25,7 @@ fn explain_names_the_broken_rule_and_where_it_stands() {
             let unsaid = says.iter().filter(|part| !marked.contains(**part));
             wrong.extend(unsaid.map(|part| format!("{}: the first marked line lacks {part:?}: {out}", run.line)));
             // wtf8 says nothing of what it does not decode.
-            let unasked = names(true).into_iter().filter(|name| *name != "wtf8" && !out.contains(name));
+            let unasked = names(true).into_iter().filter(|name| *name != "wtf8" && !out.contains(&**name));
             wrong.extend(unasked.map(|name| format!("{}: says nothing of {name}: {out}", run.line)));
         }
         if from_hex.out != from_file.out || from_hex.out != from_input.out {

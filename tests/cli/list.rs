@@ -27,7 +27,7 @@ fn list_shows_every_decoder_the_filter_selects() {
     ];
     let mut wrong = Vec::new();
     for (args, keeps) in rows {
-        let expected: Vec<_> = names(true).into_iter().filter(|name| keeps(name)).map(str::to_owned).collect();
+        let expected: Vec<_> = names(true).into_iter().filter(|name| keeps(name)).collect();
         assert!(!expected.is_empty(), "{args:?} would test nothing");
         let text = run(directory.path(), &[&["list"], args].concat());
         let json = run(directory.path(), &[&["list", "--json"], args].concat());

@@ -141,9 +141,9 @@ pub(crate) fn assert_none_wrong(wrong: impl IntoIterator<Item = String>) {
 }
 
 /// The decoders of the library this command was built from: all, or those of RFC 3629 that have no planted fault.
-pub(crate) fn names(all: bool) -> Vec<&'static str> {
+pub(crate) fn names(all: bool) -> Vec<String> {
     let decoders = utfuzz::peers::all();
     let infos = decoders.iter().map(|decoder| decoder.info());
     let standard = |info: &&Info| info.package != "planted" && *info.contract.grammar == RFC3629;
-    infos.filter(|info| all || standard(info)).map(|info| info.name).collect()
+    infos.filter(|info| all || standard(info)).map(|info| info.name.to_string()).collect()
 }

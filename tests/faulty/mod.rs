@@ -2,7 +2,6 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use utfuzz::codec::Streaming;
-use utfuzz::spec::Contract;
 use utfuzz::utf8::Validity;
 use utfuzz::{Decoder, Info, Stream, codec};
 
@@ -16,8 +15,7 @@ pub(crate) struct Faulty {
 
 impl Default for Faulty {
     fn default() -> Self {
-        let contract = Contract::STANDARD;
-        let info = Info { name: "faulty", version: "0", package: "test", contract, lineage: |_| "faulty" };
+        let info = Info::new("faulty", "0");
         Self { info, validate: |bytes| Some(verdict(bytes)), lossy: |bytes| Some(lossy(bytes)), stream: || None }
     }
 }

@@ -41,7 +41,7 @@ pub struct ByteOptions {
 
 /// Whether a decoder is asked for each string of this length also across the edge of a block.
 pub fn is_asked_across(info: &Info, len: u32) -> bool {
-    (info.lineage)(len as usize) != (info.lineage)(ACROSS)
+    info.lineage.at(len as usize) != info.lineage.at(ACROSS)
 }
 
 /// How many ASCII bytes then stand before the string.
@@ -127,7 +127,7 @@ struct Scan<'d> {
     strings: u64,
     valid: u64,
     kinds: [u64; Kind::ALL.len()],
-    comparisons: Vec<(&'static str, u64)>,
+    comparisons: Vec<(std::borrow::Cow<'static, str>, u64)>,
 }
 
 /// Decoders of whose verdicts the same is expected.
@@ -156,7 +156,7 @@ impl<'d> Scan<'d> {
             strings: 0,
             valid: 0,
             kinds: [0; Kind::ALL.len()],
-            comparisons: decoders.iter().map(|decoder| (decoder.info().name, 0)).collect(),
+            comparisons: decoders.iter().map(|decoder| (decoder.info().name.clone(), 0)).collect(),
         }
     }
 
@@ -293,16 +293,15 @@ mod tests {
             let outcome = outcome(&RIGHT, &options(len));
             let strings = 1 << (8 * len);
             assert_eq!(outcome.statistics.cases, strings);
-            assert_eq!(outcome.statistics.comparisons, [("faulty", 2 * strings)]);
+            assert_eq!(outcome.statistics.comparisons, [("faulty".into(), 2 * strings)]);
             assert_eq!(
                 outcome.statistics.kinds.iter().map(|(_, count)| count).sum::<u64>(),
                 strings - outcome.statistics.valid
             );
             assert!(outcome.is_clean());
-            let info = |lineage| crate::decoder::Info { lineage, ..RIGHT.info.clone() };
-            let alike = Faulty { info: info(|_| "one"), ..RIGHT };
+            let alike = Faulty { info: RIGHT.info.lineage("one"), ..RIGHT };
             let outcome = check_bytes(&[&alike], &options(len), &|_, _| {}).unwrap();
-            assert_eq!(outcome.statistics.comparisons, [("faulty", strings)]);
+            assert_eq!(outcome.statistics.comparisons, [("faulty".into(), strings)]);
         }
         for len in [0, 5, u32::MAX] {
             assert!(check_bytes(&[&RIGHT], &options(len), &|_, _| {}).is_err());
@@ -429,7 +428,7 @@ mod tests {
             error
         };
         assert!(refused(&RIGHT, &resumed(1)).contains("another length"));
-        let info = crate::decoder::Info { version: "1.0.1", ..RIGHT.info.clone() };
+        let info = RIGHT.info.version("1.0.1");
         assert!(refused(&Faulty { info, ..RIGHT }, &resumed(2)).contains("other decoders"));
         let ledger = Ledger::built_in();
         assert!(refused(&RIGHT, &ByteOptions { ledger, ..resumed(2) }).contains("another ledger"));

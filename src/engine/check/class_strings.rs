@@ -22,7 +22,7 @@ pub struct Covered {
     /// How many cases were judged.
     pub cases: u64,
     /// For each decoder, how many answers were compared.
-    pub comparisons: Vec<(&'static str, u64)>,
+    pub comparisons: Vec<(std::borrow::Cow<'static, str>, u64)>,
     /// How long it took.
     pub seconds: f64,
 }

@@ -18,13 +18,7 @@ pub(super) struct Faulty {
 
 /// One that is right throughout.
 pub(super) const RIGHT: Faulty = Faulty {
-    info: Info {
-        name: "faulty",
-        version: "1.0.0",
-        package: "faulty",
-        contract: Contract::STANDARD,
-        lineage: |len| if len < 64 { "short" } else { "long" },
-    },
+    info: Info::new("faulty", "1.0.0").lineage_by_length(|len| if len < 64 { "short" } else { "long" }),
     verdict: |_, verdict| verdict,
     output: |_, _| {},
     streamed: |_, _| {},

@@ -187,7 +187,7 @@ impl File {
         let Outcome { statistics, divergences, known, .. } = &state.outcome;
         let witness = |(signature, found): (&crate::explain::Signature, &Found)| Witness {
             signature: signature.to_string(),
-            decoder: signature.decoder.to_owned(),
+            decoder: signature.decoder.clone().into_owned(),
             bytes: found.divergence.bytes.clone(),
             cuts: found.divergence.cuts.clone(),
             step: found.divergence.step,
@@ -234,7 +234,7 @@ impl File {
             let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name)?;
             statistics.kinds.push((kind, count));
         }
-        let names = decoders.iter().map(|decoder| decoder.info().name);
+        let names = decoders.iter().map(|decoder| decoder.info().name.clone());
         statistics.comparisons = names.zip(self.comparisons.iter().copied()).collect();
         let faulty = statistics.kinds.iter().map(|(_, count)| count).sum::<u64>();
         let strings = state.done() as u64 * byte_strings::piece_len(state.run.len);

@@ -85,9 +85,8 @@ mod tests {
     /// What a decoder is asked hangs neither on its name nor on whose it is.
     #[test]
     fn an_engine_does_not_look_at_names() {
-        let asked = |engine, name, package| {
-            let contract = Contract::VALIDATOR;
-            let info = Info { name, version: "0", package, contract, lineage: |_| "spy" };
+        let asked = |engine, name: &'static str, package: &'static str| {
+            let info = Info::new(name, "0").package(package).contract(Contract::VALIDATOR);
             let spy = Spy(info, Mutex::default());
             assert!(run(&spy, engine, 1, Duration::from_millis(400)).find.is_none());
             let asked = spy.1.into_inner().unwrap();

@@ -55,7 +55,7 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
         }
         let cells = options.engines.iter().map(|&engine| Cell { engine, runs: Vec::new() }).collect();
         rows.push(Row {
-            decoder: decoder.info().name.into(),
+            decoder: decoder.info().name.clone().into_owned(),
             id: fault.id.into(),
             fault: fault.fault.into(),
             citation: fault.citation.into(),
@@ -68,7 +68,7 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     let work = |job: &Job<'_>| {
         let ended = match &targets {
             Some(targets) if job.engine.is_target() => {
-                targets.run(job.decoder.info().name, job.engine, job.seed, options.budget)
+                targets.run(&job.decoder.info().name, job.engine, job.seed, options.budget)
             }
             _ => embedded::run(job.decoder, job.engine, job.seed, options.budget),
         };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Stuck {
     /// Its name.
-    pub decoder: &'static str,
+    pub decoder: String,
     /// The case.
     pub bytes: Vec<u8>,
     /// How long ago it was asked, at least.
@@ -23,7 +23,7 @@ pub struct Stuck {
 struct Asked {
     /// Goes up when a decoder is asked and when it has answered, so it is odd in between.
     turn: AtomicU64,
-    what: Mutex<(&'static str, Vec<u8>)>,
+    what: Mutex<(String, Vec<u8>)>,
 }
 
 static WATCHING: AtomicBool = AtomicBool::new(false);
@@ -64,7 +64,7 @@ fn stuck(patience: Duration, seen: &mut Vec<(u64, Instant)>) -> Vec<Stuck> {
                 if asked.turn.load(Ordering::Acquire) != turn {
                     continue;
                 }
-                found.push(Stuck { decoder: what.0, bytes: what.1.clone(), waited: since.elapsed() });
+                found.push(Stuck { decoder: what.0.clone(), bytes: what.1.clone(), waited: since.elapsed() });
             }
             Some(_) => {}
         }
@@ -73,7 +73,7 @@ fn stuck(patience: Duration, seen: &mut Vec<(u64, Instant)>) -> Vec<Stuck> {
 }
 
 /// Runs `ask`, which puts a case to a decoder, where the watch can see it.
-pub(crate) fn watched<T>(decoder: &'static str, bytes: &[u8], ask: impl FnOnce() -> T) -> T {
+pub(crate) fn watched<T>(decoder: &str, bytes: &[u8], ask: impl FnOnce() -> T) -> T {
     if !WATCHING.load(Ordering::Relaxed) {
         return ask();
     }
@@ -85,7 +85,8 @@ pub(crate) fn watched<T>(decoder: &'static str, bytes: &[u8], ask: impl FnOnce()
         });
         {
             let mut what = asked.what.lock().unwrap_or_else(PoisonError::into_inner);
-            what.0 = decoder;
+            what.0.clear();
+            what.0.push_str(decoder);
             what.1.clear();
             what.1.extend_from_slice(bytes);
         }

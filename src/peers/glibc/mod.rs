@@ -11,7 +11,6 @@ use crate::decoder::{Decoder, Info};
 use crate::spec::Contract;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use std::ffi::CStr;
-use std::sync::OnceLock;
 
 /// The decoders that the library and its modules can run here.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
@@ -19,17 +18,14 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 }
 
 fn info(name: &'static str, contract: Contract) -> Info {
-    Info { name, version: version(), package: "glibc", contract, lineage: |_| "glibc" }
+    Info::new("glibc", "").name(name).version(version()).contract(contract)
 }
 
 /// The version of the library that is loaded, with a third part, since it has two and a ledger compares three.
-fn version() -> &'static str {
-    static VERSION: OnceLock<String> = OnceLock::new();
-    VERSION.get_or_init(|| {
-        // SAFETY: it takes nothing and returns a string that is never freed.
-        let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
-        format!("{}.0", version.to_string_lossy())
-    })
+fn version() -> String {
+    // SAFETY: it takes nothing and returns a string that is never freed.
+    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+    format!("{}.0", version.to_string_lossy())
 }
 
 /// How reading ended.

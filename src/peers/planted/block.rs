@@ -20,11 +20,11 @@ const S13: Fault = 13;
 pub(super) static FAULTS: &[Planted] = &[
     Planted {
         validate: by_blocks::<S01>,
-        ..sound!(
+        ..sound(
             "s01",
             "a byte that never leads is missed as the last of the last whole block",
             "simdjson#1169",
-            ["verdict/invalid-byte/edge64", "verdict/overlong-2/edge64", "verdict/too-large/edge64"]
+            &["verdict/invalid-byte/edge64", "verdict/overlong-2/edge64", "verdict/too-large/edge64"],
         )
     },
     Planted {
@@ -34,40 +34,40 @@ pub(super) static FAULTS: &[Planted] = &[
             let behind = Malformed { valid_up_to: Some(bytes.len()), len: None, kind: None };
             if is_behind { Some(behind.into()) } else { crate::peers::planted::validate(bytes) }
         },
-        ..sound!(
+        ..sound(
             "s02",
             "a byte that never leads, as the last of the last whole block, is placed behind it",
             "simdutf#458",
-            ["valid-up-to/invalid-byte/edge64", "valid-up-to/overlong-2/edge64", "valid-up-to/too-large/edge64"]
+            &["valid-up-to/invalid-byte/edge64", "valid-up-to/overlong-2/edge64", "valid-up-to/too-large/edge64"],
         )
     },
     Planted {
         validate: by_blocks::<S04>,
-        ..sound!(
+        ..sound(
             "s04",
             "before an ASCII block an incomplete sequence is missed",
             "simdutf#381",
-            [
+            &[
                 "verdict/too-short/edge64",
                 "verdict/invalid-byte/edge64",
                 "verdict/overlong-2/edge64",
-                "verdict/too-large/edge64"
-            ]
+                "verdict/too-large/edge64",
+            ],
         )
     },
     Planted {
         validate: by_blocks::<S05>,
-        ..sound!(
+        ..sound(
             "s05",
             "before 32 ASCII bytes, and at the end, an incomplete sequence is missed",
             "simd-json#166",
-            [
+            &[
                 "verdict/too-short/edge32",
                 "verdict/incomplete/edge32",
                 "verdict/invalid-byte/edge32",
                 "verdict/overlong-2/edge32",
-                "verdict/too-large/edge32"
-            ]
+                "verdict/too-large/edge32",
+            ],
         )
     },
     Planted {
@@ -76,11 +76,11 @@ pub(super) static FAULTS: &[Planted] = &[
             let len = bytes.len() - start;
             decided(bytes, validate(&bytes[start..len.max(start)]).is_ok())
         },
-        ..sound!(
+        ..sound(
             "s08",
             "the length of what lies behind skipped ASCII is taken for where it ends",
             "haskell/text#540",
-            ["verdict/*/*"]
+            &["verdict/*/*"],
         )
     },
     Planted {
@@ -90,25 +90,25 @@ pub(super) static FAULTS: &[Planted] = &[
             let len = ErrorLen::from_error_len(error.error_len());
             Some(Malformed::at(error.valid_up_to().saturating_sub(skipped), len).into())
         },
-        ..sound!(
+        ..sound(
             "s09",
             "the offset counts from behind the ASCII that was skipped",
             "protobuf#18126",
-            ["valid-up-to/*/*"]
+            &["valid-up-to/*/*"],
         )
     },
     Planted {
         validate: by_blocks::<S13>,
-        ..sound!(
+        ..sound(
             "s13",
             "a stray continuation is missed as the first byte of a block",
             "simdutf#612",
-            ["verdict/continuation/edge64"]
+            &["verdict/continuation/edge64"],
         )
     },
     Planted {
         validate: |bytes| decided(bytes, !bytes.is_empty() && validate(bytes).is_ok()),
-        ..sound!("s18", "empty input is an error", "simdutf#491", ["verdict/end/*", "verdict/unplaced/*"])
+        ..sound("s18", "empty input is an error", "simdutf#491", &["verdict/end/*", "verdict/unplaced/*"])
     },
 ];
 

@@ -10,29 +10,29 @@ use crate::peers::push_utf16;
 pub(super) static FAULTS: &[Planted] = &[
     Planted {
         lossy: through_small_scratch,
-        ..sound!(
+        ..sound(
             "s14",
             "1024 units are room for what 1024 bytes complete, although four may have begun before",
             "dart-lang/sdk#64325",
-            ["identity/valid-1/*", "lossy/*/*"]
+            &["identity/valid-1/*", "lossy/*/*"],
         )
     },
     Planted {
         lossy: through_reused_chunk,
-        ..sound!(
+        ..sound(
             "s15",
             "a pair at the end of a chunk of 8192 units leaves a stale unit behind",
             "protobuf.js#1486",
-            ["identity/*/*", "well-formed-output/*/*"]
+            &["identity/*/*", "well-formed-output/*/*"],
         )
     },
     Planted {
         lossy: through_crowded_scratch,
-        ..sound!(
+        ..sound(
             "s17",
             "one free byte of 256 is taken for room for a character",
             "encoding_rs a074922, dart-lang/sdk#36235",
-            ["identity/valid-2/*", "identity/valid-3/*", "identity/valid-4/*", "well-formed-output/*/*"]
+            &["identity/valid-2/*", "identity/valid-3/*", "identity/valid-4/*", "well-formed-output/*/*"],
         )
     },
 ];

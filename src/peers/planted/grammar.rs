@@ -71,25 +71,25 @@ macro_rules! by_forms {
 pub(super) static FAULTS: &[Planted] = &[
     by_forms!(
         OVERLONG_2,
-        sound!(
+        sound(
             "g01",
             "two-byte overlong forms are decoded",
             "IIS 4 and 5, CVE-2000-0884",
-            ["verdict/overlong-2/*", "error-length/overlong-2/tail"]
+            &["verdict/overlong-2/*", "error-length/overlong-2/tail"]
         )
     ),
     by_forms!(
         OVERLONG_C1,
-        sound!(
+        sound(
             "g04",
             "overlong where the payload of the lead is 0 instead of < 2",
             "Ghostscript, CVE-2024-46954",
-            ["verdict/overlong-2/*", "error-length/overlong-2/tail"]
+            &["verdict/overlong-2/*", "error-length/overlong-2/tail"]
         )
     ),
     Planted {
         lossy: |bytes, out| lossy(bytes, &OVERLONG_2, out),
-        ..sound!("g05", "decoding with replacement accepts two-byte overlong forms", "bun#9582", ["lossy/overlong-2/*"])
+        ..sound("g05", "decoding with replacement accepts two-byte overlong forms", "bun#9582", &["lossy/overlong-2/*"])
     },
     Planted {
         validate: |bytes| {
@@ -99,11 +99,11 @@ pub(super) static FAULTS: &[Planted] = &[
                     .then_some(4)
             })
         },
-        ..sound!(
+        ..sound(
             "g06",
             "four-byte overlong forms are accepted behind the last whole block",
             "simdjson#1187",
-            ["verdict/overlong-4/*"]
+            &["verdict/overlong-4/*"],
         )
     },
     Planted {
@@ -112,24 +112,24 @@ pub(super) static FAULTS: &[Planted] = &[
                 is_form(&bytes[at..], &[(0xE0, 0xE0), (0x80, 0x9F), CONTINUATION]).then_some(3)
             })
         },
-        ..sound!("g07", "validation accepts three-byte overlong forms", "julia#29311", ["verdict/overlong-3/*"])
+        ..sound("g07", "validation accepts three-byte overlong forms", "julia#29311", &["verdict/overlong-3/*"])
     },
     by_forms!(
         OVERLONG,
-        sound!(
+        sound(
             "g08",
             "every overlong form is decoded",
             "utf8-decode 2.0.0",
-            ["verdict/overlong-*/*", "error-length/overlong-*/*"]
+            &["verdict/overlong-*/*", "error-length/overlong-*/*"]
         )
     ),
     by_forms!(
         LENGTH_ONLY,
-        sound!(
+        sound(
             "g09",
             "any bytes may follow a lead",
             "lexbor#354",
-            [
+            &[
                 "verdict/overlong-3/*",
                 "verdict/overlong-4/*",
                 "verdict/surrogate/*",
@@ -143,11 +143,11 @@ pub(super) static FAULTS: &[Planted] = &[
     ),
     by_forms!(
         SHAPE_ONLY,
-        sound!(
+        sound(
             "g10",
             "nothing is checked but the shape of leads and continuations",
             "Nim#19333",
-            [
+            &[
                 "verdict/overlong-*/*",
                 "verdict/surrogate/*",
                 "verdict/too-large/*",
@@ -159,7 +159,7 @@ pub(super) static FAULTS: &[Planted] = &[
     ),
     by_forms!(
         TOO_LARGE_LEADS,
-        sound!("g11", "leads F5 to F7 are decoded", "duckdb#4708", ["verdict/too-large/*", "error-length/too-large/*"])
+        sound("g11", "leads F5 to F7 are decoded", "duckdb#4708", &["verdict/too-large/*", "error-length/too-large/*"])
     ),
     Planted {
         validate: |bytes| {
@@ -167,39 +167,39 @@ pub(super) static FAULTS: &[Planted] = &[
                 is_form(&bytes[at..], &[(0xED, 0xED), (0xA0, 0xBF), CONTINUATION]).then_some(3)
             })
         },
-        ..sound!(
-            "planted-surrogates",
+        name: Some("planted-surrogates"),
+        ..sound(
             "g12",
             "validation accepts surrogates",
             "jackson-core#363, Lua 5.3, CPython 2.7",
-            ["verdict/surrogate/*"]
+            &["verdict/surrogate/*"],
         )
     },
     by_forms!(
         UPPER_BOUND_ONLY,
-        sound!(
+        sound(
             "g13",
             "behind ED and F4 only the upper bound of the second byte is checked",
             "utf-8-validate#32",
-            ["verdict/too-short/*", "error-length/too-short/*"]
+            &["verdict/too-short/*", "error-length/too-short/*"]
         )
     ),
     Planted {
         validate: |bytes| forgiving(bytes, |bytes, at| (at > 0 && is_continuation(bytes[at])).then_some(1)),
-        ..sound!(
+        ..sound(
             "g15",
             "continuations behind a character are skipped",
             "Lua 5.4 utf8.codes",
-            ["verdict/continuation/*"]
+            &["verdict/continuation/*"],
         )
     },
     by_forms!(
         LONG_FORMS,
-        sound!(
+        sound(
             "g16",
             "code points to 7FFFFFFF are decoded",
             "glibc 2.36 iconv",
-            [
+            &[
                 "verdict/too-large/*",
                 "verdict/invalid-byte/*",
                 "error-length/too-large/*",
@@ -214,11 +214,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.error_len().is_none().then_some(bytes.len() - at)
             })
         },
-        ..sound!(
+        ..sound(
             "g19",
             "the end of the input is accepted in every state but rejection",
             "lemire blog code #29",
-            ["verdict/incomplete/tail"]
+            &["verdict/incomplete/tail"],
         )
     },
     Planted {
@@ -227,11 +227,11 @@ pub(super) static FAULTS: &[Planted] = &[
             let split = half + bytes[half..].iter().take_while(|&&byte| is_continuation(byte) && byte > 0x80).count();
             decided(bytes, [&bytes[..split], &bytes[split..]].iter().all(|half| codec::validate(half).is_ok()))
         },
-        ..sound!(
+        ..sound(
             "g20",
             "80 is no continuation where the input is split in half",
             "lemire blog code #29",
-            ["verdict/valid-2/*", "verdict/valid-3/*", "verdict/valid-4/*"]
+            &["verdict/valid-2/*", "verdict/valid-3/*", "verdict/valid-4/*"],
         )
     },
     Planted {
@@ -242,17 +242,17 @@ pub(super) static FAULTS: &[Planted] = &[
                 bytes[at..].iter().position(is_quote).filter(|_| is_open)
             })
         },
-        ..sound!(
+        ..sound(
             "g25",
             "what stands in quotes is not validated",
             "simd-json#451",
-            [
+            &[
                 "verdict/continuation/*",
                 "verdict/invalid-byte/*",
                 "verdict/overlong-*/*",
                 "verdict/surrogate/*",
-                "verdict/too-*/*"
-            ]
+                "verdict/too-*/*",
+            ],
         )
     },
 ];

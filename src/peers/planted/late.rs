@@ -20,21 +20,21 @@ pub(super) static FAULTS: &[Planted] = &[
         validate: |bytes| Some(validate(bytes, &SURROGATES)),
         lossy: |bytes, out| lossy(bytes, &SURROGATES, out),
         stream: || Some(Box::new(Chunked::cut_by(&SURROGATES, &SOUND))),
-        ..sound!(
+        ..sound(
             "t20",
             "a surrogate that is cut behind its second byte is an error where surrogates are passed",
             "CPython bpo-24214",
-            ["stream/valid-3/cut", "stream/too-short/cut", "stream/incomplete/*"]
+            &["stream/valid-3/cut", "stream/too-short/cut", "stream/incomplete/*"],
         )
         .under(Contract { grammar: &WITH_SURROGATES, ..Contract::STANDARD })
     },
     Planted {
         stream: || Some(Box::new(Chunked::cut_by(&SOUND, &SURROGATES))),
-        ..sound!("t21", "ED A0 waits for a third byte", "python#154520", ["detection/surrogate/*"]).under(PROMPT)
+        ..sound("t21", "ED A0 waits for a third byte", "python#154520", &["detection/surrogate/*"]).under(PROMPT)
     },
     Planted {
         stream: || Some(Box::new(Chunked::cut_by(&SOUND, &TOO_LARGE))),
-        ..sound!("t22", "F4 90 and F5 to F7 wait for four bytes", "JDK-8039751", ["detection/too-large/*"])
+        ..sound("t22", "F4 90 and F5 to F7 wait for four bytes", "JDK-8039751", &["detection/too-large/*"])
             .under(PROMPT)
     },
     Planted {
@@ -49,11 +49,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 _ => exact,
             }
         },
-        ..sound!(
+        ..sound(
             "t23",
             "C0, C1 and F5 to F7 at the end are incomplete",
             "golang#11733, glibc 2.36 mbrtowc",
-            ["error-length/overlong-2/tail", "error-length/too-large/tail"]
+            &["error-length/overlong-2/tail", "error-length/too-large/tail"],
         )
     },
     Planted {
@@ -67,7 +67,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 },
             )
         },
-        ..sound!("t26", "nothing is decoded before the end", "haskell/text#390", ["detection/*/*"]).under(PROMPT)
+        ..sound("t26", "nothing is decoded before the end", "haskell/text#390", &["detection/*/*"]).under(PROMPT)
     },
     Planted {
         stream: || {
@@ -80,11 +80,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 finish,
             )
         },
-        ..sound!(
+        ..sound(
             "t24",
             "it panics on ASCII where a sequence in need of more was cut",
             "cowlib#159",
-            ["panic/too-short/*"]
+            &["panic/too-short/*"],
         )
     },
     Planted {
@@ -103,11 +103,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 },
             )
         },
-        ..sound!(
+        ..sound(
             "t07",
             "it panics behind a chunk that ends in two bytes of a character and a continuation too many",
             "node#7308",
-            ["panic/continuation/*"]
+            &["panic/continuation/*"],
         )
     },
 ];

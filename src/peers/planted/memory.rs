@@ -21,11 +21,11 @@ pub(super) static FAULTS: &[Planted] = &[
             }
             crate::peers::planted::validate(bytes)
         },
-        ..sound!(
+        ..sound(
             "m01",
             "an incomplete sequence is read to the length its lead announces, past the end",
             "oniguruma#16, ultrajson#719",
-            ["bounds/incomplete/*"]
+            &["bounds/incomplete/*"],
         )
     },
     Planted {
@@ -39,11 +39,11 @@ pub(super) static FAULTS: &[Planted] = &[
             let before = unsafe { bytes.as_ptr().wrapping_sub(1).read_volatile() };
             decided(bytes, codec::validate(&[&[before], bytes].concat()).is_ok())
         },
-        ..sound!(
+        ..sound(
             "s07",
             "where no block was read, the rest is still read from the byte before it",
             "haskell/bytestring#620",
-            ["bounds/*/*", "placement/*/*"]
+            &["bounds/*/*", "placement/*/*"],
         )
     },
 ];

@@ -22,12 +22,16 @@ use crate::utf8::Validity;
 
 /// The planted decoders.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    planted().map(|planted| Box::new(planted.clone()) as Box<dyn Decoder>).collect()
+    let decoder = |planted: &'static Planted| {
+        let info = Info::new("planted", "0.0.0").contract(planted.contract);
+        Decoding { info: info.name(planted.name()).lineage(planted.name()), planted }
+    };
+    planted().map(|planted| Box::new(decoder(planted)) as Box<dyn Decoder>).collect()
 }
 
 /// What is planted: the name of each decoder, as in its [`Info`], and its fault.
-pub fn rows() -> impl Iterator<Item = (&'static str, &'static Row)> {
-    planted().map(|planted| (planted.info.name, &planted.row))
+pub fn rows() -> impl Iterator<Item = (String, &'static Row)> {
+    planted().map(|planted| (planted.name(), &planted.row))
 }
 
 fn planted() -> impl Iterator<Item = &'static Planted> {
@@ -46,7 +50,7 @@ fn planted() -> impl Iterator<Item = &'static Planted> {
 }
 
 /// A fault and where it was reported.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// A letter for the class (g: grammar, s: blocks and buffers, r: replacement, t: streams, m: memory, x: relatives
     /// of UTF-8) and a number.
@@ -63,64 +67,68 @@ pub struct Row {
 }
 
 /// Our decoder, with one answer replaced.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Planted {
-    info: Info,
     row: Row,
+    /// Where it is not "planted-" and the id.
+    name: Option<&'static str>,
+    contract: Contract,
     validate: fn(&[u8]) -> Option<Validity>,
     lossy: fn(&[u8], &mut Vec<u8>),
     stream: fn() -> Option<Box<dyn Stream>>,
 }
 
-impl Planted {
-    /// The same under another contract.
-    const fn under(mut self, contract: Contract) -> Self {
-        self.info.contract = contract;
-        self
+/// A decoder that has no fault yet: `Planted { lossy: ..., ..sound(...) }`. The arguments are the fields of [`Row`].
+const fn sound(
+    id: &'static str,
+    fault: &'static str,
+    citation: &'static str,
+    signs: &'static [&'static str],
+) -> Planted {
+    Planted {
+        row: Row { id, fault, citation, signs },
+        name: None,
+        contract: Contract::STANDARD,
+        validate,
+        lossy: codec::lossy_into,
+        stream,
     }
 }
 
-impl Decoder for Planted {
+impl Planted {
+    /// The same under another contract.
+    const fn under(self, contract: Contract) -> Self {
+        Self { contract, ..self }
+    }
+
+    fn name(&self) -> String {
+        self.name.map_or_else(|| format!("planted-{}", self.row.id), str::to_owned)
+    }
+}
+
+struct Decoding {
+    info: Info,
+    planted: &'static Planted,
+}
+
+impl Decoder for Decoding {
     fn info(&self) -> &Info {
         &self.info
     }
 
     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
-        (self.validate)(bytes)
+        (self.planted.validate)(bytes)
     }
 
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        (self.lossy)(bytes, out);
+        (self.planted.lossy)(bytes, out);
         Some(())
     }
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        (self.stream)()
+        (self.planted.stream)()
     }
 }
-
-/// A decoder of this id, fault, citation and signs that has the fault nowhere yet: `Planted { lossy: …, ..sound!(…) }`.
-macro_rules! sound {
-    ($id:literal, $fault:literal, $citation:literal, $signs:expr) => {
-        sound!(concat!("planted-", $id), $id, $fault, $citation, $signs)
-    };
-    ($name:expr, $id:literal, $fault:literal, $citation:literal, $signs:expr) => {
-        crate::peers::planted::Planted {
-            info: crate::decoder::Info {
-                name: $name,
-                version: "0.0.0",
-                package: "planted",
-                contract: crate::spec::Contract::STANDARD,
-                lineage: |_| $name,
-            },
-            row: crate::peers::planted::Row { id: $id, fault: $fault, citation: $citation, signs: &$signs },
-            validate: crate::peers::planted::validate,
-            lossy: crate::codec::lossy_into,
-            stream: crate::peers::planted::stream,
-        }
-    };
-}
-use sound;
 
 fn validate(bytes: &[u8]) -> Option<Validity> {
     Some(validity(codec::validate(bytes)))

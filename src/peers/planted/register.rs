@@ -17,26 +17,26 @@ const S16: Fault = 16;
 pub(super) static FAULTS: &[Planted] = &[
     Planted {
         validate: by_registers::<S10>,
-        ..sound!(
+        ..sound(
             "s10",
             "what a lead asks of the second byte is forgotten between registers of 16 bytes",
             "simdjson#357, which does not say how",
-            [
+            &[
                 "verdict/overlong-2/edge16",
                 "verdict/overlong-3/edge16",
                 "verdict/overlong-4/edge16",
                 "verdict/surrogate/edge16",
-                "verdict/too-large/edge16"
-            ]
+                "verdict/too-large/edge16",
+            ],
         )
     },
     Planted {
         validate: by_registers::<S16>,
-        ..sound!(
+        ..sound(
             "s16",
             "80 passes for ASCII in a block of four registers where the other three have 00 or 80 in its place",
             "simdjson#1346",
-            ["verdict/continuation/*", "verdict/valid-2/*", "verdict/valid-3/*", "verdict/valid-4/*"]
+            &["verdict/continuation/*", "verdict/valid-2/*", "verdict/valid-3/*", "verdict/valid-4/*"],
         )
     },
 ];

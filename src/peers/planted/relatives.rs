@@ -40,11 +40,11 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..by_spec!(
             CESU8,
-            sound!(
+            sound(
                 "x01",
                 "what is UTF-8 as a whole is taken for CESU-8",
                 "cesu8 1.1.0, simd_cesu8 1.2.0",
-                ["verdict/four-byte/*", "concatenation/four-byte/*"]
+                &["verdict/four-byte/*", "concatenation/four-byte/*"]
             )
         )
     },
@@ -55,11 +55,11 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..by_spec!(
             MODIFIED,
-            sound!(
+            sound(
                 "x02",
                 "a raw 00 is accepted where the whole needs no conversion",
                 "cesu8 1.1.0",
-                ["verdict/null/*", "concatenation/null/*"]
+                &["verdict/null/*", "concatenation/null/*"]
             )
         )
     },
@@ -72,17 +72,17 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..by_spec!(
             MODIFIED,
-            sound!(
+            sound(
                 "x03",
                 "C0 80 is made 00 before the rest is read, which then may be UTF-8 and have a raw 00",
                 "residua-mutf8 2.0.0",
-                ["verdict/four-byte/*", "verdict/null/*"]
+                &["verdict/four-byte/*", "verdict/null/*"]
             )
         )
     },
     Planted {
         validate: |_| Some(Validity::Valid),
-        ..by_spec!(MODIFIED, sound!("x04", "nothing is validated", "mutf8 0.5.0", ["verdict/*/*"]))
+        ..by_spec!(MODIFIED, sound("x04", "nothing is validated", "mutf8 0.5.0", &["verdict/*/*"]))
     },
     Planted {
         lossy: |bytes, out| {
@@ -92,11 +92,11 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..by_spec!(
             WINDOWS1252,
-            sound!(
+            sound(
                 "x06",
                 "where every character is one byte, windows-1252 is read as Latin-1",
                 "node#60888",
-                ["lossy/continuation/*", "lossy/too-short/*", "lossy/incomplete/*"]
+                &["lossy/continuation/*", "lossy/too-short/*", "lossy/incomplete/*"]
             )
         )
     },
@@ -117,11 +117,11 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..by_spec!(
             MODIFIED,
-            sound!(
+            sound(
                 "x07",
                 "overlong forms of two and three bytes are accepted",
                 "OpenJDK 17 DataInputStream.readUTF",
-                ["verdict/overlong-2/*", "verdict/overlong-3/*"]
+                &["verdict/overlong-2/*", "verdict/overlong-3/*"]
             )
         )
     },
@@ -131,11 +131,11 @@ pub(super) static FAULTS: &[Planted] = &[
             let end = spec::units(&Contract::STANDARD, bytes).find(is_four).map_or(bytes.len(), |unit| unit.start);
             lossy_into(&bytes[..end], out);
         },
-        ..sound!(
+        ..sound(
             "x08",
             "the output ends before the first character of four bytes",
             "MySQL utf8mb3, CVE-2015-3438",
-            ["identity/valid-4/*", "lossy/valid-4/*"]
+            &["identity/valid-4/*", "lossy/valid-4/*"],
         )
     },
     Planted {
@@ -156,11 +156,11 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..by_spec!(
             CESU8_WHOLE,
-            sound!(
+            sound(
                 "x09",
                 "of two trailing surrogates the first is taken for a leading one, so both are replaced as a pair",
                 "golang#39492",
-                ["lossy/surrogate/*"]
+                &["lossy/surrogate/*"]
             )
         )
     },
@@ -168,11 +168,11 @@ pub(super) static FAULTS: &[Planted] = &[
         stream: || Some(Box::new(Apart::default())),
         ..by_spec!(
             WTF8,
-            sound!(
+            sound(
                 "x11",
                 "surrogates that meet where chunks meet are not seen as a pair",
                 "Rust wtf8, test push_wtf8",
-                ["stream/surrogate-pair/cut"]
+                &["stream/surrogate-pair/cut"]
             )
         )
     },

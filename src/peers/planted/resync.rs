@@ -65,18 +65,18 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.range().len() + 2 * dropped
             });
         },
-        ..sound!(
+        ..sound(
             "r01",
             "the third byte of a surrogate is dropped",
             "corefx#36163",
-            ["lossy/surrogate/*", "lossy/continuation/*"]
+            &["lossy/surrogate/*", "lossy/continuation/*"],
         )
     },
     Planted {
         lossy: |bytes, out| {
             replacing_once(bytes, out, |_, _, error| error.range().len() + usize::from(error.kind() == Kind::TooShort));
         },
-        ..sound!("r02", "the byte that breaks a sequence off is consumed with it", "php-src#8360", OFFENDING)
+        ..sound("r02", "the byte that breaks a sequence off is consumed with it", "php-src#8360", &OFFENDING)
     },
     Planted {
         lossy: |bytes, out| {
@@ -85,11 +85,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.range().len()
             });
         },
-        ..sound!(
+        ..sound(
             "r04",
             "one replacement for each byte",
             "haskell/text#517",
-            ["lossy/too-short/*", "lossy/incomplete/*"]
+            &["lossy/too-short/*", "lossy/incomplete/*"],
         )
     },
     Planted {
@@ -99,11 +99,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 1 + others.take_while(|&&byte| is_continuation(byte)).count()
             });
         },
-        ..sound!(
+        ..sound(
             "r05",
             "one replacement for as many bytes as the lead announces",
             "node#16894, ICU before 60",
-            ["lossy/overlong-*/*", "lossy/surrogate/*", "lossy/too-large/*", "lossy/continuation/*"]
+            &["lossy/overlong-*/*", "lossy/surrogate/*", "lossy/too-large/*", "lossy/continuation/*"],
         )
     },
     Planted {
@@ -113,11 +113,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.range().len()
             });
         },
-        ..sound!(
+        ..sound(
             "r06",
             "at the end of the input one replacement for each byte",
             "dart#43737, Chrome",
-            ["lossy/incomplete/tail"]
+            &["lossy/incomplete/tail"],
         )
     },
     Planted {
@@ -127,21 +127,21 @@ pub(super) static FAULTS: &[Planted] = &[
                 if announced(bytes[at]) > left { left } else { error.range().len() }
             });
         },
-        ..sound!(
+        ..sound(
             "r08",
             "where fewer bytes are left than the lead announces, they are dropped",
             "dart#43737, Safari",
-            ["lossy/*/tail"]
+            &["lossy/*/tail"],
         )
     },
     {
-        let mut planted = sound!(
+        let mut planted = sound(
             "r09",
             "only the first byte of a two-byte subpart is escaped",
             "pypy#3116",
-            ["lossy/too-short/*", "lossy/incomplete/*"]
+            &["lossy/too-short/*", "lossy/incomplete/*"],
         );
-        planted.info.contract = Contract { replacement: Some(Replacement::SurrogateEscape), ..Contract::STANDARD };
+        planted.contract = Contract { replacement: Some(Replacement::SurrogateEscape), ..Contract::STANDARD };
         planted.lossy = |bytes, out| {
             replacing(bytes, out, |bytes, at, error, out| {
                 let len = error.range().len();
@@ -160,11 +160,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 _ => error.range().len(),
             });
         },
-        ..sound!(
+        ..sound(
             "r11",
             "a stray continuation merges with an overlong form behind it",
             "Perl Encode 3.17",
-            ["lossy/continuation/*", "lossy/overlong-2/*"]
+            &["lossy/continuation/*", "lossy/overlong-2/*"],
         )
     },
     Planted {
@@ -173,7 +173,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 if error.kind() == Kind::TooShort { announced(bytes[at]) } else { error.range().len() }
             });
         },
-        ..sound!("r12", "a broken-off sequence takes as many bytes as its lead announces", "bun#35306", OFFENDING)
+        ..sound("r12", "a broken-off sequence takes as many bytes as its lead announces", "bun#35306", &OFFENDING)
     },
     Planted {
         validate: |bytes| {
@@ -181,25 +181,25 @@ pub(super) static FAULTS: &[Planted] = &[
             let found = bytes[..end].windows(REPLACEMENT.len()).position(|window| window == REPLACEMENT);
             found.map(|at| Malformed::at(at, ErrorLen::Bytes(REPLACEMENT.len())).into()).or_else(|| validate(bytes))
         },
-        ..sound!("r13", "U+FFFD in the input is taken for an error", "golang#47826", ["verdict/valid-3/*"])
+        ..sound("r13", "U+FFFD in the input is taken for an error", "golang#47826", &["verdict/valid-3/*"])
     },
     Planted {
         lossy: |bytes, out| {
             replacing_once(bytes, out, |bytes, at, error| if bytes[at] >= 0xF8 { 4 } else { error.range().len() });
         },
-        ..sound!(
+        ..sound(
             "r14",
             "F8 to FF are gone behind as if they led four bytes",
             "jq#1804",
-            [
+            &[
                 "lossy/invalid-byte/*",
                 "lossy/continuation/*",
                 "lossy/valid-*/*",
                 "lossy/overlong-*/*",
                 "lossy/surrogate/*",
                 "lossy/too-*/*",
-                "lossy/incomplete/*"
-            ]
+                "lossy/incomplete/*",
+            ],
         )
     },
     Planted {
@@ -216,11 +216,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 bytes.len() - at
             });
         },
-        ..sound!(
+        ..sound(
             "r15",
             "a stray continuation is replaced again and again until 4096 bytes are full",
             "commonmark-spec#114, glibc CVE-2016-10228",
-            ["progress/continuation/*"]
+            &["progress/continuation/*"],
         )
     },
     Planted {
@@ -233,28 +233,28 @@ pub(super) static FAULTS: &[Planted] = &[
                 error.range().len()
             });
         },
-        ..sound!(
+        ..sound(
             "r16",
             "an ill-formed lead is returned as the code point of its value",
             "vlang#27630",
-            ["lossy/invalid-byte/*", "lossy/overlong-*/*", "lossy/surrogate/*", "lossy/too-*/*", "lossy/incomplete/*"]
+            &["lossy/invalid-byte/*", "lossy/overlong-*/*", "lossy/surrogate/*", "lossy/too-*/*", "lossy/incomplete/*"],
         )
     },
     Planted {
         lossy: |bytes, out| {
             spec::lossy(&Contract { unit: UnitRule::SwallowNonLead, ..Contract::STANDARD }, bytes, out);
         },
-        ..sound!(
+        ..sound(
             "r17",
             "decoding with replacement swallows what cannot lead, up to the length a lead announces",
             "PHP 8.2 htmlspecialchars",
-            [
+            &[
                 "lossy/too-*/*",
                 "lossy/overlong-*/*",
                 "lossy/surrogate/*",
                 "lossy/continuation/*",
-                "lossy/invalid-byte/*"
-            ]
+                "lossy/invalid-byte/*",
+            ],
         )
     },
     Planted {
@@ -264,11 +264,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 if error.kind() == Kind::Surrogate && is_whole { 3 } else { error.range().len() }
             });
         },
-        ..sound!(
+        ..sound(
             "x10",
             "a lone surrogate is replaced once, not byte by byte",
             "javy#185",
-            ["lossy/surrogate/*", "lossy/continuation/*"]
+            &["lossy/surrogate/*", "lossy/continuation/*"],
         )
     },
 ];

@@ -94,7 +94,7 @@ fn lossy_stripped(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// A decoder that strips the byte order mark.
 const fn stripping(mut planted: Planted) -> Planted {
-    planted.info.contract = Contract { bom: Bom::Strip, ..Contract::STANDARD };
+    planted.contract = Contract { bom: Bom::Strip, ..Contract::STANDARD };
     planted
 }
 
@@ -123,7 +123,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 },
             )
         },
-        ..sound!("r10", "nothing is written behind the chunk of the first error", "pypy#3274", ["stream/*/cut"])
+        ..sound("r10", "nothing is written behind the chunk of the first error", "pypy#3274", &["stream/*/cut"])
     },
     Planted {
         stream: || {
@@ -141,11 +141,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 finish,
             )
         },
-        ..sound!(
+        ..sound(
             "t02",
             "behind four ill-formed bytes in the buffer a byte is dropped",
             "haskell/text#528",
-            ["stream/too-*/cut", "stream/overlong-3/cut", "stream/overlong-4/cut", "stream/surrogate/cut"]
+            &["stream/too-*/cut", "stream/overlong-3/cut", "stream/overlong-4/cut", "stream/surrogate/cut"],
         )
     },
     Planted {
@@ -157,11 +157,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 validity
             })
         },
-        ..sound!(
+        ..sound(
             "t03",
             "an incomplete sequence at the end is dropped",
             "haskell/text#61, bun#3214",
-            ["stream/incomplete/tail"]
+            &["stream/incomplete/tail"],
         )
     },
     Planted {
@@ -173,7 +173,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 validity
             })
         },
-        ..sound!("t06", "the end of a stream keeps its incomplete sequence for the next", "node#16564", ["reset/end/*"])
+        ..sound("t06", "the end of a stream keeps its incomplete sequence for the next", "node#16564", &["reset/end/*"])
     },
     Planted {
         stream: || {
@@ -209,11 +209,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 },
             )
         },
-        ..sound!(
+        ..sound(
             "t08",
             "F5 to F7 at the end of a chunk wait for continuations",
             "node#22626",
-            ["stream/too-large/*", "stream/continuation/cut"]
+            &["stream/too-large/*", "stream/continuation/cut"],
         )
     },
     Planted {
@@ -223,18 +223,18 @@ pub(super) static FAULTS: &[Planted] = &[
                 Validity::Valid
             })
         },
-        ..sound!(
+        ..sound(
             "t10",
             "errors are replaced and not reported",
             "bun#3572, boa#4614",
-            [
+            &[
                 "stream/continuation/*",
                 "stream/invalid-byte/*",
                 "stream/overlong-*/*",
                 "stream/surrogate/*",
                 "stream/too-*/*",
-                "stream/incomplete/*"
-            ]
+                "stream/incomplete/*",
+            ],
         )
     },
     stripping(Planted {
@@ -246,7 +246,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 validity
             })
         },
-        ..sound!("t11", "behind a failed stream the byte order mark is kept", "Firefox bug 2005419", ["reset/end/*"])
+        ..sound("t11", "behind a failed stream the byte order mark is kept", "Firefox bug 2005419", &["reset/end/*"])
     }),
     Planted {
         lossy: |bytes, out| {
@@ -257,7 +257,7 @@ pub(super) static FAULTS: &[Planted] = &[
             let left: &[u8] = if before == 0 { &[] } else { &[before] };
             lossy_into(&[left, bytes].concat(), out);
         },
-        ..sound!("t12", "a lead at the end of an input is put before the next", "WebKit bug 312131", ["repeat/end/*"])
+        ..sound("t12", "a lead at the end of an input is put before the next", "WebKit bug 312131", &["repeat/end/*"])
     },
     stripping(Planted {
         lossy: lossy_stripped,
@@ -270,11 +270,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 finish_stripped,
             )
         },
-        ..sound!(
+        ..sound(
             "t13",
             "a byte order mark is stripped at the start of every chunk",
             "bun#25495",
-            ["stream/valid-3/cut"]
+            &["stream/valid-3/cut"],
         )
     }),
     stripping(Planted {
@@ -288,9 +288,9 @@ pub(super) static FAULTS: &[Planted] = &[
                 finish_stripped,
             )
         },
-        ..sound!("t14", "a byte order mark is kept where it is cut", "deno#10846", ["stream/valid-3/cut"])
+        ..sound("t14", "a byte order mark is kept where it is cut", "deno#10846", &["stream/valid-3/cut"])
     }),
-    stripping(sound!("t15", "the byte order mark is kept", "servo#38112", ["lossy/valid-3/*"])),
+    stripping(sound("t15", "the byte order mark is kept", "servo#38112", &["lossy/valid-3/*"])),
     Planted {
         stream: || {
             Chunks::boxed(
@@ -304,11 +304,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 |chunks, _| chunks.error.take().map_or(Validity::Valid, Validity::Invalid),
             )
         },
-        ..sound!(
+        ..sound(
             "t17",
             "the end of a chunk is taken for the end of the stream",
             "corefx#29834",
-            [
+            &[
                 "stream/valid-2/cut",
                 "stream/valid-3/cut",
                 "stream/valid-4/cut",
@@ -316,8 +316,8 @@ pub(super) static FAULTS: &[Planted] = &[
                 "stream/too-*/cut",
                 "stream/overlong-3/cut",
                 "stream/overlong-4/cut",
-                "stream/surrogate/cut"
-            ]
+                "stream/surrogate/cut",
+            ],
         )
     },
     Planted {
@@ -340,11 +340,11 @@ pub(super) static FAULTS: &[Planted] = &[
                 },
             )
         },
-        ..sound!(
+        ..sound(
             "t19",
             "an error found in the next chunk is placed at its start",
             "corefx#37969",
-            ["stream/too-*/cut", "stream/overlong-3/cut", "stream/overlong-4/cut", "stream/surrogate/cut"]
+            &["stream/too-*/cut", "stream/overlong-3/cut", "stream/overlong-4/cut", "stream/surrogate/cut"],
         )
     },
     Planted {
@@ -357,7 +357,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 chunks.error.map_or(validity, Validity::Invalid)
             })
         },
-        ..sound!("t25", "once failed, a stream fails for good", "musl 23ab8c2", ["reset/end/*"])
+        ..sound("t25", "once failed, a stream fails for good", "musl 23ab8c2", &["reset/end/*"])
     },
     Planted {
         stream: || {
@@ -366,6 +366,6 @@ pub(super) static FAULTS: &[Planted] = &[
                 validity => validity,
             })
         },
-        ..sound!("t28", "a stream is complete with bytes pending", "coreclr#27191", ["stream/incomplete/tail"])
+        ..sound("t28", "a stream is complete with bytes pending", "coreclr#27191", &["stream/incomplete/tail"])
     },
 ];

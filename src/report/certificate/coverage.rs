@@ -44,8 +44,8 @@ impl Part {
         Self::new("byte strings", statistics.cases, &statistics.comparisons, report.seconds)
     }
 
-    fn new(name: &str, cases: u64, comparisons: &[(&str, u64)], seconds: f64) -> Self {
-        let comparisons = comparisons.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+    fn new(name: &str, cases: u64, comparisons: &[(std::borrow::Cow<'static, str>, u64)], seconds: f64) -> Self {
+        let comparisons = comparisons.iter().map(|(name, count)| (name.clone().into_owned(), *count)).collect();
         Self { name: name.to_owned(), cases, comparisons, seconds }
     }
 
@@ -111,9 +111,9 @@ pub(super) fn byte_rows(report: &Report<'_>, len: u32) -> Vec<Row> {
         cases: strings,
     };
     let infos = || report.decoders.iter().map(|decoder| decoder.info());
-    let mut rows = vec![row(0, "nothing", "nothing".to_owned(), infos().map(|info| info.name).collect())];
+    let mut rows = vec![row(0, "nothing", "nothing".to_owned(), infos().map(|info| &*info.name).collect())];
     let across: Vec<_> =
-        infos().filter(|info| byte_strings::is_asked_across(info, len)).map(|info| info.name).collect();
+        infos().filter(|info| byte_strings::is_asked_across(info, len)).map(|info| &*info.name).collect();
     if !across.is_empty() {
         let before = byte_strings::bytes_before(len);
         let behind = byte_strings::ACROSS - before - len as usize;

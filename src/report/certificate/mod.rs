@@ -226,14 +226,14 @@ impl Judged {
     fn of(info: &crate::decoder::Info) -> Self {
         let mut lineage: Vec<(usize, String)> = Vec::new();
         for len in 0..=256 {
-            let name = (info.lineage)(len);
+            let name = info.lineage.at(len);
             if lineage.last().is_none_or(|(_, last)| last != name) {
                 lineage.push((len, name.to_owned()));
             }
         }
         Self {
-            name: info.name.to_owned(),
-            version: info.version.to_owned(),
+            name: info.name.clone().into_owned(),
+            version: info.version.clone().into_owned(),
             contract: info.contract.to_string(),
             lineage,
         }
@@ -267,7 +267,7 @@ mod tests {
     use crate::triage::ledger::Ledger;
 
     fn covered(part: plan::Part) -> Covered {
-        Covered { cases: part.cases(), comparisons: vec![("d", 1)], seconds: 1.0, part }
+        Covered { cases: part.cases(), comparisons: vec![("d".into(), 1)], seconds: 1.0, part }
     }
 
     #[test]

@@ -301,7 +301,7 @@ fn agreement(outcome: &Outcome, decoders: &[&dyn Decoder]) -> Agreement {
     let witnesses = members.map(|member| &member.witness.input.bytes);
     let inputs = seeds.values().chain(witnesses).map(Vec::as_slice);
     let crate::explain::Agreement { inputs, decoders, same, asked } = crate::explain::Agreement::of(decoders, inputs);
-    Agreement { inputs, decoders: decoders.into_iter().map(str::to_owned).collect(), same, asked }
+    Agreement { inputs, decoders: decoders.into_iter().map(Into::into).collect(), same, asked }
 }
 
 /// A file's name for the record: from the current directory on where it is below that.
@@ -313,7 +313,7 @@ fn named(file: &Path) -> String {
 
 fn asked(decoder: &dyn Decoder) -> Asked {
     let info = decoder.info();
-    Asked { name: info.name.into(), version: info.version.into(), contract: info.contract.to_string() }
+    Asked { name: info.name.clone().into(), version: info.version.clone().into(), contract: info.contract.to_string() }
 }
 
 fn cluster(cluster: &triage::Cluster) -> Cluster {
@@ -336,22 +336,21 @@ fn member(member: &triage::Member) -> Member {
     let (divergence, witness) = (&member.finding.divergence, &member.witness);
     let signature = &witness.signature;
     let (status, known_as) = status(&member.status);
-    let strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let answers = divergence.grid.questions.iter().flat_map(|question| {
         question.groups.iter().map(|group| Answer {
             question: question.name.into(),
             answer: group.answer.clone(),
             arbiter: group.arbiter,
-            decoders: strings(&group.decoders),
-            lineages: strings(&group.lineages),
+            decoders: group.decoders.iter().map(ToString::to_string).collect(),
+            lineages: group.lineages.clone(),
         })
     });
     Member {
         signature: signature.to_string(),
         others: member.others.iter().map(ToString::to_string).collect(),
         law: signature.law.name().into(),
-        decoder: signature.decoder.into(),
-        version: divergence.version.into(),
+        decoder: signature.decoder.clone().into(),
+        version: divergence.version.clone().into(),
         subject: signature.subject.name().into(),
         shape: signature.shape.to_string(),
         status: status.into(),
