@@ -62,11 +62,11 @@ fn nothing_that_draws_inputs_knows_what_is_planted() {
 }
 
 #[test]
-fn signs_name_what_there_is() {
+fn expected_signatures_name_existing_laws_subjects_and_shapes() {
     let shapes = ["anywhere", "edge16", "edge32", "edge64", "offset", "tail", "cut", "context"];
     let mut wrong = Vec::new();
     for (name, row) in rows() {
-        for sign in row.signs {
+        for sign in row.expected_signatures {
             let [law, subject, shape] = sign.split('/').collect::<Vec<_>>()[..] else {
                 wrong.push(format!("{name}: {sign}"));
                 continue;

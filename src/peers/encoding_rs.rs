@@ -1,15 +1,15 @@
-//! encoding_rs, the decoder of Firefox, through four of its ways in: `decode_to_string` with the byte order mark kept
+//! encoding_rs, the decoder of Firefox, through four of its entry points: `decode_to_string` with the byte order mark kept
 //! and stripped, `decode_to_utf16`, and `decode_to_utf8_without_replacement`.
 //!
-//! For 64 bytes or more its validation is simdutf8's, so there it is no independent witness.
+//! For 64 bytes or more its validation is simdutf8's, so there it is not an independent witness.
+#![cfg(feature = "peers")]
 
 use crate::decoder::{Decoder, Info, Stream};
-use crate::peers::{append_text, push_utf16};
+use crate::peers::adapter::{append_text, invalid_at, push_utf16};
 use crate::spec::{Bom, Contract, Detection, End};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use encoding_rs::{CoderResult, DecoderResult, Encoding, UTF_8};
 
-/// The four decoders of this family.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     let keep = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
     let strip = Contract { bom: Bom::Strip, ..keep };
@@ -18,10 +18,13 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
         let info = Info::new("encoding_rs", "0.8.44").name(name).contract(contract);
         info.lineage_by_length(|len| if len < 64 { "encoding_rs" } else { "simdutf8" })
     };
+    let keeping = Coding { validate: Some(valid_up_to), start: UTF_8_KEEPING_BOM, decode: to_utf8 };
+    let stripping = Coding { start: UTF_8_STRIPPING_BOM, ..keeping };
+    let utf16 = Coding { validate: None, decode: to_utf16, ..keeping };
     vec![
-        Box::new(ToUtf8 { info: info("encoding_rs", keep), start: UTF_8_KEEPING_BOM }),
-        Box::new(ToUtf8 { info: info("encoding_rs-bom", strip), start: UTF_8_STRIPPING_BOM }),
-        Box::new(ToUtf16 { info: info("encoding_rs-utf16", keep) }),
+        Box::new(Lossy { info: info("encoding_rs", keep), coding: keeping }),
+        Box::new(Lossy { info: info("encoding_rs-bom", strip), coding: stripping }),
+        Box::new(Lossy { info: info("encoding_rs-utf16", keep), coding: utf16 }),
         Box::new(Strict { info: info("encoding_rs-strict", strict) }),
     ]
 }
@@ -30,104 +33,73 @@ type Start = fn() -> encoding_rs::Decoder;
 const UTF_8_KEEPING_BOM: Start = || UTF_8.new_decoder_without_bom_handling();
 const UTF_8_STRIPPING_BOM: Start = || UTF_8.new_decoder_with_bom_removal();
 
-/// `utf8_valid_up_to`, and `Decoder::decode_to_string`.
-struct ToUtf8 {
-    info: Info,
+/// An entry point that replaces what is ill-formed.
+#[derive(Clone, Copy)]
+struct Coding {
+    validate: Option<fn(&[u8]) -> Validity>,
     start: Start,
+    /// Decodes a chunk, which may be the last, and appends the text.
+    decode: fn(&mut encoding_rs::Decoder, &[u8], bool, &mut Vec<u8>),
 }
 
-impl Decoder for ToUtf8 {
+struct Lossy {
+    info: Info,
+    coding: Coding,
+}
+
+impl Decoder for Lossy {
     fn info(&self) -> &Info {
         &self.info
     }
 
     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
-        let valid_up_to = Encoding::utf8_valid_up_to(bytes);
-        Some(match valid_up_to == bytes.len() {
-            true => Validity::Valid,
-            false => Malformed { valid_up_to: Some(valid_up_to), len: None, kind: None }.into(),
-        })
+        self.coding.validate.map(|validate| validate(bytes))
     }
 
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        append_text(out, |text| to_utf8(&mut (self.start)(), bytes, true, text));
+        (self.coding.decode)(&mut (self.coding.start)(), bytes, true, out);
         Some(())
     }
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        Some(Box::new(Utf8Stream { start: self.start, decoder: (self.start)() }))
+        Some(Box::new(LossyStream { coding: self.coding, decoder: (self.coding.start)() }))
     }
 }
 
-struct Utf8Stream {
-    start: Start,
+struct LossyStream {
+    coding: Coding,
     decoder: encoding_rs::Decoder,
 }
 
-impl Utf8Stream {
-    fn feed(&mut self, chunk: &[u8], last: bool, out: &mut Vec<u8>) {
-        append_text(out, |text| to_utf8(&mut self.decoder, chunk, last, text));
-    }
-}
-
-impl Stream for Utf8Stream {
+impl Stream for LossyStream {
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        self.feed(chunk, false, out);
+        (self.coding.decode)(&mut self.decoder, chunk, false, out);
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
-        self.feed(&[], true, out);
-        self.decoder = (self.start)();
+        (self.coding.decode)(&mut self.decoder, &[], true, out);
+        self.decoder = (self.coding.start)();
         None
     }
 }
 
-fn to_utf8(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, out: &mut String) {
-    loop {
-        // One byte becomes three at the most; what is pending, three more.
-        out.reserve(bytes.len() * 3 + 6);
-        let (result, read, _) = decoder.decode_to_string(bytes, out, last);
-        bytes = &bytes[read..];
-        if result == CoderResult::InputEmpty {
-            return;
+fn valid_up_to(bytes: &[u8]) -> Validity {
+    let valid_up_to = Encoding::utf8_valid_up_to(bytes);
+    if valid_up_to == bytes.len() { Validity::Valid } else { invalid_at(valid_up_to) }
+}
+
+fn to_utf8(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, out: &mut Vec<u8>) {
+    append_text(out, |text| {
+        loop {
+            // One byte becomes at most three; what is pending, three more.
+            text.reserve(bytes.len() * 3 + 6);
+            let (result, read, _) = decoder.decode_to_string(bytes, text, last);
+            bytes = &bytes[read..];
+            if result == CoderResult::InputEmpty {
+                return;
+            }
         }
-    }
-}
-
-/// `Decoder::decode_to_utf16`.
-struct ToUtf16 {
-    info: Info,
-}
-
-impl Decoder for ToUtf16 {
-    fn info(&self) -> &Info {
-        &self.info
-    }
-
-    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        to_utf16(&mut UTF_8_KEEPING_BOM(), bytes, true, out);
-        Some(())
-    }
-
-    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        Some(Box::new(Utf16Stream { decoder: UTF_8_KEEPING_BOM() }))
-    }
-}
-
-struct Utf16Stream {
-    decoder: encoding_rs::Decoder,
-}
-
-impl Stream for Utf16Stream {
-    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        to_utf16(&mut self.decoder, chunk, false, out);
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
-        to_utf16(&mut self.decoder, &[], true, out);
-        self.decoder = UTF_8_KEEPING_BOM();
-        None
-    }
+    });
 }
 
 fn to_utf16(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, out: &mut Vec<u8>) {

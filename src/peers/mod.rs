@@ -1,85 +1,71 @@
-//! The decoders under test, one file per family, and the one registry.
+//! The decoders under test, and their registry.
+//!
+//! An adapter file begins with the feature it needs (`#![cfg(feature = "...")]`) and has one function, `family`, which makes
+//! the decoders that this machine can run.
 
-#[cfg(feature = "peers")]
-mod bstr;
-#[cfg(feature = "peers")]
-mod cesu8;
+mod adapter;
 mod core_str;
-mod cpu;
-#[cfg(feature = "peers")]
 mod encoding_rs;
-#[cfg(all(feature = "glibc", target_os = "linux", target_env = "gnu"))]
 mod glibc;
-#[cfg(feature = "peers")]
-mod java_string;
-#[cfg(feature = "peers")]
-mod mutf8;
 mod own;
 mod own_relatives;
-#[cfg(feature = "planted")]
 pub mod planted;
-#[cfg(feature = "peers")]
-mod simd_cesu8;
-#[cfg(feature = "simdutf")]
+mod relatives;
 pub mod simdutf;
-#[cfg(feature = "peers")]
 mod simdutf8;
-#[cfg(feature = "peers")]
-mod text;
-#[cfg(feature = "peers")]
 mod utf8_crates;
-#[cfg(feature = "peers")]
-mod utf8_decode;
-#[cfg(feature = "peers")]
-mod utf8_iter;
-#[cfg(feature = "peers")]
-mod wtf8;
 
-pub use cpu::features;
 pub use own_relatives::policies;
 
 use crate::decoder::Decoder;
 use crate::text::matches_glob;
 
+type Family = fn() -> Vec<Box<dyn Decoder>>;
+
+/// Every family of this build. Reports list the decoders in this order.
+const FAMILIES: &[Family] = &[
+    own::family,
+    own_relatives::family,
+    core_str::family,
+    #[cfg(feature = "peers")]
+    encoding_rs::family,
+    #[cfg(feature = "peers")]
+    simdutf8::family,
+    #[cfg(feature = "simdutf")]
+    simdutf::family,
+    #[cfg(feature = "peers")]
+    utf8_crates::family,
+    #[cfg(feature = "peers")]
+    relatives::family,
+    #[cfg(all(feature = "glibc", target_os = "linux", target_env = "gnu"))]
+    glibc::family,
+    #[cfg(feature = "planted")]
+    planted::family,
+];
+
 /// Every decoder this build and this machine can run, in a fixed order.
 pub fn all() -> Vec<Box<dyn Decoder>> {
-    let families = [
-        own::family,
-        own_relatives::family,
-        core_str::family,
-        #[cfg(feature = "peers")]
-        encoding_rs::family,
-        #[cfg(feature = "peers")]
-        simdutf8::family,
-        #[cfg(feature = "simdutf")]
-        simdutf::family,
-        #[cfg(feature = "peers")]
-        bstr::family,
-        #[cfg(feature = "peers")]
-        utf8_crates::family,
-        #[cfg(feature = "peers")]
-        utf8_iter::family,
-        #[cfg(feature = "peers")]
-        utf8_decode::family,
-        #[cfg(feature = "peers")]
-        simd_cesu8::family,
-        #[cfg(feature = "peers")]
-        cesu8::family,
-        #[cfg(feature = "peers")]
-        mutf8::family,
-        #[cfg(feature = "peers")]
-        java_string::family,
-        #[cfg(feature = "peers")]
-        wtf8::family,
-        #[cfg(all(feature = "glibc", target_os = "linux", target_env = "gnu"))]
-        glibc::family,
-        #[cfg(feature = "planted")]
-        planted::family,
-    ];
-    families.into_iter().flat_map(|family: fn() -> Vec<Box<dyn Decoder>>| family()).collect()
+    FAMILIES.iter().flat_map(|family| family()).collect()
 }
 
-/// The decoders this build has and this machine cannot run, for want of a feature of its processor.
+/// The features that decoders look for and this processor has, as detected at run time.
+pub fn features() -> Vec<&'static str> {
+    macro_rules! detected {
+        ($detect:ident: $($feature:tt)*) => {
+            [$(($feature, std::arch::$detect!($feature))),*]
+        };
+    }
+    #[cfg(target_arch = "x86_64")]
+    let known = detected!(is_x86_feature_detected: "sse2" "ssse3" "sse4.1" "sse4.2" "popcnt" "bmi2" "avx" "avx2" "avx512f"
+        "avx512bw" "avx512vl" "avx512vbmi" "avx512vbmi2");
+    #[cfg(target_arch = "aarch64")]
+    let known = detected!(is_aarch64_feature_detected: "neon" "sve" "sve2");
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let known: [(&str, bool); 0] = [];
+    known.into_iter().filter(|(_, here)| *here).map(|(feature, _)| feature).collect()
+}
+
+/// The decoders of this build that this machine cannot run because its processor lacks a feature.
 pub fn missing() -> Vec<&'static str> {
     let kernels = [
         &own::KERNELS[..],
@@ -94,7 +80,7 @@ fn without(kernels: &[(&'static str, &str)], features: &[&str]) -> Vec<&'static 
     kernels.iter().filter(|(_, feature)| !features.contains(feature)).map(|(name, _)| *name).collect()
 }
 
-/// A decoder filter no decoder matches.
+/// A decoder filter that matches no decoder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownDecoder {
     /// The part of the filter that matches nothing.
@@ -111,8 +97,8 @@ impl core::fmt::Display for UnknownDecoder {
 
 impl core::error::Error for UnknownDecoder {}
 
-/// Which of `decoders` a filter selects: names separated by commas, `*` standing for any run of characters, `-name`
-/// taking away. A filter that only takes away starts from all.
+/// Which of `decoders` a filter selects: names separated by commas, with `*` for any characters; `-name` removes. A filter
+/// that only removes starts from all.
 ///
 /// # Errors
 /// A name or pattern that matches nothing.
@@ -135,45 +121,6 @@ pub fn select(decoders: &[Box<dyn Decoder>], filter: &str) -> Result<Vec<bool>, 
         }
     }
     Ok(selected)
-}
-
-#[cfg(feature = "peers")]
-thread_local! {
-    /// Text on its way to an output that is none yet.
-    static SCRATCH: core::cell::RefCell<String> = const { core::cell::RefCell::new(String::new()) };
-}
-
-/// Lets `write` append to `out` as a `String`; without copying where little stands there, and that is well-formed.
-#[cfg(feature = "peers")]
-fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
-    const LITTLE: usize = 16;
-    let before = core::mem::take(out);
-    let as_text =
-        if before.len() <= LITTLE { String::from_utf8(before).map_err(|e| e.into_bytes()) } else { Err(before) };
-    match as_text {
-        // Keeps its allocation.
-        Ok(mut text) => {
-            write(&mut text);
-            *out = text.into_bytes();
-        }
-        Err(before) => SCRATCH.with_borrow_mut(|text| {
-            text.clear();
-            // As much as a long text has needed is not held for short ones.
-            text.shrink_to(4096);
-            write(text);
-            *out = before;
-            out.extend_from_slice(text.as_bytes());
-        }),
-    }
-}
-
-/// Appends UTF-16 as generalised UTF-8: pairs join, a lone surrogate takes three bytes.
-#[cfg(any(feature = "peers", feature = "planted", all(feature = "glibc", target_os = "linux", target_env = "gnu")))]
-fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
-    for scalar in char::decode_utf16(units.iter().copied()) {
-        let code_point = scalar.map_or_else(|error| error.unpaired_surrogate().into(), u32::from);
-        crate::spec::model::push_generalised(code_point, out);
-    }
 }
 
 #[cfg(test)]

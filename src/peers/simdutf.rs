@@ -1,70 +1,63 @@
 //! simdutf, the C++ library, through its crate: feature `simdutf`, which needs a C++ compiler.
-#![allow(unsafe_code)]
+#![cfg(feature = "simdutf")]
+#![allow(unsafe_code, reason = "a C++ library")]
 
 use crate::decoder::{Decoder, Info};
+use crate::peers::adapter::{Functions, invalid_at};
 use crate::spec::Contract;
-use crate::utf8::{Malformed, Validity};
+use crate::utf8::Validity;
 use simdutf::ErrorCode;
 
-static INFO: Info = Info::new("simdutf", "0.7.0").contract(Contract::VALIDATOR);
-
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    vec![Box::new(Simdutf)]
-}
-
-struct Simdutf;
-
-impl Decoder for Simdutf {
-    fn info(&self) -> &Info {
-        &INFO
-    }
-
-    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+    let validate = |bytes: &[u8]| {
         let result = simdutf::validate_utf8_with_errors(bytes);
-        Some(match result.error {
+        match result.error {
             ErrorCode::Success => Validity::Valid,
-            _ => Malformed { valid_up_to: Some(result.count), len: None, kind: None }.into(),
-        })
-    }
+            _ => invalid_at(result.count),
+        }
+    };
+    vec![Functions::new(Info::new("simdutf", "0.7.0").contract(Contract::VALIDATOR)).validate(validate).boxed()]
 }
 
-/// Well-formed bytes in UTF-16, from the start of `out`, which has a unit for each byte: how many units. `None` where
-/// they are ill-formed, or `out` is too short.
+/// Converts UTF-8 to UTF-16 at the start of `out`, which needs a unit for each byte, and returns how many units were
+/// written; `None` if the bytes are ill-formed or `out` is too short.
 pub fn utf16(bytes: &[u8], out: &mut [u16]) -> Option<usize> {
     if out.len() < bytes.len() {
         return None;
     }
-    // SAFETY: both are slices, and no byte becomes more than one unit.
+    // SAFETY: `bytes` is readable for its length; no byte becomes more than one unit, and `out` has as many as `bytes`.
     let written = unsafe { simdutf::convert_utf8_to_utf16(bytes.as_ptr(), bytes.len(), out.as_mut_ptr()) };
     (written > 0 || bytes.is_empty()).then_some(written)
 }
 
-/// The same in UTF-32.
+/// Converts UTF-8 to UTF-32 at the start of `out`, which needs a unit for each byte, and returns how many units were
+/// written; `None` if the bytes are ill-formed or `out` is too short.
 pub fn utf32(bytes: &[u8], out: &mut [u32]) -> Option<usize> {
     if out.len() < bytes.len() {
         return None;
     }
-    // SAFETY: both are slices, and no byte becomes more than one unit.
+    // SAFETY: `bytes` is readable for its length; no byte becomes more than one unit, and `out` has as many as `bytes`.
     let written = unsafe { simdutf::convert_utf8_to_utf32(bytes.as_ptr(), bytes.len(), out.as_mut_ptr()) };
     (written > 0 || bytes.is_empty()).then_some(written)
 }
 
-/// Well-formed UTF-16 in UTF-8, from the start of `out`, which has three bytes for each unit: how many bytes. `None` where
-/// it is ill-formed, or `out` is too short.
+/// Converts UTF-16 to UTF-8 at the start of `out`, which needs three bytes for each unit, and returns how many bytes were
+/// written; `None` if the units are ill-formed or `out` is too short.
 pub fn from_utf16(units: &[u16], out: &mut [u8]) -> Option<usize> {
     if out.len() < 3 * units.len() {
         return None;
     }
-    // SAFETY: both are slices, and no unit becomes more than three bytes.
+    // SAFETY: `units` is readable for its length; no unit becomes more than three bytes, and `out` has as many.
     let written = unsafe { simdutf::convert_utf16_to_utf8(units.as_ptr(), units.len(), out.as_mut_ptr()) };
     (written > 0 || units.is_empty()).then_some(written)
 }
 
-/// Latin-1 in UTF-8, from the start of `out`, which has two bytes for each: how many bytes. `None` where it is too short.
+/// Converts Latin-1 to UTF-8 at the start of `out`, which needs two bytes for each byte, and returns how many bytes were
+/// written; `None` if `out` is too short.
 pub fn from_latin_1(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     if out.len() < 2 * bytes.len() {
         return None;
     }
-    // SAFETY: both are slices, and no byte becomes more than two.
+    // SAFETY: `bytes` is readable for its length; no byte becomes more than two, and `out` has as many.
     Some(unsafe { simdutf::convert_latin1_to_utf8(bytes.as_ptr(), bytes.len(), out.as_mut_ptr()) })
 }

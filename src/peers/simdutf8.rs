@@ -1,116 +1,71 @@
 //! simdutf8: its two public functions, each kernel this machine can run, and its streaming validators.
 //!
-//! Below 64 bytes its public functions are `core::str`, and so is every error position; the kernels called directly are not.
+//! Below 64 bytes its public functions are `core::str`, and so is every error position; the kernels called directly are
+//! not.
+#![cfg(feature = "peers")]
 
 use crate::decoder::{Decoder, Info, Stream};
+use crate::peers::adapter::{Functions, accepted, invalid};
 use crate::spec::Contract;
-use crate::utf8::{ErrorLen, Malformed, Validity};
+use crate::utf8::Validity;
 
-fn info(name: &'static str) -> Info {
-    Info::new("simdutf8", "0.1.5").name(name).contract(Contract::VALIDATOR)
-}
-
-/// Kernels by name, and the feature a processor must have to run each.
+/// The kernels by name, and the feature a processor must have to run each.
 pub(super) const KERNELS: [(&str, &str); 3] =
     [("simdutf8-avx2", "avx2"), ("simdutf8-avx2-chunked", "avx2"), ("simdutf8-sse42", "sse4.2")];
 
 /// The decoders of this family that this machine can run.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     let public = |name| info(name).lineage_by_length(|len| if len < 64 { "core::str" } else { "simdutf8" });
-    let mut family: Vec<Box<dyn Decoder>> =
-        vec![Box::new(Basic { info: public("simdutf8-basic") }), Box::new(Compat { info: public("simdutf8-compat") })];
+    let basic = |bytes: &[u8]| accepted(simdutf8::basic::from_utf8(bytes).is_ok());
+    let compat = |bytes: &[u8]| match simdutf8::compat::from_utf8(bytes) {
+        Ok(_) => Validity::Valid,
+        Err(error) => invalid(error.valid_up_to(), error.error_len()),
+    };
+    let mut family = vec![
+        Functions::new(public("simdutf8-basic")).validate(basic).boxed(),
+        Functions::new(public("simdutf8-compat")).validate(compat).boxed(),
+    ];
     #[cfg(target_arch = "x86_64")]
     family.extend(x86::family());
     family
 }
 
-struct Basic {
-    info: Info,
+fn info(name: &'static str) -> Info {
+    Info::new("simdutf8", "0.1.5").name(name).contract(Contract::VALIDATOR)
 }
 
-impl Decoder for Basic {
-    fn info(&self) -> &Info {
-        &self.info
-    }
-
-    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
-        Some(basic(simdutf8::basic::from_utf8(bytes).map(drop)))
-    }
-}
-
-fn basic(result: Result<(), simdutf8::basic::Utf8Error>) -> Validity {
-    result.map_or(Validity::INVALID, |()| Validity::Valid)
-}
-
-struct Compat {
-    info: Info,
-}
-
-impl Decoder for Compat {
-    fn info(&self) -> &Info {
-        &self.info
-    }
-
-    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
-        Some(match simdutf8::compat::from_utf8(bytes) {
-            Ok(_) => Validity::Valid,
-            Err(error) => Malformed::at(error.valid_up_to(), ErrorLen::from_error_len(error.error_len())).into(),
-        })
-    }
-}
-
-/// The kernels by name, whatever the length: unsafe to call but on a CPU that has the instructions.
+/// The kernels, called directly: unsafe on a CPU that does not have the instructions.
 #[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "kernels that need CPU features")]
 mod x86 {
-    use super::{Decoder, Info, Stream, Validity, basic, info};
+    use super::{Decoder, Functions, Stream, Validity, accepted, info};
     use simdutf8::basic::imp::x86::{avx2, sse42};
     use simdutf8::basic::imp::{ChunkedUtf8Validator, Utf8Validator};
 
     pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-        let mut family: Vec<Box<dyn Decoder>> = Vec::new();
+        let mut family = Vec::new();
         if is_x86_feature_detected!("avx2") {
-            family.push(Box::new(Kernel {
-                info: info("simdutf8-avx2"),
-                // SAFETY: AVX2 was detected just above.
-                validate: |bytes| unsafe { avx2::validate_utf8(bytes) }.is_ok(),
-                stream: || Box::new(Updating::<avx2::Utf8ValidatorImp>::new()),
-            }));
-            family.push(Box::new(Kernel {
-                info: info("simdutf8-avx2-chunked"),
-                validate: |bytes| Chunked::<avx2::ChunkedUtf8ValidatorImp>::new().whole(bytes),
-                stream: || Box::new(Chunked::<avx2::ChunkedUtf8ValidatorImp>::new()),
-            }));
+            family.push(
+                Functions::new(info("simdutf8-avx2"))
+                    // SAFETY: AVX2 was detected just above.
+                    .validate(|bytes| accepted(unsafe { avx2::validate_utf8(bytes) }.is_ok()))
+                    .stream(|| Box::new(Updating::<avx2::Utf8ValidatorImp>::new())),
+            );
+            family.push(
+                Functions::new(info("simdutf8-avx2-chunked"))
+                    .validate(|bytes| accepted(Chunked::<avx2::ChunkedUtf8ValidatorImp>::new().whole(bytes)))
+                    .stream(|| Box::new(Chunked::<avx2::ChunkedUtf8ValidatorImp>::new())),
+            );
         }
         if is_x86_feature_detected!("sse4.2") {
-            family.push(Box::new(Kernel {
-                info: info("simdutf8-sse42"),
-                // SAFETY: SSE4.2 was detected just above.
-                validate: |bytes| unsafe { sse42::validate_utf8(bytes) }.is_ok(),
-                stream: || Box::new(Updating::<sse42::Utf8ValidatorImp>::new()),
-            }));
+            family.push(
+                Functions::new(info("simdutf8-sse42"))
+                    // SAFETY: SSE4.2 was detected just above.
+                    .validate(|bytes| accepted(unsafe { sse42::validate_utf8(bytes) }.is_ok()))
+                    .stream(|| Box::new(Updating::<sse42::Utf8ValidatorImp>::new())),
+            );
         }
-        family
-    }
-
-    struct Kernel {
-        info: Info,
-        validate: fn(&[u8]) -> bool,
-        stream: fn() -> Box<dyn Stream>,
-    }
-
-    impl Decoder for Kernel {
-        fn info(&self) -> &Info {
-            &self.info
-        }
-
-        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
-            Some(if (self.validate)(bytes) { Validity::Valid } else { Validity::INVALID })
-        }
-
-        fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-            Some((self.stream)())
-        }
+        family.into_iter().map(Functions::boxed).collect()
     }
 
     /// `Utf8Validator`: chunks of any length. Made by `family` alone, after detection.
@@ -131,11 +86,11 @@ mod x86 {
 
         fn finish(&mut self, _out: &mut Vec<u8>) -> Option<Validity> {
             // SAFETY: as in `new`.
-            Some(basic(unsafe { core::mem::replace(self, Self::new()).0.finalize() }))
+            Some(accepted(unsafe { core::mem::replace(self, Self::new()).0.finalize() }.is_ok()))
         }
     }
 
-    /// `ChunkedUtf8Validator`: blocks of 64 bytes, and a rest at the end. Made by `family` alone, after detection.
+    /// `ChunkedUtf8Validator`: blocks of 64 bytes, and a shorter one at the end. Made by `family` alone, after detection.
     struct Chunked<V> {
         validator: V,
         block: [u8; 64],
@@ -176,7 +131,7 @@ mod x86 {
         fn finish(&mut self, _out: &mut Vec<u8>) -> Option<Validity> {
             let Self { validator, block, filled } = core::mem::replace(self, Self::new());
             // SAFETY: as in `new`.
-            Some(basic(unsafe { validator.finalize(Some(&block[..filled])) }))
+            Some(accepted(unsafe { validator.finalize(Some(&block[..filled])) }.is_ok()))
         }
     }
 }

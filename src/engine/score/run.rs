@@ -59,7 +59,7 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
             id: fault.id.into(),
             fault: fault.fault.into(),
             citation: fault.citation.into(),
-            signs: fault.signs.iter().map(|sign| (*sign).into()).collect(),
+            signs: fault.expected_signatures.iter().map(|sign| (*sign).into()).collect(),
             cells,
         });
     }

@@ -5,7 +5,7 @@
 use crate::codec;
 use crate::codec::lossy_into;
 use crate::decoder::Stream;
-use crate::peers::planted::{Planted, sound};
+use crate::peers::planted::fault::{Planted, sound};
 use crate::spec;
 use crate::spec::model::push_generalised;
 use crate::spec::{Contract, Reading, Replacement, UnitRule, grammar};

@@ -5,7 +5,7 @@
 
 use crate::codec;
 use crate::codec::{Utf8Error, errors};
-use crate::peers::planted::{Planted, sound, validate};
+use crate::peers::planted::fault::{Planted, sound, validate};
 use crate::spec;
 use crate::spec::model::push_generalised;
 use crate::spec::{Contract, Replacement, UnitRule};

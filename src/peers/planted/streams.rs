@@ -1,22 +1,25 @@
 //! Faults of decoding in chunks: at the end, between streams, with a byte order mark.
 //!
-//! What waits or crashes between chunks is in `late`. Left out: T04 and T09 (the effect of T03 and T28), T16 (that of
+//! Left out: T04 and T09 (the effect of T03 and T28), T16 (that of
 //! T13), T27 (an encoder's).
 
 use crate::codec::{Streaming, errors, lossy_into};
 use crate::decoder::Stream;
 use crate::peers::own::validity;
-use crate::peers::planted::{Planted, sound};
-use crate::spec::{Bom, Contract};
+use crate::peers::planted::fault;
+use crate::peers::planted::fault::{Planted, sound};
+use crate::peers::planted::grammar::{CONTINUATION, Chunked, Form, SOUND, form, lossy, validate, with};
+use crate::spec::grammar::WITH_SURROGATES;
+use crate::spec::{Bom, Contract, Detection};
 use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Malformed, Validity, is_continuation};
 use core::cell::Cell;
 
-pub(super) type Push = fn(&mut Chunks, &[u8], &mut Vec<u8>);
-pub(super) type Finish = fn(&mut Chunks, &mut Vec<u8>) -> Validity;
+type Push = fn(&mut Chunks, &[u8], &mut Vec<u8>);
+type Finish = fn(&mut Chunks, &mut Vec<u8>) -> Validity;
 
 /// Our streaming decoder and what faults need beside it.
-pub(super) struct Chunks {
-    pub(super) inner: Streaming,
+struct Chunks {
+    inner: Streaming,
     push: Push,
     finish: Finish,
     /// The last bytes of the stream, three at most.
@@ -24,26 +27,26 @@ pub(super) struct Chunks {
     /// Bytes pushed so far.
     pushed: usize,
     /// Bytes kept back from the inner decoder.
-    pub(super) held: Vec<u8>,
+    held: Vec<u8>,
     /// The first error, where it is not asked of the inner decoder.
     error: Option<Malformed>,
     /// Something was seen: the start of the text, an error.
-    pub(super) seen: bool,
+    seen: bool,
 }
 
 impl Chunks {
-    pub(super) fn boxed(push: Push, finish: Finish) -> Option<Box<dyn Stream>> {
+    fn boxed(push: Push, finish: Finish) -> Option<Box<dyn Stream>> {
         let (last, held) = (Vec::new(), Vec::new());
         Some(Box::new(Self { inner: Streaming::new(), push, finish, last, pushed: 0, held, error: None, seen: false }))
     }
 
     /// The incomplete sequence at the end of the stream so far.
-    pub(super) fn pending(&self) -> &[u8] {
+    fn pending(&self) -> &[u8] {
         let incomplete = errors(&self.last).find(|error| error.error_len().is_none());
         incomplete.map_or(&[], |error| &self.last[error.range()])
     }
 
-    pub(super) fn ended(&mut self, out: &mut Vec<u8>) -> Validity {
+    fn ended(&mut self, out: &mut Vec<u8>) -> Validity {
         validity(self.inner.finish(out))
     }
 }
@@ -69,7 +72,7 @@ fn push(chunks: &mut Chunks, chunk: &[u8], out: &mut Vec<u8>) {
     chunks.inner.push(chunk, out);
 }
 
-pub(super) fn finish(chunks: &mut Chunks, out: &mut Vec<u8>) -> Validity {
+fn finish(chunks: &mut Chunks, out: &mut Vec<u8>) -> Validity {
     chunks.ended(out)
 }
 
@@ -103,7 +106,7 @@ thread_local! {
     static LEAD: Cell<u8> = const { Cell::new(0) };
 }
 
-pub(super) static FAULTS: &[Planted] = &[
+pub(super) static STREAMS: &[Planted] = &[
     Planted {
         stream: || {
             Chunks::boxed(
@@ -367,5 +370,110 @@ pub(super) static FAULTS: &[Planted] = &[
             })
         },
         ..sound("t28", "a stream is complete with bytes pending", "coreclr#27191", &["stream/incomplete/tail"])
+    },
+];
+
+// Waiting: for bytes that can change nothing, not for one that can, or crashing over what was waited for.
+
+static SURROGATES: [Form; 16] = with([form(0xED, 0xED, 3, CONTINUATION)]);
+static TOO_LARGE: [Form; 16] = with([form(0xF4, 0xF7, 4, CONTINUATION)]);
+
+/// The contract of a decoder whose stream writes at once what is decided.
+const PROMPT: Contract = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
+
+pub(super) static WAITING: &[Planted] = &[
+    Planted {
+        validate: |bytes| Some(validate(bytes, &SURROGATES)),
+        lossy: |bytes, out| lossy(bytes, &SURROGATES, out),
+        stream: || Some(Box::new(Chunked::cut_by(&SURROGATES, &SOUND))),
+        ..sound(
+            "t20",
+            "a surrogate that is cut behind its second byte is an error where surrogates are passed",
+            "CPython bpo-24214",
+            &["stream/valid-3/cut", "stream/too-short/cut", "stream/incomplete/*"],
+        )
+        .under(Contract { grammar: &WITH_SURROGATES, ..Contract::STANDARD })
+    },
+    Planted {
+        stream: || Some(Box::new(Chunked::cut_by(&SOUND, &SURROGATES))),
+        ..sound("t21", "ED A0 waits for a third byte", "python#154520", &["detection/surrogate/*"]).under(PROMPT)
+    },
+    Planted {
+        stream: || Some(Box::new(Chunked::cut_by(&SOUND, &TOO_LARGE))),
+        ..sound("t22", "F4 90 and F5 to F7 wait for four bytes", "JDK-8039751", &["detection/too-large/*"])
+            .under(PROMPT)
+    },
+    Planted {
+        validate: |bytes| {
+            let exact = fault::validate(bytes);
+            match (exact, bytes.last()) {
+                (Some(Validity::Invalid(error)), Some(0xC0 | 0xC1 | 0xF5..=0xF7))
+                    if error.valid_up_to == Some(bytes.len() - 1) =>
+                {
+                    Some(Malformed::at(bytes.len() - 1, ErrorLen::Incomplete).into())
+                }
+                _ => exact,
+            }
+        },
+        ..sound(
+            "t23",
+            "C0, C1 and F5 to F7 at the end are incomplete",
+            "golang#11733, glibc 2.36 mbrtowc",
+            &["error-length/overlong-2/tail", "error-length/too-large/tail"],
+        )
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, _| chunks.held.extend_from_slice(chunk),
+                |chunks, out| {
+                    let held = core::mem::take(&mut chunks.held);
+                    chunks.inner.push(&held, out);
+                    chunks.ended(out)
+                },
+            )
+        },
+        ..sound("t26", "nothing is decoded before the end", "haskell/text#390", &["detection/*/*"]).under(PROMPT)
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, out| {
+                    let is_due = !chunks.pending().is_empty();
+                    assert!(!is_due || !chunk.first().is_some_and(u8::is_ascii), "no clause for ASCII");
+                    chunks.inner.push(chunk, out);
+                },
+                finish,
+            )
+        },
+        ..sound(
+            "t24",
+            "it panics on ASCII where a sequence in need of more was cut",
+            "cowlib#159",
+            &["panic/too-short/*"],
+        )
+    },
+    Planted {
+        stream: || {
+            Chunks::boxed(
+                |chunks, chunk, out| {
+                    if !chunk.is_empty() {
+                        assert!(!chunks.seen, "out of range index");
+                        chunks.inner.push(chunk, out);
+                        chunks.seen = matches!(chunk, [.., 0xC0..=0xDF, 0x80..=0xBF, 0x80..=0xBF]);
+                    }
+                },
+                |chunks, out| {
+                    chunks.seen = false;
+                    chunks.ended(out)
+                },
+            )
+        },
+        ..sound(
+            "t07",
+            "it panics behind a chunk that ends in two bytes of a character and a continuation too many",
+            "node#7308",
+            &["panic/continuation/*"],
+        )
     },
 ];

@@ -1,18 +1,55 @@
-//! `iconv`: three descriptors, each whole and in chunks.
+//! The GNU C library this program is linked with: `iconv` from UTF-8 to UTF-16, UTF-32 and UCS-4, and `mbrtowc` in the
+//! locale C.UTF-8. Feature `glibc`.
+//!
+//! The conversion to UCS-4 and `mbrtowc` do not stop at U+10FFFF: there it is RFC 2279 without surrogates.
+#![cfg(all(feature = "glibc", target_os = "linux", target_env = "gnu"))]
+#![allow(unsafe_code, reason = "a C library")]
 
 use crate::decoder::{Decoder, Info, Stream};
-use crate::peers::glibc::{Ended, info, verdict};
-use crate::peers::push_utf16;
+use crate::peers::adapter::{invalid, invalid_at, push_utf16};
 use crate::spec::Contract;
 use crate::spec::grammar::RFC2279_NO_SURROGATES;
 use crate::spec::model::push_generalised;
 use crate::utf8::Validity;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr::{NonNull, null_mut};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
+/// The decoders that the library and its modules can run here.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
+    iconv_family().into_iter().chain(mbrtowc_family()).collect()
+}
+
+fn info(name: &'static str, contract: Contract) -> Info {
+    Info::new("glibc", "").name(name).version(version()).contract(contract)
+}
+
+/// The version of the library that is loaded, with a third part, since it has two and a ledger compares three.
+fn version() -> String {
+    // SAFETY: it takes nothing and returns a string that is never freed.
+    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+    format!("{}.0", version.to_string_lossy())
+}
+
+/// How reading ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Whole,
+    Incomplete,
+    IllFormed,
+}
+
+/// The verdict, where so many bytes were whole characters. How long an ill-formed sequence is, nobody says.
+fn verdict(ended: Ended, valid_up_to: usize) -> Validity {
+    match ended {
+        Ended::Whole => Validity::Valid,
+        Ended::Incomplete => invalid(valid_up_to, None),
+        Ended::IllFormed => invalid_at(valid_up_to),
+    }
+}
+
+fn iconv_family() -> Vec<Box<dyn Decoder>> {
     let wide = Contract { grammar: &RFC2279_NO_SURROGATES, ..Contract::VALIDATOR };
     let all = [
         Iconv::new("glibc-iconv-utf16", Contract::VALIDATOR, c"UTF-16LE", |bytes, out| {
@@ -77,19 +114,19 @@ impl Decoder for Iconv {
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
         let descriptor = self.take()?;
-        Some(Box::new(Chunked { descriptor, pending: Vec::new(), read: 0, refused: false }))
+        Some(Box::new(IconvStream { descriptor, pending: Vec::new(), read: 0, refused: false }))
     }
 }
 
 /// What a descriptor leaves unread at the end of a chunk is put before the next, as its callers do.
-struct Chunked {
+struct IconvStream {
     descriptor: Descriptor,
     pending: Vec<u8>,
     read: usize,
     refused: bool,
 }
 
-impl Stream for Chunked {
+impl Stream for IconvStream {
     fn push(&mut self, chunk: &[u8], _out: &mut Vec<u8>) {
         if !self.refused {
             self.pending.extend_from_slice(chunk);
@@ -169,5 +206,155 @@ impl Drop for Descriptor {
     fn drop(&mut self) {
         // SAFETY: it is open, and nobody has it any more.
         unsafe { iconv_close(self.0.as_ptr()) };
+    }
+}
+
+fn mbrtowc_family() -> Option<Box<dyn Decoder>> {
+    let locale = Locale::utf8()?;
+    let contract = Contract { grammar: &RFC2279_NO_SURROGATES, ..Contract::VALIDATOR };
+    Some(Box::new(Mbrtowc { info: info("glibc-mbrtowc", contract), locale }))
+}
+
+struct Mbrtowc {
+    info: Info,
+    locale: Locale,
+}
+
+impl Decoder for Mbrtowc {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        let mut reader = Reader::default();
+        reader.read(&self.locale, bytes, |_| ());
+        Some(reader.verdict())
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        let mut reader = Reader::default();
+        reader.read(&self.locale, bytes, |code_point| push_generalised(code_point, out));
+        reader.verdict().is_valid().then_some(())
+    }
+
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+        Some(Box::new(MbrtowcStream { locale: &self.locale, reader: Reader::default() }))
+    }
+}
+
+struct MbrtowcStream<'d> {
+    locale: &'d Locale,
+    reader: Reader,
+}
+
+impl Stream for MbrtowcStream<'_> {
+    fn push(&mut self, chunk: &[u8], _out: &mut Vec<u8>) {
+        self.reader.read(self.locale, chunk, |_| ());
+    }
+
+    fn finish(&mut self, _out: &mut Vec<u8>) -> Option<Validity> {
+        Some(core::mem::take(&mut self.reader).verdict())
+    }
+}
+
+/// Reads up to the first error.
+#[derive(Default)]
+struct Reader {
+    state: State,
+    /// Bytes read before this chunk.
+    before: usize,
+    /// Bytes that are whole characters.
+    whole: usize,
+    refused: bool,
+}
+
+impl Reader {
+    fn read(&mut self, locale: &Locale, bytes: &[u8], mut write: impl FnMut(u32)) {
+        const ILL_FORMED: usize = usize::MAX;
+        const INCOMPLETE: usize = usize::MAX - 1;
+        let _inside = Inside::of(locale);
+        let mut at = 0;
+        while at < bytes.len() && !self.refused {
+            let rest = &bytes[at..];
+            let mut character = 0;
+            // SAFETY: the slice is given with its length, and state and character are the caller's own.
+            let read = unsafe { mbrtowc(&mut character, rest.as_ptr().cast(), rest.len(), &mut self.state) };
+            match read {
+                ILL_FORMED => self.refused = true,
+                INCOMPLETE => break,
+                // U+0000 is said to be none.
+                _ => {
+                    at += read.max(1);
+                    self.whole = self.before + at;
+                    write(character.cast_unsigned());
+                }
+            }
+        }
+        self.before += bytes.len();
+    }
+
+    fn verdict(&self) -> Validity {
+        let ended = match (self.refused, self.whole == self.before) {
+            (true, _) => Ended::IllFormed,
+            (false, true) => Ended::Whole,
+            (false, false) => Ended::Incomplete,
+        };
+        verdict(ended, self.whole)
+    }
+}
+
+/// `mbstate_t`; zeros are its initial state.
+#[derive(Default)]
+#[repr(C)]
+struct State {
+    count: c_int,
+    value: c_uint,
+}
+
+unsafe extern "C" {
+    fn mbrtowc(character: *mut libc::wchar_t, bytes: *const c_char, len: usize, state: *mut State) -> usize;
+}
+
+/// A locale whose characters are UTF-8.
+struct Locale(libc::locale_t);
+
+// SAFETY: a locale is not changed once it is made.
+unsafe impl Send for Locale {}
+// SAFETY: as above.
+unsafe impl Sync for Locale {}
+
+impl Locale {
+    fn utf8() -> Option<Self> {
+        // SAFETY: the name ends in zero, and no locale is built upon.
+        let locale = unsafe { libc::newlocale(libc::LC_CTYPE_MASK, c"C.UTF-8".as_ptr(), null_mut()) };
+        (!locale.is_null()).then_some(Self(locale))
+    }
+}
+
+impl Drop for Locale {
+    fn drop(&mut self) {
+        // SAFETY: who is inside it borrows it, so nobody is.
+        unsafe { libc::freelocale(self.0) };
+    }
+}
+
+/// This thread inside a locale; dropped, it is back where it was.
+struct Inside<'l> {
+    _locale: &'l Locale,
+    before: libc::locale_t,
+}
+
+impl<'l> Inside<'l> {
+    fn of(locale: &'l Locale) -> Self {
+        // SAFETY: it lives as long as this thread is inside it.
+        let before = unsafe { libc::uselocale(locale.0) };
+        Self { _locale: locale, before }
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        // SAFETY: this thread was inside it before.
+        unsafe { libc::uselocale(self.before) };
     }
 }

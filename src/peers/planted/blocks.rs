@@ -1,0 +1,503 @@
+//! Faults of code that works in blocks, registers and buffers, and of reading outside the slice.
+//!
+//! The validators are branch-free on purpose, with errors collected to the end, so that the coverage of their code says
+//! nothing about their input, as in the decoders these faults were found in.
+//!
+//! Left out: S12 (no precise fault known).
+
+use crate::codec::{Streaming, chars, utf16_lossy_into, validate};
+use crate::peers::adapter::push_utf16;
+use crate::peers::planted::fault;
+use crate::peers::planted::fault::{Planted, decided, sound};
+use crate::utf8::{ErrorLen, Malformed, Validity};
+
+// A validator by masks of 64 bytes each.
+
+/// The fault of a validator, as a const parameter.
+type Fault = u8;
+const NONE: Fault = 0;
+const S01: Fault = 1;
+const S04: Fault = 4;
+const S05: Fault = 5;
+const S10: Fault = 10;
+const S13: Fault = 13;
+const S16: Fault = 16;
+
+pub(super) static BLOCKS: &[Planted] = &[
+    Planted {
+        validate: by_blocks::<S01>,
+        ..sound(
+            "s01",
+            "a byte that never leads is missed as the last of the last whole block",
+            "simdjson#1169",
+            &["verdict/invalid-byte/edge64", "verdict/overlong-2/edge64", "verdict/too-large/edge64"],
+        )
+    },
+    Planted {
+        validate: |bytes| {
+            let (errors, last) = scan::<NONE>(bytes);
+            let is_behind = errors == 0 && last.never >> 63 == 1;
+            let behind = Malformed { valid_up_to: Some(bytes.len()), len: None, kind: None };
+            if is_behind { Some(behind.into()) } else { fault::validate(bytes) }
+        },
+        ..sound(
+            "s02",
+            "a byte that never leads, as the last of the last whole block, is placed behind it",
+            "simdutf#458",
+            &["valid-up-to/invalid-byte/edge64", "valid-up-to/overlong-2/edge64", "valid-up-to/too-large/edge64"],
+        )
+    },
+    Planted {
+        validate: by_blocks::<S04>,
+        ..sound(
+            "s04",
+            "before an ASCII block an incomplete sequence is missed",
+            "simdutf#381",
+            &[
+                "verdict/too-short/edge64",
+                "verdict/invalid-byte/edge64",
+                "verdict/overlong-2/edge64",
+                "verdict/too-large/edge64",
+            ],
+        )
+    },
+    Planted {
+        validate: by_blocks::<S05>,
+        ..sound(
+            "s05",
+            "before 32 ASCII bytes, and at the end, an incomplete sequence is missed",
+            "simd-json#166",
+            &[
+                "verdict/too-short/edge32",
+                "verdict/incomplete/edge32",
+                "verdict/invalid-byte/edge32",
+                "verdict/overlong-2/edge32",
+                "verdict/too-large/edge32",
+            ],
+        )
+    },
+    Planted {
+        validate: |bytes| {
+            let start = bytes.iter().take_while(|byte| byte.is_ascii()).count();
+            let len = bytes.len() - start;
+            decided(bytes, validate(&bytes[start..len.max(start)]).is_ok())
+        },
+        ..sound(
+            "s08",
+            "the length of what lies behind skipped ASCII is taken for where it ends",
+            "haskell/text#540",
+            &["verdict/*/*"],
+        )
+    },
+    Planted {
+        validate: |bytes| {
+            let skipped = bytes.as_chunks::<8>().0.iter().take_while(|word| word.is_ascii()).count() * 8;
+            let Err(error) = validate(bytes) else { return Some(Validity::Valid) };
+            let len = ErrorLen::from_error_len(error.error_len());
+            Some(Malformed::at(error.valid_up_to().saturating_sub(skipped), len).into())
+        },
+        ..sound(
+            "s09",
+            "the offset counts from behind the ASCII that was skipped",
+            "protobuf#18126",
+            &["valid-up-to/*/*"],
+        )
+    },
+    Planted {
+        validate: by_blocks::<S13>,
+        ..sound(
+            "s13",
+            "a stray continuation is missed as the first byte of a block",
+            "simdutf#612",
+            &["verdict/continuation/edge64"],
+        )
+    },
+    Planted {
+        validate: |bytes| decided(bytes, !bytes.is_empty() && validate(bytes).is_ok()),
+        ..sound("s18", "empty input is an error", "simdutf#491", &["verdict/end/*", "verdict/unplaced/*"])
+    },
+];
+
+/// Bit n speaks of byte n of a block.
+#[derive(Clone, Copy, Default)]
+struct Masks {
+    non_ascii: u64,
+    from_80: u64,
+    from_90: u64,
+    from_a0: u64,
+    two: u64,
+    three: u64,
+    four: u64,
+    never: u64,
+    e0: u64,
+    ed: u64,
+    f0: u64,
+    f4: u64,
+}
+
+impl Masks {
+    fn of(block: &[u8; 64]) -> Self {
+        let mut masks = Self::default();
+        for (at, &byte) in block.iter().enumerate() {
+            let bit = |is: bool| u64::from(is) << at;
+            masks.non_ascii |= bit(byte >= 0x80);
+            masks.from_80 |= bit(byte & 0xF0 == 0x80);
+            masks.from_90 |= bit(byte & 0xF0 == 0x90);
+            masks.from_a0 |= bit(byte & 0xE0 == 0xA0);
+            masks.two |= bit((0xC2..0xE0).contains(&byte));
+            masks.three |= bit(byte & 0xF0 == 0xE0);
+            masks.four |= bit((0xF0..0xF5).contains(&byte));
+            masks.never |= bit((byte & 0xFE == 0xC0) | (byte >= 0xF5));
+            masks.e0 |= bit(byte == 0xE0);
+            masks.ed |= bit(byte == 0xED);
+            masks.f0 |= bit(byte == 0xF0);
+            masks.f4 |= bit(byte == 0xF4);
+        }
+        masks
+    }
+
+    /// Bytes whose sequence goes on `n` bytes later.
+    fn reach(&self, n: u32) -> u64 {
+        let wide = if n < 3 { self.three } else { 0 };
+        let narrow = if n < 2 { self.two } else { 0 };
+        self.four | wide | narrow
+    }
+
+    /// Errors of this block that follow from it and the block before. A byte that never leads is found one byte later.
+    fn errors<const FAULT: Fault>(&self, before: &Self) -> u64 {
+        let behind = |now: u64, before: u64, n: u32| now << n | before >> (64 - n);
+        let due = (1..4).fold(0, |due, n| due | behind(self.reach(n), before.reach(n), n));
+        let continuations = self.from_80 | self.from_90 | self.from_a0;
+        let missing = due & !continuations;
+        let stray = continuations & !due & if FAULT == S13 { !1 } else { !0 };
+        let refused = behind(self.e0, before.e0, 1) & (self.from_80 | self.from_90)
+            | behind(self.ed, before.ed, 1) & self.from_a0
+            | behind(self.f0, before.f0, 1) & self.from_80
+            | behind(self.f4, before.f4, 1) & (self.from_90 | self.from_a0);
+        let errors = missing | stray | refused | behind(self.never, before.never, 1);
+        // All ones where there is anything but ASCII in these bytes.
+        let not_ascii = |bytes: u64| u64::from(self.non_ascii & bytes != 0).wrapping_neg() & bytes;
+        match FAULT {
+            S04 => errors & not_ascii(!0),
+            S05 => errors & (not_ascii(u64::from(u32::MAX)) | not_ascii(!u64::from(u32::MAX))),
+            _ => errors,
+        }
+    }
+
+    /// Errors that show where the input ends with this block.
+    fn errors_at_end<const FAULT: Fault>(&self) -> u64 {
+        let incomplete = (1..4).fold(0, |due, n| due | self.reach(n) >> (64 - n));
+        match FAULT {
+            S01 => incomplete,
+            S05 => 0,
+            _ => incomplete | self.never >> 63,
+        }
+    }
+}
+
+/// The errors inside the blocks, and the last block.
+fn scan<const FAULT: Fault>(bytes: &[u8]) -> (u64, Masks) {
+    let (blocks, rest) = bytes.as_chunks::<64>();
+    let mut padded = [b' '; 64];
+    padded[..rest.len()].copy_from_slice(rest);
+    let tail = if rest.is_empty() { None } else { Some(&padded) };
+    let mut before = Masks::default();
+    let mut errors = 0;
+    for block in blocks.iter().chain(tail) {
+        let masks = Masks::of(block);
+        errors |= masks.errors::<FAULT>(&before);
+        before = masks;
+    }
+    (errors, before)
+}
+
+fn blocks_accept<const FAULT: Fault>(bytes: &[u8]) -> bool {
+    let (errors, last) = scan::<FAULT>(bytes);
+    errors | last.errors_at_end::<FAULT>() == 0
+}
+
+fn by_blocks<const FAULT: Fault>(bytes: &[u8]) -> Option<Validity> {
+    decided(bytes, blocks_accept::<FAULT>(bytes))
+}
+
+// A validator by registers: that of `fastvalidate-utf-8`, from which those of simdjson and its kin descend. How many bytes
+// a sequence still wants is carried from byte to byte, and out of one register of 16 into the next. An array stands for
+// a register.
+
+pub(super) static REGISTERS: &[Planted] = &[
+    Planted {
+        validate: by_registers::<S10>,
+        ..sound(
+            "s10",
+            "what a lead asks of the second byte is forgotten between registers of 16 bytes",
+            "simdjson#357, which does not say how",
+            &[
+                "verdict/overlong-2/edge16",
+                "verdict/overlong-3/edge16",
+                "verdict/overlong-4/edge16",
+                "verdict/surrogate/edge16",
+                "verdict/too-large/edge16",
+            ],
+        )
+    },
+    Planted {
+        validate: by_registers::<S16>,
+        ..sound(
+            "s16",
+            "80 passes for ASCII in a block of four registers where the other three have 00 or 80 in its place",
+            "simdjson#1346",
+            &["verdict/continuation/*", "verdict/valid-2/*", "verdict/valid-3/*", "verdict/valid-4/*"],
+        )
+    },
+];
+
+const WIDTH: usize = 16;
+type Register = [u8; WIDTH];
+
+/// How many bytes a sequence has, by the high half of its first byte; 0 for a continuation.
+const LENGTHS: [u8; 16] = [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 3, 4];
+
+/// A register and what follows from it for the next. The default is 16 bytes of ASCII.
+#[derive(Clone, Copy, Default)]
+struct Processed {
+    bytes: Register,
+    /// For each byte how many its sequence wants, itself included.
+    carried: Register,
+}
+
+/// For each byte the one `N` before it.
+fn behind<const N: usize>(now: Register, before: Register) -> Register {
+    core::array::from_fn(|at| if at < N { before[WIDTH + at - N] } else { now[at - N] })
+}
+
+impl Processed {
+    /// With anything but 0 where there is an error.
+    fn of<const FAULT: Fault>(bytes: Register, before: &Self) -> (Self, u8) {
+        let lengths = bytes.map(|byte| LENGTHS[usize::from(byte >> 4)]);
+        let one_before = behind::<1>(lengths, before.carried);
+        let sum: Register = core::array::from_fn(|at| lengths[at] + one_before[at].saturating_sub(1));
+        let two_before = behind::<2>(sum, before.carried);
+        let carried: Register = core::array::from_fn(|at| sum[at] + two_before[at].saturating_sub(2));
+        let previous = behind::<1>(bytes, if FAULT == S10 { Register::default() } else { before.bytes });
+        let errors = (0..WIDTH).fold(0, |errors, at| {
+            let (byte, previous) = (bytes[at], previous[at]);
+            let miscounted = (carried[at] > lengths[at]) == (lengths[at] > 0);
+            let too_low =
+                (previous & 0xFE == 0xC0) | (previous == 0xE0) & (byte < 0xA0) | (previous == 0xF0) & (byte < 0x90);
+            let too_high = (byte > 0xF4) | (previous == 0xED) & (byte > 0x9F) | (previous == 0xF4) & (byte > 0x8F);
+            errors | u8::from(miscounted | too_low | too_high)
+        });
+        (Self { bytes, carried }, errors)
+    }
+
+    /// Not 0 where more bytes are wanted.
+    fn errors_before_ascii(&self) -> u8 {
+        self.carried[WIDTH - 1].saturating_sub(1)
+    }
+}
+
+fn registers_accept<const FAULT: Fault>(bytes: &[u8]) -> bool {
+    let (blocks, rest) = bytes.as_chunks::<64>();
+    let mut padded = [0; 64];
+    padded[..rest.len()].copy_from_slice(rest);
+    let mut before = Processed::default();
+    let mut errors = 0;
+    for block in blocks.iter().chain([&padded]) {
+        let registers = block.as_chunks::<WIDTH>().0;
+        let together = registers
+            .iter()
+            .fold(Register::default(), |all, register| core::array::from_fn(|at| all[at] | register[at]));
+        let most_ascii = if FAULT == S16 { 0x80 } else { 0x7F };
+        let is_ascii = together.iter().fold(true, |ascii, &bits| ascii & (bits <= most_ascii));
+        let ascii = u8::from(is_ascii).wrapping_neg();
+        errors |= before.errors_before_ascii() & ascii;
+        for &register in registers {
+            let (now, found) = Processed::of::<FAULT>(register, &before);
+            errors |= found & !ascii;
+            before = now;
+        }
+        // Nothing goes on behind what passed for ASCII.
+        before.carried = before.carried.map(|carried| carried & !ascii | ascii & 1);
+    }
+    errors | before.errors_before_ascii() == 0
+}
+
+fn by_registers<const FAULT: Fault>(bytes: &[u8]) -> Option<Validity> {
+    decided(bytes, registers_accept::<FAULT>(bytes))
+}
+
+// Output through a buffer of fixed size. What a decoder writes past the end of such a buffer is lost here; in the decoders
+// these faults were found in it overwrote something.
+
+pub(super) static BUFFERS: &[Planted] = &[
+    Planted {
+        lossy: through_small_scratch,
+        ..sound(
+            "s14",
+            "1024 units are room for what 1024 bytes complete, although four may have begun before",
+            "dart-lang/sdk#64325",
+            &["identity/valid-1/*", "lossy/*/*"],
+        )
+    },
+    Planted {
+        lossy: through_reused_chunk,
+        ..sound(
+            "s15",
+            "a pair at the end of a chunk of 8192 units leaves a stale unit behind",
+            "protobuf.js#1486",
+            &["identity/*/*", "well-formed-output/*/*"],
+        )
+    },
+    Planted {
+        lossy: through_crowded_scratch,
+        ..sound(
+            "s17",
+            "one free byte of 256 is taken for room for a character",
+            "encoding_rs a074922, dart-lang/sdk#36235",
+            &["identity/valid-2/*", "identity/valid-3/*", "identity/valid-4/*", "well-formed-output/*/*"],
+        )
+    },
+];
+
+/// Decodes chunks of 1024 bytes into 1024 units of UTF-16 each.
+fn through_small_scratch(bytes: &[u8], out: &mut Vec<u8>) {
+    const SCRATCH: usize = 1024;
+    let mut stream = Streaming::new();
+    let mut text = Vec::new();
+    let mut units = Vec::new();
+    for chunk in bytes.chunks(SCRATCH) {
+        text.clear();
+        stream.push(chunk, &mut text);
+        let start = units.len();
+        utf16_lossy_into(&text, &mut units);
+        units.truncate(start + SCRATCH);
+    }
+    text.clear();
+    // Nothing but the incomplete sequence at the end, of which the verdict speaks.
+    let _ = stream.finish(&mut text);
+    utf16_lossy_into(&text, &mut units);
+    push_utf16(&units, out);
+}
+
+/// Writes UTF-16 into a chunk that grows by a unit where a pair crosses its end, and is emptied whole from then on.
+fn through_reused_chunk(bytes: &[u8], out: &mut Vec<u8>) {
+    const CHUNK: usize = 8192;
+    let mut units = Vec::new();
+    utf16_lossy_into(bytes, &mut units);
+    let mut chunk: Vec<u16> = Vec::new();
+    let mut text = Vec::new();
+    let mut filled = 0;
+    for scalar in char::decode_utf16(units) {
+        let scalar = scalar.unwrap_or(char::REPLACEMENT_CHARACTER);
+        for &unit in scalar.encode_utf16(&mut [0; 2]).iter() {
+            match chunk.get_mut(filled) {
+                Some(slot) => *slot = unit,
+                None => chunk.push(unit),
+            }
+            filled += 1;
+        }
+        if filled >= CHUNK {
+            text.extend_from_slice(&chunk);
+            filled = 0;
+        }
+    }
+    text.extend_from_slice(&chunk[..filled]);
+    push_utf16(&text, out);
+}
+
+/// Writes UTF-8 into 256 bytes that are emptied when they are full.
+fn through_crowded_scratch(bytes: &[u8], out: &mut Vec<u8>) {
+    let mut scratch = [0; 256];
+    let mut filled = 0;
+    for c in chars(bytes).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)) {
+        if filled == scratch.len() {
+            out.extend_from_slice(&scratch);
+            filled = 0;
+        }
+        for &byte in c.encode_utf8(&mut [0; 4]).as_bytes() {
+            if let Some(slot) = scratch.get_mut(filled) {
+                *slot = byte;
+                filled += 1;
+            }
+        }
+    }
+    out.extend_from_slice(&scratch[..filled]);
+}
+
+// Reads outside the slice. That is undefined behaviour, and meant to be: what these decoders do wrong cannot be done right.
+// The reads are volatile, so that they are really made, and reach a few bytes at most. The harness lays its inputs between
+// readable margins, or between pages whose faults it handles; the heap has bytes of its own around an allocation.
+
+#[allow(unsafe_code, reason = "reading outside the slice is the fault")]
+pub(super) static MEMORY: &[Planted] = &[
+    Planted {
+        validate: |bytes| {
+            let incomplete = validate(bytes).err().filter(|error| error.error_len().is_none());
+            if let Some(error) = incomplete {
+                let announced = bytes[error.valid_up_to()].leading_ones() as usize;
+                for at in error.range().len()..announced {
+                    // SAFETY: there is none; see above. At most three bytes behind the slice are read.
+                    unsafe { bytes.as_ptr().wrapping_add(error.valid_up_to() + at).read_volatile() };
+                }
+            }
+            fault::validate(bytes)
+        },
+        ..sound(
+            "m01",
+            "an incomplete sequence is read to the length its lead announces, past the end",
+            "oniguruma#16, ultrajson#719",
+            &["bounds/incomplete/*"],
+        )
+    },
+    Planted {
+        validate: |bytes| {
+            /// Shorter inputs than this have no whole block.
+            const BLOCK: usize = 128;
+            if bytes.is_empty() || bytes.len() >= BLOCK {
+                return fault::validate(bytes);
+            }
+            // SAFETY: there is none; see above. One byte before the slice is read.
+            let before = unsafe { bytes.as_ptr().wrapping_sub(1).read_volatile() };
+            decided(bytes, validate(&[&[before], bytes].concat()).is_ok())
+        },
+        ..sound(
+            "s07",
+            "where no block was read, the rest is still read from the byte before it",
+            "haskell/bytestring#620",
+            &["bounds/*/*", "placement/*/*"],
+        )
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers::planted::fault::tests::assert_sound;
+
+    /// Whether text comes back as it was.
+    fn is_kept(lossy: fn(&[u8], &mut Vec<u8>), text: &[u8]) -> bool {
+        let mut out = Vec::new();
+        lossy(text, &mut out);
+        out == text
+    }
+
+    #[test]
+    fn only_full_buffers_lose_anything() {
+        let bike = "\u{1F6B2}".as_bytes();
+        let text = |before: usize, behind: usize| [&vec![b'a'; before], bike, &vec![b'a'; behind]].concat();
+        assert!(!is_kept(through_small_scratch, &text(1021, 1023)));
+        assert!(is_kept(through_small_scratch, &text(1021, 1022)));
+        assert!(is_kept(through_small_scratch, &text(1020, 3000)));
+        assert!(!is_kept(through_reused_chunk, &text(8191, 8192)));
+        assert!(is_kept(through_reused_chunk, &text(8191, 8191)));
+        assert!(is_kept(through_reused_chunk, &text(8190, 20_000)));
+        assert!(!is_kept(through_crowded_scratch, &text(253, 0)));
+        assert!(is_kept(through_crowded_scratch, &text(252, 300)));
+    }
+
+    #[test]
+    fn without_a_fault_the_validators_are_sound() {
+        assert_sound(blocks_accept::<NONE>);
+        assert_sound(registers_accept::<NONE>);
+    }
+}

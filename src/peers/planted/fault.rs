@@ -1,0 +1,117 @@
+//! What the tables of faults are made of.
+
+use crate::codec;
+use crate::decoder::Stream;
+use crate::peers::own::validity;
+use crate::spec::Contract;
+use crate::utf8::{ErrorLen, Malformed, Validity};
+
+/// A fault and where it was reported.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// A letter for the class (g: grammar, s: blocks and buffers, r: replacement, t: streams, m: memory, x: relatives
+    /// of UTF-8) and a number.
+    pub id: &'static str,
+    /// What the decoder does wrong.
+    pub fault: &'static str,
+    /// The decoders that had it.
+    pub citation: &'static str,
+    /// The signatures it implies, without the decoder: `law/subject/shape`, `*` for any characters.
+    ///
+    /// They follow from the fault, not from what the harness finds. The shape is given if the fault is about position. Of
+    /// the laws that a fault breaks together these are the strongest.
+    pub expected_signatures: &'static [&'static str],
+}
+
+/// Our decoder, with one answer replaced.
+#[derive(Clone, Copy)]
+pub(super) struct Planted {
+    pub(super) row: Row,
+    /// The decoder's name, unless it is "planted-" and the id.
+    pub(super) name: Option<&'static str>,
+    pub(super) contract: Contract,
+    pub(super) validate: fn(&[u8]) -> Option<Validity>,
+    pub(super) lossy: fn(&[u8], &mut Vec<u8>),
+    pub(super) stream: fn() -> Option<Box<dyn Stream>>,
+}
+
+/// A decoder that has no fault yet: `Planted { lossy: ..., ..sound(...) }`. The arguments are the fields of [`Row`].
+pub(super) const fn sound(
+    id: &'static str,
+    fault: &'static str,
+    citation: &'static str,
+    expected_signatures: &'static [&'static str],
+) -> Planted {
+    Planted {
+        row: Row { id, fault, citation, expected_signatures },
+        name: None,
+        contract: Contract::STANDARD,
+        validate,
+        lossy: codec::lossy_into,
+        stream,
+    }
+}
+
+impl Planted {
+    /// The same under another contract.
+    pub(super) const fn under(self, contract: Contract) -> Self {
+        Self { contract, ..self }
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.name.map_or_else(|| format!("planted-{}", self.row.id), str::to_owned)
+    }
+}
+
+pub(super) fn validate(bytes: &[u8]) -> Option<Validity> {
+    Some(validity(codec::validate(bytes)))
+}
+
+pub(super) fn stream() -> Option<Box<dyn Stream>> {
+    Some(Box::new(codec::Streaming::new()))
+}
+
+/// The first error that `forgiven` does not accept. It is given the input and the offset of an error, and returns how many
+/// bytes to skip.
+pub(super) fn forgiving(bytes: &[u8], forgiven: fn(&[u8], usize) -> Option<usize>) -> Option<Validity> {
+    let mut start = 0;
+    while let Some(error) = codec::errors(bytes.get(start..)?).next() {
+        let at = start + error.valid_up_to();
+        match forgiven(bytes, at) {
+            Some(len) => start = at + len.max(1),
+            None => {
+                let len = ErrorLen::from_error_len(error.error_len());
+                return Some(Malformed::at(at, len).into());
+            }
+        }
+    }
+    Some(Validity::Valid)
+}
+
+/// The verdict `accepts`, with offset, length and kind as our decoder gives them.
+pub(super) fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
+    let exact = validity(codec::validate(bytes));
+    Some(match (accepts, exact) {
+        (true, _) => Validity::Valid,
+        (false, Validity::Valid) => Validity::INVALID,
+        (false, invalid) => invalid,
+    })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use crate::generate::classes::strings::Block;
+
+    /// Short strings at every offset, and longer ones across an edge, are accepted as by the standard.
+    pub(in crate::peers::planted) fn assert_sound(accepts: fn(&[u8]) -> bool) {
+        let blocks = (1..=3).flat_map(|len| (0..=130).map(move |offset| Block { len, offset }));
+        let mut bytes = Vec::new();
+        for block in blocks.chain([Block { len: 4, offset: 13 }]) {
+            for index in 0..block.count() {
+                block.write(index, &mut bytes);
+                let valid = core::str::from_utf8(&bytes).is_ok();
+                assert_eq!(accepts(&bytes), valid, "{}: {:02X?}", block.offset, &bytes[block.offset..]);
+            }
+        }
+    }
+}
