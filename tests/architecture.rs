@@ -49,7 +49,6 @@ const RULES: Rules = Rules {
         ("codec/kernel/write_window.rs", "codec/kernel/avx512.rs"),
         ("engine/check/*", "engine/check/mod.rs"),
         ("engine/check/resume.rs", "engine/check/byte_strings.rs"),
-        ("explain/divergence.rs", "peers/mod.rs"),
         ("nightly/target.rs", "nightly/mod.rs"),
         ("report/certificate/*", "report/certificate/mod.rs"),
         ("report/score/*", "report/score/mod.rs"),

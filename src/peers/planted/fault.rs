@@ -103,7 +103,7 @@ pub(super) mod tests {
     use crate::generate::classes::strings::Block;
 
     /// Short strings at every offset, and longer ones across an edge, are accepted as by the standard.
-    pub(in crate::peers::planted) fn assert_sound(accepts: fn(&[u8]) -> bool) {
+    pub(crate) fn assert_sound(accepts: fn(&[u8]) -> bool) {
         let blocks = (1..=3).flat_map(|len| (0..=130).map(move |offset| Block { len, offset }));
         let mut bytes = Vec::new();
         for block in blocks.chain([Block { len: 4, offset: 13 }]) {
