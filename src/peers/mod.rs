@@ -126,8 +126,6 @@ pub fn select(decoders: &[Box<dyn Decoder>], filter: &str) -> Result<Vec<bool>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(feature = "peers")]
-    use crate::decoder::Info;
 
     #[test]
     fn names_are_unique() {
@@ -163,22 +161,5 @@ mod tests {
         }
         assert_eq!(without(&simdutf8::KERNELS, &["sse4.2"]), ["simdutf8-avx2", "simdutf8-avx2-chunked"]);
         assert!(without(&simdutf8::KERNELS, &["sse4.2", "avx2"]).is_empty());
-    }
-
-    #[cfg(feature = "peers")]
-    #[test]
-    fn versions_are_those_of_the_lock_file() {
-        let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        for path in [top.join("Cargo.lock"), top.join("fuzz/Cargo.lock")] {
-            let lock = std::fs::read_to_string(&path).unwrap();
-            for decoder in all() {
-                let Info { name, package, version, .. } = decoder.info();
-                if ["core", "glibc", "planted"].contains(&&**package) {
-                    continue;
-                }
-                let entry = format!("name = \"{package}\"\nversion = \"{version}\"\n");
-                assert!(lock.contains(&entry), "{name}: {package} {version} is not in {}", path.display());
-            }
-        }
     }
 }

@@ -2,10 +2,11 @@
 //! AddressSanitizer is on is `cfg(sanitize)`, which is not stable.
 
 use std::env;
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/build.rs");
+    println!("cargo::rerun-if-changed=build.rs");
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("--version").output().ok();
     let text = output.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
@@ -14,6 +15,12 @@ fn main() {
     println!("cargo::rustc-env=UTFUZZ_CORE_VERSION={version}");
     // Where cargo-fuzz puts what it builds.
     println!("cargo::rustc-env=UTFUZZ_TARGET={}", env::var("TARGET").unwrap_or_default());
+    // A package has no documents.
+    println!("cargo::rerun-if-changed=docs");
+    println!("cargo::rustc-check-cfg=cfg(documents)");
+    if Path::new("docs/README.md").exists() {
+        println!("cargo::rustc-cfg=documents");
+    }
     println!("cargo::rustc-check-cfg=cfg(address_sanitizer)");
     if env::var("CARGO_CFG_SANITIZE").is_ok_and(|sanitizers| sanitizers.split(',').any(|name| name == "address")) {
         println!("cargo::rustc-cfg=address_sanitizer");
