@@ -49,3 +49,10 @@ pub mod cli;
 
 pub use decoder::{Decoder, Info, Stream};
 pub use judge::Judge;
+
+/// The Rust blocks of the documents, which are run as tests; `tests/documents.rs` sees that none is left out.
+#[cfg(all(doctest, documents, feature = "cli"))]
+mod documents {
+    #[doc = include_str!("../README.md")]
+    mod readme {}
+}

@@ -33,7 +33,7 @@ const RULES: Rules = Rules {
     ],
     only: &[("spec", &["utf8"]), ("codec::scalar", &["utf8"]), ("codec::kernel", &["utf8", "codec::scalar"])],
     never: &[("judge", "peers"), ("explain", "peers")],
-    files: 198,
+    files: 197,
     still: &[
         ("bench/subject.rs", "bench/mod.rs"),
         ("cli/*", "cli/mod.rs"),
@@ -67,6 +67,14 @@ fn sources_keep_the_layers() {
     assert!(sources.arrows.len() > 400, "only {} arrows were found", sources.arrows.len());
     let broken = sources.violations(&RULES);
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+}
+
+#[test]
+fn the_document_draws_these_layers() {
+    let document = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md")).unwrap();
+    let drawing = document.split("```text layers\n").nth(1).unwrap().split("```").next().unwrap();
+    let drawn: Vec<&str> = drawing.lines().filter_map(|line| line.strip_prefix(' ')?.split(' ').next()).collect();
+    assert_eq!(drawn.into_iter().rev().collect::<Vec<_>>(), RULES.layers);
 }
 
 /// The breaches in a tree of these files and of the layers `low`, `middle` and `high`, in words.

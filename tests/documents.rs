@@ -1,0 +1,231 @@
+//! What the documents say is run: Rust blocks as doctests (at the end of `src/lib.rs`), console blocks here, against the
+//! program. Paths and lists in them are compared with what there is.
+#![cfg(feature = "cli")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+/// Blocks that are not run, by file and first line: they install, fuzz without end, or run the tests that run them.
+const EXEMPT: &[(&str, &str)] = &[
+    ("docs/CONTRIBUTING.md", "cargo test"),
+    ("docs/ci.md", ".ci/run               # the parts marked quick"),
+    ("README.md", "cargo install --locked cargo-fuzz && cargo fuzz run differential"),
+    ("README.md", "cargo run --release -- check"),
+    ("README.md", "cargo test"),
+    ("README.md", "fuzz_target!(|bytes: &[u8]| -> Corpus {"),
+    (
+        "README.md",
+        "cargo fuzz coverage --llvm-path /usr/lib/llvm-22/bin differential corpus/differential corpus/regressions",
+    ),
+    ("README.md", "cargo install --locked cargo-afl && cargo afl config --build"),
+    ("README.md", "cargo run --release -- triage fuzz/artifacts -o corpus/regressions --report reports/triage"),
+    ("README.md", "cargo run --release --features planted -- score"),
+    ("README.md", "cargo run --release --features simdutf -- measure -o reports/throughput"),
+    ("README.md", "$ printf 'a\\n\\xC0\\xAF' | utfuzz convert -f utf8 -t utf-16le >out"),
+];
+
+/// A document, with its path relative to the package.
+fn documents() -> Vec<(String, String)> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths: Vec<PathBuf> = fs::read_dir(top.join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.sort();
+    paths.push(top.join("README.md"));
+    let name = |path: &Path| path.strip_prefix(top).unwrap().to_str().unwrap().replace('\\', "/");
+    paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The code blocks of a document: what stands after the fence, and the text. No fence is an empty one.
+fn blocks(document: &str) -> Vec<(String, String)> {
+    let mut blocks = Vec::new();
+    let mut inside = false;
+    for event in Parser::new(document) {
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                inside = true;
+                let info = if let CodeBlockKind::Fenced(info) = kind { info.to_string() } else { String::new() };
+                blocks.push((info, String::new()));
+            }
+            Event::End(TagEnd::CodeBlock) => inside = false,
+            Event::Text(text) if inside => blocks.last_mut().unwrap().1.push_str(&text),
+            _ => {}
+        }
+    }
+    blocks
+}
+
+/// What is wrong with a block, and whether it is one that is not run.
+fn judge(info: &str, text: &str) -> Result<bool, String> {
+    match info.split(',').collect::<Vec<_>>()[..] {
+        ["rust"] => Ok(false),
+        ["console"] if text.starts_with("$ utfuzz ") => Ok(false),
+        ["console"] => Err("a console block starts with `$ utfuzz `".into()),
+        ["toml"] => text.parse::<toml::Table>().map(|_| false).map_err(|error| error.to_string()),
+        ["text"] | ["text layers"] if text.lines().any(|line| line.starts_with("$ ")) => {
+            Err("a command in a text block is not run; make it a console block".into())
+        }
+        ["text"] | ["text layers"] => Ok(false),
+        ["rust" | "console" | "sh", "ignore"] => Ok(true),
+        _ => Err(format!("a fence of {info:?}; it is none of rust, console, toml, text, or sh,ignore")),
+    }
+}
+
+#[test]
+fn every_block_is_run_or_listed() {
+    let (mut wrong, mut exempt, mut count) = (Vec::new(), Vec::new(), 0);
+    for (name, document) in documents() {
+        for (info, text) in blocks(&document) {
+            count += 1;
+            let first = text.lines().next().unwrap_or_default();
+            match judge(&info, &text) {
+                Ok(true) => exempt.push((name.clone(), first.to_owned())),
+                Ok(false) => {}
+                Err(error) => wrong.push(format!("{name}: {first}: {error}")),
+            }
+        }
+    }
+    assert!(count >= 10, "{count}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let exempt: Vec<(&str, &str)> = exempt.iter().map(|(name, line)| (&name[..], &line[..])).collect();
+    assert_eq!(exempt, EXEMPT);
+}
+
+#[test]
+fn a_block_that_is_not_run_is_noticed() {
+    let found = |document: &str| -> Vec<Result<bool, String>> {
+        blocks(document).iter().map(|(info, text)| judge(info, text)).collect()
+    };
+    assert_eq!(found("```rust\nlet a = 1;\n```\n```sh,ignore\ncargo test\n```"), [Ok(false), Ok(true)]);
+    for document in [
+        "```sh\ncargo test\n```",
+        "```\nutfuzz list\n```",
+        "    utfuzz list\n",
+        "```text\n$ utfuzz list\n```",
+        "```console\nutfuzz list\n```",
+        "```console\n$ cargo test\n```",
+        "```rust,no_run\nlet a = 1;\n```",
+        "```toml\na = \n```",
+        "- a list\n\n  ```bash\n  utfuzz list\n  ```",
+    ] {
+        assert!(matches!(&found(document)[..], [Err(_)]), "{document}");
+    }
+}
+
+#[test]
+fn console_blocks_print_what_they_show() {
+    let cases = trycmd::TestCases::new();
+    cases.register_bin("utfuzz", Path::new(env!("CARGO_BIN_EXE_utfuzz")));
+    cases.case("README.md").case("docs/*.md");
+}
+
+/// A console block of which one word is wrong is noticed.
+#[test]
+#[should_panic]
+fn a_console_block_that_shows_something_else_fails() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("wrong.md");
+    fs::write(&path, "```console\n$ utfuzz --version\nutfuzz 99.9\n\n```\n").unwrap();
+    let cases = trycmd::TestCases::new();
+    cases.register_bin("utfuzz", Path::new(env!("CARGO_BIN_EXE_utfuzz")));
+    cases.case(path);
+}
+
+#[test]
+fn rust_blocks_are_doctests() {
+    let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let is_doctest = |name: &str| lib.contains(&format!("include_str!(\"../{name}\")"));
+    let has_rust = |text: &str| blocks(text).iter().any(|(info, _)| info == "rust");
+    let missing: Vec<String> = documents()
+        .into_iter()
+        .filter(|(name, text)| has_rust(text) && !is_doctest(name))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(missing.is_empty(), "not in src/lib.rs: {missing:?}");
+    assert!(is_doctest("README.md"));
+}
+
+/// Every link to a file, and every path in code such as `src/lib.rs`.
+#[test]
+fn paths_in_documents_exist() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tops =
+        ["src/", "tests/", "docs/", "fuzz/", "corpus/", "reports/", "examples/", "adapters/", ".ci/", ".github/"];
+    // These come into being by use.
+    let by_use = ["fuzz/target/", "fuzz/artifacts", "reports/night", "reports/triage", "reports/history.jsonl"];
+    let (mut missing, mut count) = (Vec::new(), 0);
+    for (name, document) in documents() {
+        for event in Parser::new(&document) {
+            let path = match &event {
+                Event::Start(Tag::Link { dest_url, .. }) if !dest_url.contains("://") => {
+                    let file = dest_url.split('#').next().unwrap();
+                    top.join(&name).parent().unwrap().join(file)
+                }
+                Event::Code(code)
+                    if tops.iter().any(|top| code.starts_with(top))
+                        && !by_use.iter().any(|path| code.starts_with(path)) =>
+                {
+                    top.join(code.split(' ').next().unwrap())
+                }
+                _ => continue,
+            };
+            count += 1;
+            if !path.exists() {
+                missing.push(format!("{name}: {}", path.display()));
+            }
+        }
+    }
+    assert!(count >= 30, "{count}");
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn every_page_is_in_the_index() {
+    let documents = documents();
+    let index = &documents.iter().find(|(name, _)| name == "docs/README.md").unwrap().1;
+    let linked = |name: &str| index.contains(&format!("({})", name.trim_start_matches("docs/")));
+    let missing: Vec<&String> = documents
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| name.starts_with("docs/") && *name != "docs/README.md" && !linked(name))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_table_of_parts_is_that_of_the_script() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new(top.join(".ci/run")).arg("list").output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let list = String::from_utf8(output.stdout).unwrap();
+    let parts = list.lines().map(|line| {
+        let mut rest = line;
+        let mut word = || {
+            let (word, after) = rest.split_once(' ').unwrap();
+            rest = after.trim_start();
+            word
+        };
+        let (name, when, lane) = (word(), word(), word());
+        format!("| `{name}` | {when} | {lane} | {rest} |")
+    });
+    let document = fs::read_to_string(top.join("docs/ci.md")).unwrap();
+    let is_row = |line: &&str| [" | debug | ", " | release | ", " | last | "].iter().any(|lane| line.contains(lane));
+    let rows: Vec<&str> = document.lines().filter(is_row).collect();
+    assert_eq!(parts.collect::<Vec<_>>(), rows);
+
+    // Each part has a function, and each script is in the script or in the document.
+    let script = fs::read_to_string(top.join(".ci/run")).unwrap();
+    let functions: BTreeSet<&str> =
+        script.lines().filter_map(|line| line.strip_prefix("part_")?.split("()").next()).collect();
+    let names: BTreeSet<&str> = list.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(functions, names);
+    for entry in fs::read_dir(top.join(".ci")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let called = script.contains(&format!(".ci/{name}")) || document.contains(&format!("`.ci/{name}`"));
+        assert!(called || name.ends_with(".py"), "{name} is in neither .ci/run nor docs/ci.md");
+    }
+}
