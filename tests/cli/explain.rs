@@ -157,3 +157,82 @@ fn explain_writes_code_points_as_bytes() {
     );
     assert_none_wrong(wrong);
 }
+
+/// The answers of each question in the grid: the mark and text of each, and the line of decoders below it.
+fn answers(out: &str, question: &str) -> Vec<(String, String)> {
+    let grid = out.lines().skip_while(|line| !line.starts_with(&format!("{question} ("))).skip(1);
+    let lines: Vec<&str> = grid.take_while(|line| line.starts_with(['*', ' '])).collect();
+    lines.chunks(2).map(|pair| (pair[0].to_owned(), pair[pair.len() - 1].trim().to_owned())).collect()
+}
+
+/// What is printed of a decoder is what it answered, whatever its contract; the star is the answer of the grammar
+/// that is asked for.
+#[test]
+fn explain_prints_what_each_decoder_answers() {
+    let both = "(2 decoders, 2 lineages)";
+    let accepted = format!("cesu8, own-cesu-8  {both}");
+    let rows: [(&str, &str, &str, &[(&str, &str)]); 4] = [
+        (
+            "rfc3629",
+            "ED A0 BD ED B8 80",
+            "verdict",
+            &[("* invalid at 0, length 1, surrogate", "no decoder"), ("  valid", &accepted)],
+        ),
+        ("cesu-8", "ED A0 BD ED B8 80", "verdict", &[("* valid", &accepted)]),
+        ("cesu-8", "ED A0 BD ED B8 80", "output", &[("* F0 9F 98 80", &accepted)]),
+        (
+            "cesu-8",
+            "F0 9F 98 80",
+            "verdict",
+            &[
+                ("* invalid at 0, length 1, four-byte", "own-cesu-8  (1 decoder, 1 lineage)"),
+                ("* invalid", "cesu8  (1 decoder, 1 lineage)"),
+            ],
+        ),
+    ];
+    let directory = directory_with(&[]);
+    let mut wrong = Vec::new();
+    for (grammar, hex, question, expected) in rows {
+        let run = run(directory.path(), &["explain", hex, "--as", grammar, "--decoders", "cesu8,own-cesu-8"]);
+        wrong.extend(run.wrong_quiet(0));
+        let found = answers(&run.out(), question);
+        let is_so = found.len() == expected.len()
+            && found
+                .iter()
+                .zip(expected)
+                .all(|(found, expected)| found.0 == expected.0 && found.1.split("  (0 ").next() == Some(expected.1));
+        if !is_so {
+            wrong.push(format!("{}: {question} is answered {found:#?} instead of {expected:#?}", run.line));
+        }
+    }
+    assert_none_wrong(wrong);
+}
+
+/// A decoder is marked where it breaks its own contract, and only there; what that contract expects is printed where it
+/// is not the starred answer.
+#[test]
+fn explain_marks_who_breaks_a_contract() {
+    let directory = directory_with(&[]);
+    let run = |args: &[&str]| run(directory.path(), &[&["explain"], args].concat());
+    let mut wrong = Vec::new();
+    let overlong = run(&["C0 AF", "--decoders", "own,utf8-decode,own-cesu-8"]);
+    let marked = answers(&overlong.out(), "verdict").into_iter().any(|(answer, decoders)| {
+        answer == "  valid" && decoders.starts_with("utf8-decode!") && overlong.out().matches('!').count() > 1
+    });
+    if !marked {
+        wrong.push(format!("{}: utf8-decode is not marked: {}", overlong.line, overlong.out()));
+    }
+    for keeps in ["own!", "own-cesu-8!"] {
+        wrong.extend(overlong.out().contains(keeps).then(|| format!("{}: {keeps}", overlong.line)));
+    }
+    let other = run(&["ED A0 BD ED B8 80", "--decoders", "own,own-cesu-8,own-wtf-8"]);
+    wrong.extend(other.out().contains("own-cesu-8!").then(|| format!("{}: {}", other.line, other.out())));
+    let read_otherwise = run(&["C0 AF", "--as", "rfc2279", "--decoders", "utf8-decode"]);
+    let expected = "utf8-decode! is to answer: invalid at 0, length 1, overlong-2";
+    if !read_otherwise.out().contains(expected)
+        && !read_otherwise.out().contains("* invalid at 0, length 1, overlong-2")
+    {
+        wrong.push(format!("{}: {}", read_otherwise.line, read_otherwise.out()));
+    }
+    assert_none_wrong(wrong);
+}
