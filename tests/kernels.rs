@@ -11,14 +11,14 @@ use utfuzz::generate::structured::Structured;
 #[allow(unsafe_code, reason = "units stand at the end of memory as bytes do")]
 fn keeps_within(bytes: &[u8]) {
     use std::cell::RefCell;
-    use utfuzz::judge::isolate::guard_pages::Fence;
+    use utfuzz::judge::isolate::guard_pages::GuardedBuffer;
     thread_local! {
-        static FENCE: RefCell<Fence> = RefCell::new(Fence::new().expect("the system gives pages"));
+        static FENCE: RefCell<GuardedBuffer> = RefCell::new(GuardedBuffer::new().expect("the system gives pages"));
     }
     FENCE.with_borrow_mut(|fence| {
         let (mut out, mut units, mut scalars) = (Vec::new(), Vec::new(), Vec::new());
         for kernel in Kernel::available() {
-            for place in [Fence::at_start, Fence::at_end] {
+            for place in [GuardedBuffer::at_start, GuardedBuffer::at_end] {
                 let Some(bytes) = place(fence, bytes) else { continue };
                 let _ = kernel.validate(bytes);
                 out.clear();
@@ -34,10 +34,10 @@ fn keeps_within(bytes: &[u8]) {
                     kernel.read_32_into(bytes, big_endian, &mut scalars);
                 }
                 kernel.utf16_from_bytes_into(bytes, &[7; 32], &mut units);
-                assert!(!fence.was_touched(), "{kernel}: reads beside its input");
+                assert!(!fence.out_of_bounds_access(), "{kernel}: reads beside its input");
             }
             // Whole units, so that they are aligned at either end.
-            for place in [Fence::at_start, Fence::at_end] {
+            for place in [GuardedBuffer::at_start, GuardedBuffer::at_end] {
                 let Some(bytes) = place(fence, &bytes[..bytes.len() / 4 * 4]) else { continue };
                 // SAFETY: any bits are a number.
                 let (twos, fours) = unsafe { (bytes.align_to::<u16>().1, bytes.align_to::<u32>().1) };
@@ -53,7 +53,7 @@ fn keeps_within(bytes: &[u8]) {
                 kernel.write_16_into(twos, true, &mut out);
                 kernel.write_32_into(fours, true, &mut out);
                 kernel.write_16_as_32_into(twos, true, &mut out);
-                assert!(!fence.was_touched(), "{kernel}: reads beside its units");
+                assert!(!fence.out_of_bounds_access(), "{kernel}: reads beside its units");
             }
         }
     });

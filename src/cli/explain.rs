@@ -43,7 +43,7 @@ impl Explain {
         let more = code_points(&contract, &bytes).skip(MOST).count();
         let more = if more > 0 { format!(" … {more} more") } else { String::new() };
         writeln!(out, "decoded: {}{more}\n", shown.join(" "))?;
-        write!(out, "{}", Grid::of(boxes.iter().map(|decoder| &**decoder), &Case::new(&bytes)))?;
+        write!(out, "{}", Grid::of(&contract, boxes.iter().map(|decoder| &**decoder), &Case::new(&bytes)))?;
         Ok(Verdict::Clean)
     }
 

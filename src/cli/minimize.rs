@@ -3,11 +3,11 @@
 use crate::case::files;
 use crate::cli::{Failure, Known, Selection, Verdict};
 use crate::decoder::Decoder;
+use crate::explain::notation;
 use crate::generate::artifact::Artifact;
 use crate::judge::Judge;
 use crate::text::shown;
 use crate::triage::minimise::minimise;
-use crate::triage::notation::notation;
 use crate::triage::regression;
 use clap::Args;
 use std::io::Write;

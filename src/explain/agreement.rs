@@ -1,31 +1,37 @@
-//! Which decoders say the same, and how often.
+//! Which decoders give the same answers, and how often.
 //!
-//! Nothing is held against anybody here: decoders under other contracts simply differ, and that shows.
+//! Contracts play no part here: decoders with different contracts may differ without either being wrong.
 
 use crate::decoder::Decoder;
-use crate::judge::isolate::panics::panics;
+use crate::explain::annotate::hex;
+use crate::judge::isolate::panics;
 use crate::judge::isolate::watchdog::watched;
-use crate::judge::laws::verdicts_part;
+use crate::judge::laws::verdict_mismatch;
 use crate::utf8::Validity;
+use core::fmt;
 use std::borrow::Cow;
 
-/// For each pair of decoders, on how many inputs they say the same.
+/// For each pair of decoders, on how many inputs they agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement {
     /// How many inputs there were.
     pub inputs: u64,
     /// The decoders.
     pub decoders: Vec<Cow<'static, str>>,
-    /// By row and column: on how many inputs both say the same, in all that both say.
+    /// By row and column: on how many inputs both agree, as far as both answer.
     pub same: Vec<Vec<u64>>,
-    /// By row and column: on how many inputs both say something that can be compared.
+    /// By row and column: on how many inputs both give answers that can be compared.
     pub asked: Vec<Vec<u64>>,
 }
 
-/// What a decoder makes of one input.
-enum Answer {
+/// What a decoder answered, printable.
+pub(super) enum Answer {
     Panicked,
-    Said { verdict: Option<Validity>, output: Option<Vec<u8>> },
+    /// What it stated: the verdict, the output, or both.
+    Given {
+        verdict: Option<Validity>,
+        output: Option<Vec<u8>>,
+    },
 }
 
 impl Agreement {
@@ -39,9 +45,9 @@ impl Agreement {
             let answers: Vec<Answer> = decoders.iter().map(|decoder| answer(*decoder, bytes)).collect();
             for (row, one) in answers.iter().enumerate() {
                 for (column, other) in answers.iter().enumerate() {
-                    let says_the_same = one.is_like(other);
-                    asked[row][column] += u64::from(says_the_same.is_some());
-                    same[row][column] += u64::from(says_the_same == Some(true));
+                    let agrees = one.agrees_with(other);
+                    asked[row][column] += u64::from(agrees.is_some());
+                    same[row][column] += u64::from(agrees == Some(true));
                 }
             }
         }
@@ -60,20 +66,31 @@ fn answer(decoder: &dyn Decoder, bytes: &[u8]) -> Answer {
     if watched(&decoder.info().name, bytes, || panics(ask)) {
         return Answer::Panicked;
     }
-    Answer::Said { verdict, output: written.map(|()| output) }
+    Answer::Given { verdict, output: written.map(|()| output) }
 }
 
 impl Answer {
-    /// `None` where there is nothing to compare.
-    fn is_like(&self, other: &Self) -> Option<bool> {
-        let (Self::Said { verdict, output }, Self::Said { verdict: other_verdict, output: other_output }) =
+    /// Whether both are the same as far as both state it; `None` where they state nothing that can be compared.
+    pub(super) fn agrees_with(&self, other: &Self) -> Option<bool> {
+        let (Self::Given { verdict, output }, Self::Given { verdict: other_verdict, output: other_output }) =
             (self, other)
         else {
             return Some(matches!((self, other), (Self::Panicked, Self::Panicked)));
         };
-        let verdicts = verdict.as_ref().zip(other_verdict.as_ref()).map(|(a, b)| verdicts_part(a, b).is_none());
+        let verdicts = verdict.as_ref().zip(other_verdict.as_ref()).map(|(a, b)| verdict_mismatch(a, b).is_none());
         let outputs = output.as_ref().zip(other_output.as_ref()).map(|(a, b)| a == b);
         [verdicts, outputs].into_iter().flatten().reduce(|a, b| a && b)
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Given { verdict, output } = self else { return f.write_str("panicked") };
+        let verdict = verdict.map(|verdict| verdict.to_string());
+        let output = output.as_deref().map(|bytes| if bytes.is_empty() { "(nothing)".to_owned() } else { hex(bytes) });
+        let stated: Vec<String> = [verdict, output].into_iter().flatten().collect();
+        f.write_str(if stated.is_empty() { "no answer" } else { "" })?;
+        f.write_str(&stated.join("; "))
     }
 }
 

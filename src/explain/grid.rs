@@ -1,22 +1,23 @@
-//! The agreement grid: who says what, grouped by answer, lineages counted.
+//! The agreement grid: what each decoder answered on one case, grouped by answer, lineages counted.
 
 use crate::case::Case;
 use crate::decoder::Decoder;
-use crate::explain::annotate::hex;
-use crate::judge::expect::Expectations;
-use crate::judge::feed::Streams;
-use crate::judge::isolate::panics::panics;
+use crate::explain::agreement::Answer;
+use crate::judge::expect::{Expectation, Expectations};
+use crate::judge::isolate::panics;
+use crate::judge::isolate::watchdog::watched;
 use crate::judge::laws;
-use crate::judge::observe::Observation;
+use crate::judge::observe::{Observation, Streams};
 use crate::judge::question::Questions;
 use crate::spec::Contract;
-use crate::utf8::Validity;
 use core::fmt;
 use std::borrow::Cow;
 
-/// Who says what of one case.
+/// What each decoder answered on one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
+    /// The name of the grammar whose answers are starred.
+    pub grammar: &'static str,
     /// The questions at least one decoder answers.
     pub questions: Vec<Question>,
 }
@@ -26,113 +27,154 @@ pub struct Grid {
 pub struct Question {
     /// `verdict`, `output` or `stream`.
     pub name: &'static str,
-    /// The answers; the arbiter's stands first.
+    /// The answers; the arbiter's stands first, after it those that agree with it and state less.
     pub groups: Vec<Group>,
 }
 
 /// The decoders that give one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The answer, printable.
+    /// The answer, printable: exactly what these decoders stated.
     pub answer: String,
-    /// True for what `spec` answers under [`Contract::STANDARD`]. A decoder is in this group if it says what `spec`
-    /// says under its own contract and leaves out no more than that contract lets it.
+    /// Whether it is what `spec` answers under the contract the grid was made for, as far as it is stated.
     pub arbiter: bool,
     /// The decoders.
     pub decoders: Vec<Cow<'static, str>>,
+    /// Those of the decoders that break their own contract by this answer.
+    pub breaches: Vec<Breach>,
     /// Whose code gave the answer, each once.
     pub lineages: Vec<String>,
 }
 
+/// A decoder that breaks its own contract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The decoder.
+    pub decoder: Cow<'static, str>,
+    /// What its contract expects it to answer.
+    pub expected: String,
+}
+
+/// The questions, in the order in which [`expected`] answers them.
+const QUESTIONS: [(&str, Questions); 3] =
+    [("verdict", Questions::VERDICT), ("output", Questions::OUTPUT), ("stream", Questions::CHUNKS)];
+
 impl Grid {
-    /// Asks all decoders.
-    pub fn of<'d>(decoders: impl IntoIterator<Item = &'d dyn Decoder>, case: &Case<'_>) -> Self {
-        let output = |bytes: &[u8]| if bytes.is_empty() { "(nothing)".to_owned() } else { hex(bytes) };
+    /// Asks all decoders. The answers of `contract` are starred; each decoder is held to its own.
+    pub fn of<'d>(contract: &Contract, decoders: impl IntoIterator<Item = &'d dyn Decoder>, case: &Case<'_>) -> Self {
         let mut expectations = Expectations::default();
-        let place = expectations.place(Contract::STANDARD);
-        let standard = expectations.of(place, case.bytes, true);
-        let verdict = standard.map_or(Validity::Valid, |standard| standard.validity());
-        let text = standard.map_or(String::new(), |standard| output(standard.lossy()));
-        let answers = [verdict.to_string(), text.clone(), text];
-        let mut questions: Vec<Question> = ["verdict", "output", "stream"]
-            .into_iter()
-            .zip(answers)
-            .map(|(name, answer)| Question { name, groups: vec![Group::new(answer, true)] })
+        let place = expectations.place(*contract);
+        let arbiter = expectations.of(place, case.bytes, true).map(|arbiter| expected(&arbiter));
+        let arbiter = arbiter.into_iter().flatten().collect::<Vec<_>>();
+        let mut questions: Vec<Question> = QUESTIONS
+            .iter()
+            .zip(&arbiter)
+            .map(|((name, _), answer)| Question { name, groups: vec![Group::new(answer.to_string(), true)] })
             .collect();
         for decoder in decoders {
-            let place = expectations.place(decoder.info().contract);
+            let info = decoder.info();
+            let place = expectations.place(info.contract);
             let Some(own) = expectations.of(place, case.bytes, true) else { continue };
-            let none = Questions::NONE;
-            let ask = |questions: Questions| {
-                let mut seen = Observation::default();
-                let panicked = panics(|| {
-                    let mut streams = Streams { asked: decoder.stream(), beside: None };
-                    seen.observe(decoder, &mut streams, case, questions, own.errors());
-                });
-                let keeps = !panicked && laws::first_broken(&own, &seen, case, &mut 0).is_none();
-                (seen, keeps, panicked)
-            };
-            let lineage = decoder.info().lineage.at(case.bytes.len());
-            let mut add = |question: usize, keeps: bool, answer: String| {
-                questions[question].add(keeps, answer, &decoder.info().name, lineage);
-            };
-            let (seen, keeps, panicked) = ask(Questions { verdict: true, ..none });
-            if panicked {
-                add(0, keeps, "panicked".into());
-            } else if let Some(validity) = seen.validity {
-                add(0, keeps, validity.to_string());
-            }
-            let (seen, keeps, panicked) = ask(Questions { lossy: true, ..none });
-            if panicked {
-                add(1, keeps, "panicked".into());
-            } else if seen.lossy.is_some() {
-                add(1, keeps, output(&seen.lossy_bytes));
-            }
-            let (seen, keeps, panicked) = ask(Questions { stream: true, ..none });
-            if panicked {
-                add(2, keeps, "panicked".into());
-            } else if let Some(streamed) = seen.streamed {
-                let verdict = streamed.validity.map(|validity| validity.to_string());
-                let text = own.contract().replacement.map(|_| output(&seen.streamed_output.bytes));
-                add(2, keeps, [verdict, text].into_iter().flatten().collect::<Vec<_>>().join("; "));
+            let lineage = info.lineage.at(case.bytes.len());
+            let of_contract = expected(&own).into_iter();
+            for (index, ((_, asked), of_contract)) in QUESTIONS.iter().zip(of_contract).enumerate() {
+                let (answer, keeps_contract) = ask(decoder, *asked, &own, case);
+                let Some(answer) = answer else { continue };
+                let agrees = answer.agrees_with(&arbiter[index]) == Some(true);
+                let group = questions[index].group(&answer.to_string(), agrees);
+                group.decoders.push(info.name.clone());
+                if !keeps_contract {
+                    group.breaches.push(Breach { decoder: info.name.clone(), expected: of_contract.to_string() });
+                }
+                if !group.lineages.iter().any(|known| known == lineage) {
+                    group.lineages.push(lineage.to_owned());
+                }
             }
         }
         questions.retain(|question| question.groups.iter().any(|group| !group.decoders.is_empty()));
-        Self { questions }
+        questions.iter_mut().for_each(|question| question.groups.sort_by_key(|group| !group.arbiter));
+        Self { grammar: contract.grammar.name, questions }
     }
 }
 
+/// What a contract expects to be answered to each of the [`QUESTIONS`].
+fn expected(expectation: &Expectation<'_>) -> [Answer; 3] {
+    let verdict = Some(expectation.validity());
+    let output = Some(expectation.lossy().to_vec());
+    let replaces = expectation.contract().replacement.is_some();
+    let is_decoded = replaces || expectation.validity().is_valid();
+    [
+        Answer::Given { verdict, output: None },
+        Answer::Given { verdict: None, output: output.clone().filter(|_| is_decoded) },
+        Answer::Given { verdict, output: output.filter(|_| replaces) },
+    ]
+}
+
+/// What a decoder answers, if it can answer, and whether that keeps its contract.
+fn ask(decoder: &dyn Decoder, questions: Questions, own: &Expectation<'_>, case: &Case<'_>) -> (Option<Answer>, bool) {
+    let mut observed = Observation::default();
+    let ask = || {
+        let mut streams = Streams { primary: decoder.stream(), interleaved: None };
+        observed.observe(decoder, &mut streams, case, questions, own.errors());
+    };
+    if watched(&decoder.info().name, case.bytes, || panics(ask)) {
+        return (Some(Answer::Panicked), false);
+    }
+    let keeps_contract = laws::first_broken(own, &observed, case, &mut 0).is_none();
+    let streamed = observed.streamed();
+    let verdict = observed.verdict.or(streamed.and_then(|streamed| streamed.validity));
+    let of_stream =
+        streamed.filter(|_| own.contract().replacement.is_some()).map(|streamed| streamed.output.as_slice());
+    let output = observed.output().or(of_stream).map(<[u8]>::to_vec);
+    let is_given = verdict.is_some() || output.is_some();
+    (is_given.then_some(Answer::Given { verdict, output }), keeps_contract)
+}
+
 impl Question {
-    fn add(&mut self, arbiter: bool, answer: String, name: &Cow<'static, str>, lineage: &str) {
-        let same = |group: &Group| if arbiter { group.arbiter } else { !group.arbiter && group.answer == answer };
+    /// The group of this answer, which is made if there is none yet.
+    fn group(&mut self, answer: &str, arbiter: bool) -> &mut Group {
+        let same = |group: &Group| (group.arbiter, group.answer.as_str()) == (arbiter, answer);
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
-            self.groups.push(Group::new(answer, false));
+            self.groups.push(Group::new(answer.to_owned(), arbiter));
             self.groups.len() - 1
         });
-        let group = &mut self.groups[index];
-        group.decoders.push(name.clone());
-        if !group.lineages.iter().any(|known| known == lineage) {
-            group.lineages.push(lineage.to_owned());
-        }
+        &mut self.groups[index]
     }
 }
 
 impl Group {
     fn new(answer: String, arbiter: bool) -> Self {
-        Self { answer, arbiter, decoders: Vec::new(), lineages: Vec::new() }
+        Self { answer, arbiter, decoders: Vec::new(), breaches: Vec::new(), lineages: Vec::new() }
+    }
+
+    /// The decoders, those that break their contract marked.
+    fn marked(&self) -> String {
+        let breaks = |decoder: &Cow<'_, str>| self.breaches.iter().any(|breach| breach.decoder == *decoder);
+        let names: Vec<String> = self
+            .decoders
+            .iter()
+            .map(|decoder| format!("{decoder}{}", if breaks(decoder) { "!" } else { "" }))
+            .collect();
+        if names.is_empty() { "no decoder".to_owned() } else { names.join(", ") }
     }
 }
 
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for question in &self.questions {
-            writeln!(f, "{} (* is what the standard says)", question.name)?;
-            for group in &question.groups {
+            let groups = &question.groups;
+            let is_marked = groups.iter().any(|group| !group.breaches.is_empty());
+            let marks = if is_marked { "; ! breaks its own contract" } else { "" };
+            writeln!(f, "{} (* is the answer of {}{marks})", question.name, self.grammar)?;
+            for group in groups {
                 let mark = if group.arbiter { '*' } else { ' ' };
                 writeln!(f, "{mark} {}", group.answer)?;
-                let (decoders, lineages) = (group.decoders.len(), group.lineages.len());
-                let names = if decoders == 0 { "no decoder".to_owned() } else { group.decoders.join(", ") };
-                writeln!(f, "    {names}  ({})", lineage_count(decoders, lineages))?;
+                let counts = lineage_count(group.decoders.len(), group.lineages.len());
+                writeln!(f, "    {}  ({counts})", group.marked())?;
+                let other = group.breaches.iter().filter(|breach| breach.expected != groups[0].answer);
+                other.into_iter().try_for_each(|Breach { decoder, expected }| {
+                    writeln!(f, "    {decoder}! should answer: {expected}")
+                })?;
             }
         }
         Ok(())

@@ -1,32 +1,119 @@
 //! The reason: what a broken law comes from, and how that is shown.
 //!
-//! [`explain`] finds the part of the input a decoder goes wrong on and gives the divergence its signature.
+//! [`explain`] finds the part of the input that a decoder gets wrong and gives the divergence its signature.
 
 mod agreement;
 mod annotate;
-mod bits;
-mod divergence;
 mod grid;
-mod shape;
+mod locate;
+mod reproducer;
 mod signature;
-mod suspect;
 
 pub use agreement::Agreement;
-pub use annotate::{annotate, escape};
-pub use bits::bits;
-pub use divergence::{Divergence, explain, signature};
-pub use grid::{Grid, Group, Question};
+pub use annotate::{annotate, bits, escape, notation};
+pub use grid::{Breach, Grid, Group, Question};
 pub use signature::{Shape, Signature};
 
-use crate::case::Case;
+use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
-use crate::judge::Judge;
+use crate::judge::{Broken, Judge, Subject};
+use crate::spec::{Contract, Reading, Rule, Unit, units};
+use core::fmt;
+use std::borrow::Cow;
 
-/// The first law a single decoder breaks on a case, explained; `None` where it keeps them all.
+/// A broken law, explained. Its `Display` is the whole explanation, with a test that reproduces it.
+#[derive(Clone, Debug)]
+pub struct Divergence {
+    /// What it is.
+    pub signature: Signature,
+    /// The decoder's version.
+    pub version: Cow<'static, str>,
+    /// The decoder's contract.
+    pub contract: Contract,
+    /// The clause that decides, if the subject is ill-formed.
+    pub rule: Option<Rule>,
+    /// The input.
+    pub bytes: Vec<u8>,
+    /// Where it was cut; the first offsets only, if it was cut at even distances.
+    pub cuts: Vec<usize>,
+    /// The distance, if it was cut at even distances.
+    pub step: Option<usize>,
+    /// What each decoder answered; starred are the answers of [`Contract::STANDARD`].
+    pub grid: Grid,
+    test: String,
+}
+
+/// The signature of a broken law, without the rest of the explanation.
+pub fn signature(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Signature {
+    locate::examine(decoder, case, broken).signature(decoder)
+}
+
+/// Explains a law that `judge` found broken. This takes about a thousand judgements.
+pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergence {
+    let decoder = judge.decoder(broken.decoder);
+    let info = decoder.info();
+    let located = locate::examine(decoder, case, broken);
+    // The evidence must show what the signature names.
+    let moved = located.witness.as_deref().map(|bytes| Case::with_cuts(bytes, Cuts::NONE));
+    let case = moved.as_ref().unwrap_or(case);
+    let is_subject = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { kind, .. } if located.subject == Subject::Fault(kind));
+    let first = units(&info.contract, case.bytes).find(is_subject);
+    let rule = first.and_then(|unit| match located.subject {
+        Subject::Fault(kind) => Some(Rule::broken(info.contract.grammar, kind, &case.bytes[unit.start..])),
+        _ => None,
+    });
+    let signature = located.signature(decoder);
+    Divergence {
+        version: info.version.clone(),
+        contract: info.contract,
+        rule,
+        bytes: case.bytes.to_vec(),
+        cuts: case.cuts().offsets().to_vec(),
+        step: case.cuts().step(),
+        grid: Grid::of(&Contract::STANDARD, judge.active(), case),
+        test: reproducer::reproducer(&signature, case),
+        signature,
+    }
+}
+
+/// The first law a single decoder breaks on a case, explained; `None` if it keeps them all.
 ///
-/// This is what a regression test calls.
+/// This is what a regression test calls:
+///
+/// ```
+/// use utfuzz::case::Case;
+/// use utfuzz::explain::first_divergence;
+/// use utfuzz::peers;
+///
+/// let peers = peers::all();
+/// let own = peers.iter().find(|peer| peer.info().name == "own").unwrap();
+/// // The overlong form of U+002F.
+/// let divergence = first_divergence(&**own, &Case::new(b"\xC0\xAF"));
+/// assert!(divergence.is_none(), "{}", divergence.unwrap());
+/// ```
 pub fn first_divergence(decoder: &dyn Decoder, case: &Case<'_>) -> Option<Divergence> {
     let mut judge = Judge::new([decoder]);
     let broken = judge.judge(case).first().copied()?;
     Some(explain(&judge, case, &broken))
+}
+
+impl Divergence {
+    /// A test that fails while the decoder diverges, to be pasted into a test file.
+    pub fn test(&self) -> &str {
+        &self.test
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "divergence: {}", self.signature)?;
+        writeln!(f, "decoder {} {}, contract: {}", self.signature.decoder, self.version, self.contract)?;
+        if let Some(rule) = &self.rule {
+            writeln!(f, "rule: {} [{}]", rule.says, rule.source)?;
+        }
+        writeln!(f, "\n{}", self.grid)?;
+        writeln!(f, "input, {} bytes, cut at {:?}:", self.bytes.len(), self.cuts)?;
+        writeln!(f, "{}", annotate(&self.contract, &self.bytes))?;
+        write!(f, "{}", self.test)
+    }
 }

@@ -4,14 +4,15 @@ use crate::judge::{Law, Subject};
 use core::fmt;
 use std::borrow::Cow;
 
-/// Whether a divergence depends on where its subject stands.
+/// Whether a divergence depends on where its subject is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Shape {
-    /// At every offset, with text behind it.
+    /// At every offset, with text after it.
     Anywhere,
     /// Only at certain offsets, which repeat every 16, 32 or 64 bytes.
     Edge(u8),
-    /// Only at certain offsets, which do not repeat so.
+    /// Only at certain offsets, which do not repeat with such a period.
     Offset,
     /// Only at the end of the input.
     Tail,
@@ -41,9 +42,9 @@ pub struct Signature {
     pub law: Law,
     /// The decoder's name.
     pub decoder: Cow<'static, str>,
-    /// What it goes wrong on.
+    /// What the decoder gets wrong.
     pub subject: Subject,
-    /// Where it does.
+    /// Where it does so.
     pub shape: Shape,
 }
 

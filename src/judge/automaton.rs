@@ -1,12 +1,10 @@
-//! A grammar's rows compiled into a table, for those who read very much: the same ill-formed units as [`units`],
-//! sooner.
+//! A grammar's rows compiled into a table, which finds the same ill-formed units as [`units`], faster.
 //!
 //! A state is the set of rows that the bytes since the last boundary begin, so the table follows from the rows alone.
-//! What an error is, and how long, comes from `model`: asked once for each state and byte where maximal subparts
-//! or bytes are wanted, and at each error otherwise.
+//! The kind and length of an error come from `model`: asked once for each state and byte for maximal subparts and single
+//! bytes, and at each error for the other unit rules.
 //!
-//! The inner loop is written so that a fuzzer which traces integer comparisons finds none in it to trace: it goes by
-//! iterator and by tables of `bool`.
+//! The inner loop has no integer comparison that a fuzzer would trace: it uses iterators and tables of `bool`.
 //!
 //! [`units`]: crate::spec::model::units
 
@@ -17,30 +15,30 @@ use crate::utf8::Kind;
 
 /// A compiled grammar.
 #[derive(Clone, Debug)]
-pub struct Automaton {
+pub(crate) struct Automaton {
     /// For each state and byte the state reached.
     next: Box<[[u8; 256]; 256]>,
     /// For each state and byte that is refused the rule broken.
     refused: Vec<[Kind; 256]>,
-    /// For each state how many bytes lie behind the last boundary.
+    /// For each state the number of bytes since the last boundary.
     depth: [u8; 256],
-    /// For each state whether a leading surrogate stands before these.
-    behind_lead: [bool; 256],
+    /// For each state whether a leading surrogate precedes these.
+    after_lead: [bool; 256],
     /// Whether every ASCII byte is a sequence of its own, and leads from one boundary to the next.
     ascii_is_whole: bool,
 }
 
 /// The rows that the bytes since the last boundary begin, these bytes (any that lead here), and whether a leading
-/// surrogate stands before them.
+/// surrogate precedes them.
 #[derive(Clone, Debug)]
 struct State {
     rows: Vec<usize>,
     bytes: Vec<u8>,
-    behind_lead: bool,
+    after_lead: bool,
 }
 
 impl Automaton {
-    /// State 0 is a boundary between sequences, state 1 a boundary behind a leading surrogate, the last is refusal.
+    /// State 0 is a boundary between sequences, state 1 a boundary after a leading surrogate, the last is refusal.
     const REFUSED: u8 = u8::MAX;
     const IS_REFUSED: [bool; 256] = {
         let mut table = [false; 256];
@@ -49,8 +47,8 @@ impl Automaton {
     };
 
     /// Compiles the rows of a grammar.
-    pub fn of(grammar: &Grammar) -> Self {
-        let start = |behind_lead| State { rows: (0..grammar.rows.len()).collect(), bytes: Vec::new(), behind_lead };
+    pub(crate) fn of(grammar: &Grammar) -> Self {
+        let start = |after_lead| State { rows: (0..grammar.rows.len()).collect(), bytes: Vec::new(), after_lead };
         let mut states = vec![start(false), start(true)];
         let mut next = Box::new([[Self::REFUSED; 256]; 256]);
         let mut refused = Vec::new();
@@ -60,17 +58,16 @@ impl Automaton {
                 let bytes = [&state.bytes[..], &[byte]].concat();
                 let reached = match state.step(grammar, &bytes) {
                     None => {
-                        let previous = state.behind_lead.then_some(Form::LeadSurrogate);
+                        let previous = state.after_lead.then_some(Form::LeadSurrogate);
                         kinds[usize::from(byte)] = fault(grammar, &bytes, state.bytes.len(), previous);
                         continue;
                     }
                     Some((rows, None)) => {
                         let same = |other: &State| {
-                            (&other.rows, other.bytes.len(), other.behind_lead)
-                                == (&rows, bytes.len(), state.behind_lead)
+                            (&other.rows, other.bytes.len(), other.after_lead) == (&rows, bytes.len(), state.after_lead)
                         };
                         states.iter().position(same).unwrap_or_else(|| {
-                            states.push(State { rows, bytes, behind_lead: state.behind_lead });
+                            states.push(State { rows, bytes, after_lead: state.after_lead });
                             states.len() - 1
                         })
                     }
@@ -80,30 +77,30 @@ impl Automaton {
             }
             refused.push(kinds);
         }
-        let (mut depth, mut behind_lead) = ([0; 256], [false; 256]);
+        let (mut depth, mut after_lead) = ([0; 256], [false; 256]);
         for (index, state) in states.iter().enumerate() {
             depth[index] = state.bytes.len() as u8;
-            behind_lead[index] = state.behind_lead;
+            after_lead[index] = state.after_lead;
         }
         let ascii_is_whole = next[0][..0x80].iter().all(|&reached| reached == 0);
-        Self { next, refused, depth, behind_lead, ascii_is_whole }
+        Self { next, refused, depth, after_lead, ascii_is_whole }
     }
 
-    /// What is left behind blocks of ASCII, where those say nothing.
+    /// Skips blocks of ASCII, where these are sequences of their own.
     #[inline]
     fn skip_ascii<'a>(&self, mut rest: &'a [u8]) -> &'a [u8] {
         const HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;
         while self.ascii_is_whole
-            && let Some((block, behind)) = rest.split_first_chunk::<16>()
+            && let Some((block, after)) = rest.split_first_chunk::<16>()
             && u128::from_ne_bytes(*block) & HIGH_BITS == 0
         {
-            rest = behind;
+            rest = after;
         }
         rest
     }
 
     /// Calls `found` with each ill-formed unit of `bytes` under this grammar and unit rule, in order.
-    pub fn ill_formed(&self, contract: &Contract, bytes: &[u8], mut found: impl FnMut(Unit)) {
+    pub(crate) fn ill_formed(&self, contract: &Contract, bytes: &[u8], mut found: impl FnMut(Unit)) {
         const IS_BOUNDARY: [bool; 256] = {
             let mut table = [false; 256];
             table[0] = true;
@@ -126,7 +123,7 @@ impl Automaton {
             rest = bytes[unit.range().end.min(bytes.len())..].iter();
             state = 0;
         }
-        // The end of the input inside a sequence; what other rules make of it may be several units.
+        // The end of the input inside a sequence; under other unit rules it may be several units.
         let mut start = bytes.len() - usize::from(self.depth[usize::from(state)]);
         while start < bytes.len() {
             let unit = self.read_slowly(contract, bytes, start, state);
@@ -135,8 +132,9 @@ impl Automaton {
         }
     }
 
-    /// The first ill-formed unit of `bytes`: for those who read very many short strings.
-    pub fn first_ill_formed(&self, contract: &Contract, bytes: &[u8]) -> Option<Unit> {
+    /// The first ill-formed unit of `bytes`; faster than [`Automaton::ill_formed`] on short strings.
+    #[cfg(any(feature = "check", test))]
+    pub(crate) fn first_ill_formed(&self, contract: &Contract, bytes: &[u8]) -> Option<Unit> {
         let mut state = 0;
         for (here, &byte) in bytes.iter().enumerate() {
             let reached = self.next[usize::from(state)][usize::from(byte)];
@@ -164,7 +162,7 @@ impl Automaton {
     }
 
     fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Unit {
-        let previous = self.behind_lead[usize::from(state)].then_some(Form::LeadSurrogate);
+        let previous = self.after_lead[usize::from(state)].then_some(Form::LeadSurrogate);
         let nothing = Unit { start, len: bytes.len() - start, reading: Reading::WellFormed(0) };
         Units::behind(contract, bytes, start, previous).next().unwrap_or(nothing)
     }
@@ -177,7 +175,7 @@ impl State {
         let goes_on = |index: &usize| {
             let row = &grammar.rows[*index];
             let (first, last) = row.bytes[at];
-            let joins = grammar.pairs_join && row.form == Form::TrailSurrogate && self.behind_lead;
+            let joins = grammar.pairs_join && row.form == Form::TrailSurrogate && self.after_lead;
             (first..=last).contains(&bytes[at]) && !joins
         };
         let rows: Vec<usize> = self.rows.iter().copied().filter(goes_on).collect();

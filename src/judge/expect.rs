@@ -1,13 +1,13 @@
-//! What `spec` expects of a case: one reading for each grammar and unit rule, one output for each contract, both
-//! computed when they are first asked for.
+//! What `spec` expects of a case: one reading for each grammar and unit rule, and one output for each contract, both
+//! computed on demand.
 
 use crate::judge::automaton::Automaton;
 use crate::spec;
-use crate::spec::grammar::{Form, Grammar};
+use crate::spec::grammar::{ALL, Form, Grammar};
 use crate::spec::model::{generalised_len, malformed, payload, stripped};
 use crate::spec::{Bom, Contract, Reading, Replacement, Unit, UnitRule, units};
 use crate::utf8::{BYTE_ORDER_MARK, Malformed, Validity};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// The expectations under every contract of a judge.
 #[derive(Default)]
@@ -32,7 +32,7 @@ struct Output {
     known: bool,
     /// Whether a well-formed input is its own output.
     identity: bool,
-    /// The leads of well-formed sequences that are not their own output.
+    /// The first bytes of well-formed sequences that are not their own output.
     respelled: [bool; 256],
     /// Whether all output must be well-formed UTF-8.
     scalars_only: bool,
@@ -55,13 +55,13 @@ impl Expectations {
         self.outputs.len() - 1
     }
 
-    /// Forgets the last input.
+    /// Prepares for another input.
     pub(crate) fn forget(&mut self) {
         self.readings.iter_mut().for_each(|reading| reading.known = false);
         self.outputs.iter_mut().for_each(|output| output.known = false);
     }
 
-    /// What is expected of `bytes`, the same since [`Expectations::forget`]; with the output where that is wanted.
+    /// What is expected of `bytes`, the same since [`Expectations::forget`]; with the output if that is wanted.
     pub(crate) fn of<'a>(&'a mut self, place: usize, bytes: &'a [u8], output_wanted: bool) -> Option<Expectation<'a>> {
         let output = self.outputs.get_mut(place)?;
         let reading = self.readings.get_mut(output.reading)?;
@@ -78,16 +78,15 @@ impl Expectations {
     }
 }
 
-/// The automaton of a grammar, compiled once in a process: examining a divergence takes a judge of its own.
+/// The automaton of a grammar. That of a shipped grammar is compiled once in a process, since explaining a divergence
+/// makes many short-lived judges; it depends on nothing but the grammar, so it does not matter who compiles it.
 fn compiled(grammar: &'static Grammar) -> Arc<Automaton> {
-    static COMPILED: Mutex<Vec<(&Grammar, Arc<Automaton>)>> = Mutex::new(Vec::new());
-    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, automaton)) = compiled.iter().find(|(known, _)| *known == grammar) {
-        return Arc::clone(automaton);
+    static COMPILED: [OnceLock<Arc<Automaton>>; ALL.len()] = [const { OnceLock::new() }; ALL.len()];
+    let compile = || Arc::new(Automaton::of(grammar));
+    match ALL.iter().position(|known| *known == grammar) {
+        Some(index) => Arc::clone(COMPILED[index].get_or_init(compile)),
+        None => compile(),
     }
-    let automaton = Arc::new(Automaton::of(grammar));
-    compiled.push((grammar, Arc::clone(&automaton)));
-    automaton
 }
 
 impl Output {
@@ -168,13 +167,13 @@ impl<'a> Expectation<'a> {
         self.errors().next().map_or(Validity::Valid, Validity::Invalid)
     }
 
-    /// The output; meaningless where the output was not wanted, or the contract refuses the input.
+    /// The output; meaningless if it was not wanted, or the contract refuses the input.
     pub(crate) fn lossy(&self) -> &'a [u8] {
         &self.output.bytes
     }
 
-    /// How much of the output is decided when this many bytes have been read: all but that of a sequence that more bytes
-    /// could complete. For the rules of units that look no farther than that: maximal subparts, and bytes.
+    /// The length of the output that is decided once this many bytes have been read: all but that of a sequence that more
+    /// bytes could complete. For the unit rules that look no further than that: maximal subparts, and bytes.
     pub(crate) fn decided_by(&self, cut: usize) -> usize {
         let (contract, read) = (self.contract(), &self.bytes[..cut]);
         let Some(replacement) = contract.replacement else { return 0 };
@@ -206,20 +205,20 @@ impl<'a> Expectation<'a> {
         (decided - removed).saturating_sub(stripped(contract, read)) + replaced
     }
 
-    /// Whether law 6 wants a valid input back unchanged.
+    /// Whether a valid input must come back unchanged.
     pub(crate) fn is_identity(&self) -> bool {
         self.output.identity && (self.contract().bom == Bom::Keep || !self.bytes.starts_with(BYTE_ORDER_MARK))
     }
 
-    /// The offset in the input of the unit whose output holds byte `output_offset` of the expected output, from where on
-    /// the observed output differs.
+    /// The offset in the input of the unit whose output has byte `output_offset` of the expected output, the first at
+    /// which the observed output differs.
     ///
-    /// Right behind an ill-formed unit it is that unit which is meant, since its replacement is what went wrong;
-    /// unless the observed output ends, or goes on behind the next unit, which then was left out.
+    /// Directly after an ill-formed unit it is the offset of that unit, since its replacement is what went wrong; unless
+    /// the observed output ends there, or continues after the next unit, which then was left out.
     pub(crate) fn input_offset(&self, output_offset: usize, output: &[u8]) -> usize {
         let replacement = self.contract().replacement;
         let left_out = stripped(self.contract(), self.bytes);
-        // A byte order mark that was to be left out.
+        // A byte order mark that should have been left out.
         let kept = output.strip_prefix(BYTE_ORDER_MARK).filter(|_| left_out > 0);
         if kept.is_some_and(|rest| rest.iter().zip(self.lossy()).take(6).all(|(left, right)| left == right)) {
             return 0;
@@ -236,8 +235,8 @@ impl<'a> Expectation<'a> {
                 }
             };
             if output_offset < written + len {
-                let behind_it = self.lossy().get(written + len..).unwrap_or_default();
-                let goes_on = !behind_it.is_empty() && observed.starts_with(&behind_it[..behind_it.len().min(6)]);
+                let after_it = self.lossy().get(written + len..).unwrap_or_default();
+                let goes_on = !after_it.is_empty() && observed.starts_with(&after_it[..after_it.len().min(6)]);
                 let skipped = observed.is_empty() || goes_on;
                 let at_start = output_offset == written && ill_formed.is_none();
                 return ill_formed_before.filter(|_| at_start && !skipped).unwrap_or(unit.start);
@@ -248,9 +247,9 @@ impl<'a> Expectation<'a> {
         ill_formed_before.unwrap_or(self.bytes.len())
     }
 
-    /// Whether law 6 wants this output well-formed, and it is not.
+    /// Whether this output must be well-formed, and is not.
     pub(crate) fn is_ill_formed_output(&self, output: &[u8]) -> bool {
-        // What is expected is well-formed then.
+        // The expected output is well-formed then.
         self.output.scalars_only && output != self.lossy() && core::str::from_utf8(output).is_err()
     }
 }

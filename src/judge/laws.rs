@@ -1,125 +1,157 @@
-//! The laws. A law compares what a decoder answered with what `spec` expects, or with what the decoder itself says
-//! of a related input. No law knows a decoder by name.
+//! The laws. A law compares what a decoder answered with what `spec` expects, or with what the decoder itself answers
+//! to a related input. No law depends on which decoder it is.
+//!
+//! Each law is one row of the table below and one function. The rows are in order of strength: of several broken laws
+//! the first in the table is reported.
 
 use crate::case::Case;
 use crate::judge::expect::Expectation;
-use crate::judge::feed::Streamed;
-use crate::judge::observe::{ErrorsFrom, Observation, Side};
+use crate::judge::observe::{End, Errors, Observation, Streamed};
 use crate::judge::subject::Subject;
 use crate::utf8::{Malformed, Validity};
 
-/// What a decoder must keep, strongest first: of several broken laws the first is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Law {
-    /// A decoder answers; it does not panic.
-    Panic,
-    /// Nothing outside the slice is read.
-    Bounds,
-    /// Well-formed or not.
+/// Declares the laws: name of the variant, name in signatures, aspect, check, and the sentence that states the law. The
+/// check is `None` for a law whose violation is found otherwise: by the check of `Verdict`, which names the strongest of
+/// four laws, or by the judge while it asks.
+macro_rules! laws {
+    ($($law:ident $name:literal $aspect:ident $check:expr, $sentence:literal;)*) => {
+        /// What a decoder must comply with, in order of strength: an earlier law is stronger.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Law {
+            $(#[doc = $sentence] $law,)*
+        }
+
+        /// The table, in the order of the variants.
+        const TABLE: [Row; [$(Law::$law),*].len()] =
+            [$(Row { law: Law::$law, name: $name, sentence: $sentence, aspect: Aspect::$aspect, check: $check }),*];
+    };
+}
+
+laws! {
+    Panic "panic" Memory None,
+        "A decoder answers; it does not panic.";
+    Bounds "bounds" Memory Some(bounds),
+        "Nothing outside the slice is read.";
+    Verdict "verdict" Verdict Some(verdict),
+        "What is well-formed is accepted, and nothing else.";
+    ValidUpTo "valid-up-to" Verdict None,
+        "The offset of the first error is the standard's.";
+    ErrorLength "error-length" Verdict None,
+        "The length of the first error is what the contract says.";
+    ErrorKind "error-kind" Verdict None,
+        "The kind of the first error is the standard's.";
+    Spans "spans" Verdict Some(spans),
+        "Every error has the offset and length the contract says.";
+    Progress "progress" Output Some(progress),
+        "Output is bounded: no more than four bytes for each byte of the input.";
+    Identity "identity" Output Some(identity),
+        "A well-formed input is its own output.";
+    WellFormedOutput "well-formed-output" Output Some(well_formed_output),
+        "The output is well-formed.";
+    Lossy "lossy" Output Some(lossy),
+        "Each ill-formed unit is replaced as the contract says, and nothing else.";
+    Stream "stream" Stream Some(stream),
+        "In chunks the answer is the same as in one.";
+    Detection "detection" Stream Some(detection),
+        "A stream that promises it writes at once what is decided.";
+    Reset "reset" Stream Some(reset),
+        "A finished stream is as new.";
+    Repeat "repeat" Surroundings None,
+        "The same question has the same answer, whatever was asked before.";
+    Placement "placement" Surroundings Some(placement),
+        "Address and neighbours of the bytes change nothing.";
+    Prefix "prefix" Surroundings Some(prefix),
+        "An ASCII prefix shifts the first error and changes nothing else.";
+    Concatenation "concatenation" Surroundings Some(concatenation),
+        "Two well-formed strings are well-formed together.";
+}
+
+/// What there is to know of a law.
+struct Row {
+    law: Law,
+    name: &'static str,
+    sentence: &'static str,
+    aspect: Aspect,
+    check: Option<Check>,
+}
+
+type Check = fn(&Expectation<'_>, &Observation, &Case<'_>) -> LawOutcome;
+
+/// The aspect of a decoder that a law is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aspect {
+    /// Panics and accesses outside the input.
+    Memory,
+    /// The verdict and the errors.
     Verdict,
-    /// The offset of the first error.
-    ValidUpTo,
-    /// The length of the first error, and whether it is incomplete.
-    ErrorLength,
-    /// The kind of the first error.
-    ErrorKind,
-    /// Every error's offset and length.
-    Spans,
-    /// Output is bounded: no more than four bytes for each byte of the input.
-    Progress,
-    /// A well-formed input is its own output.
-    Identity,
-    /// The output is well-formed.
-    WellFormedOutput,
-    /// The output with replacements.
-    Lossy,
-    /// In chunks as in one.
+    /// The output for the whole input.
+    Output,
+    /// Input in chunks.
     Stream,
-    /// A stream that promises it writes at once what is decided.
-    Detection,
-    /// A finished stream is as new.
-    Reset,
-    /// The same question has the same answer, whatever was asked before.
-    Repeat,
-    /// Address and neighbours of the bytes change nothing.
-    Placement,
-    /// An ASCII prefix shifts the first error and changes nothing else.
-    Prefix,
-    /// Two well-formed strings are well-formed together.
-    Concatenation,
+    /// What is next to the bytes, or came before them.
+    Surroundings,
 }
 
 impl Law {
-    /// Every law, in order.
-    pub const ALL: [Self; 18] = [
-        Self::Panic,
-        Self::Bounds,
-        Self::Verdict,
-        Self::ValidUpTo,
-        Self::ErrorLength,
-        Self::ErrorKind,
-        Self::Spans,
-        Self::Progress,
-        Self::Identity,
-        Self::WellFormedOutput,
-        Self::Lossy,
-        Self::Stream,
-        Self::Detection,
-        Self::Reset,
-        Self::Repeat,
-        Self::Placement,
-        Self::Prefix,
-        Self::Concatenation,
-    ];
+    /// Every law, in order of strength.
+    pub const ALL: [Self; TABLE.len()] = {
+        let mut all = [Self::Panic; TABLE.len()];
+        let mut index = 0;
+        while index < all.len() {
+            all[index] = TABLE[index].law;
+            index += 1;
+        }
+        all
+    };
+
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
 
     /// The name used in signatures and the ledger.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Panic => "panic",
-            Self::Bounds => "bounds",
-            Self::Verdict => "verdict",
-            Self::ValidUpTo => "valid-up-to",
-            Self::ErrorLength => "error-length",
-            Self::ErrorKind => "error-kind",
-            Self::Lossy => "lossy",
-            Self::Progress => "progress",
-            Self::Identity => "identity",
-            Self::WellFormedOutput => "well-formed-output",
-            Self::Spans => "spans",
-            Self::Stream => "stream",
-            Self::Detection => "detection",
-            Self::Reset => "reset",
-            Self::Repeat => "repeat",
-            Self::Placement => "placement",
-            Self::Prefix => "prefix",
-            Self::Concatenation => "concatenation",
-        }
+        self.row().name
     }
-}
 
-impl Law {
     /// What the law demands, in a sentence.
-    pub fn says(self) -> &'static str {
-        match self {
-            Self::Panic => "A decoder answers; it does not panic.",
-            Self::Bounds => "Nothing outside the slice is read.",
-            Self::Verdict => "What is well-formed is accepted, and nothing else.",
-            Self::ValidUpTo => "The offset of the first error is the standard's.",
-            Self::ErrorLength => "The length of the first error is what the contract says.",
-            Self::ErrorKind => "The kind of the first error is the standard's.",
-            Self::Spans => "Every error has the offset and length the contract says.",
-            Self::Progress => "Output is bounded: no more than four bytes for each byte of the input.",
-            Self::Identity => "A well-formed input is its own output.",
-            Self::WellFormedOutput => "The output is well-formed.",
-            Self::Lossy => "Each ill-formed unit is replaced as the contract says, and nothing else.",
-            Self::Stream => "In chunks the answer is the same as in one.",
-            Self::Detection => "A stream that promises it writes at once what is decided.",
-            Self::Reset => "A finished stream is as new.",
-            Self::Repeat => "The same question has the same answer, whatever was asked before.",
-            Self::Placement => "Address and neighbours of the bytes change nothing.",
-            Self::Prefix => "An ASCII prefix shifts the first error and changes nothing else.",
-            Self::Concatenation => "Two well-formed strings are well-formed together.",
-        }
+    pub fn sentence(self) -> &'static str {
+        self.row().sentence
+    }
+
+    /// The aspect of a decoder it is about.
+    pub(crate) fn aspect(self) -> Aspect {
+        self.row().aspect
+    }
+
+    /// Whether it would be reported instead of `other`, or is the same.
+    pub fn is_at_least_as_strong_as(self, other: Self) -> bool {
+        self <= other
+    }
+
+    /// Whether it is about input in chunks.
+    pub fn is_about_streams(self) -> bool {
+        self.aspect() == Aspect::Stream
+    }
+
+    /// Whether where the input is cut may decide whether it is broken.
+    pub(crate) fn may_depend_on_cuts(self) -> bool {
+        self.is_about_streams() || self == Self::Panic
+    }
+
+    /// Whether it is about a single answer for the whole input, without chunks or related inputs.
+    pub(crate) fn is_about_one_answer(self) -> bool {
+        matches!(self.aspect(), Aspect::Memory | Aspect::Verdict | Aspect::Output)
+    }
+
+    /// Whether the verdict alone shows it: it is about the first error.
+    pub(crate) fn is_about_first_error(self) -> bool {
+        self.aspect() == Aspect::Verdict && self != Self::Spans
+    }
+
+    /// Whether it is about state that a decoder keeps from one input to the next.
+    pub(crate) fn is_about_state(self) -> bool {
+        matches!(self, Self::Reset | Self::Repeat)
     }
 }
 
@@ -129,33 +161,39 @@ impl core::fmt::Display for Law {
     }
 }
 
-/// A law broken by a decoder on a case, before anything is explained.
+/// A law broken by a decoder on a case, not yet explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The decoder's place in the judge's list.
     pub decoder: usize,
     /// The first law it breaks.
     pub law: Law,
-    /// Where in the input it differs first, where that is known.
+    /// The first offset in the input at which the answers differ, where it is known.
     pub offset: Option<usize>,
-    /// What stands there.
+    /// What is at that offset.
     pub subject: Subject,
 }
 
-/// A law and the offset in the input where the answers part, if that can be told.
-pub(crate) type Parting = (Law, Option<usize>);
-
-/// What came of holding an observation to a law.
-enum Held {
-    /// The decoder could not answer, or the law does not speak of this case.
-    NotAsked,
-    Kept,
-    Broken(Parting),
+/// Where an observed answer differs from the expected one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mismatch {
+    /// The law it breaks.
+    pub(crate) law: Law,
+    /// The offset in the input, where it is known.
+    pub(crate) offset: Option<usize>,
 }
 
-impl From<Option<Parting>> for Held {
-    fn from(parting: Option<Parting>) -> Self {
-        parting.map_or(Self::Kept, Self::Broken)
+/// What came of holding an observation to a law.
+enum LawOutcome {
+    /// The decoder could not answer, or the law does not apply to this case.
+    NotApplicable,
+    Holds,
+    Violated(Mismatch),
+}
+
+impl From<Option<Mismatch>> for LawOutcome {
+    fn from(mismatch: Option<Mismatch>) -> Self {
+        mismatch.map_or(Self::Holds, Self::Violated)
     }
 }
 
@@ -165,104 +203,53 @@ pub(crate) fn first_broken(
     observed: &Observation,
     case: &Case<'_>,
     comparisons: &mut u64,
-) -> Option<Parting> {
-    let laws = [
-        bounds,
-        verdict,
-        spans,
-        progress,
-        identity,
-        well_formed_output,
-        lossy,
-        stream,
-        detection,
-        reset,
-        placement,
-        prefix,
-        concatenation,
-    ];
-    for law in laws {
-        match law(expected, observed, case) {
-            Held::NotAsked => {}
-            Held::Kept => *comparisons += 1,
-            Held::Broken(parting) => {
+) -> Option<Mismatch> {
+    for check in TABLE.iter().filter_map(|row| row.check) {
+        match check(expected, observed, case) {
+            LawOutcome::NotApplicable => {}
+            LawOutcome::Holds => *comparisons += 1,
+            LawOutcome::Violated(mismatch) => {
                 *comparisons += 1;
-                return Some(parting);
+                return Some(mismatch);
             }
         }
     }
     None
 }
 
-/// Law 8, last third: the last unit, or the first, is what made a decoder read on.
-fn bounds(_: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> Held {
+fn violated(law: Law, offset: Option<usize>) -> LawOutcome {
+    LawOutcome::Violated(Mismatch { law, offset })
+}
+
+/// The last unit, or the first, is what made a decoder read on.
+fn bounds(_: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
     match observed.bounds {
-        None => Held::NotAsked,
-        Some(Ok(())) => Held::Kept,
-        Some(Err(Side::Before)) => Held::Broken((Law::Bounds, Some(0))),
-        Some(Err(Side::Behind)) => Held::Broken((Law::Bounds, Some(case.bytes.len().saturating_sub(1)))),
+        None => LawOutcome::NotApplicable,
+        Some(Ok(())) => LawOutcome::Holds,
+        Some(Err(End::Start)) => violated(Law::Bounds, Some(0)),
+        Some(Err(End::End)) => violated(Law::Bounds, Some(case.bytes.len().saturating_sub(1))),
     }
 }
 
-/// Laws 1 to 3. To decode without a replacement is to accept.
-fn verdict(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    let decoded = observed.lossy.filter(|()| expected.contract().replacement.is_none());
-    let said = [observed.validity, decoded.map(|()| Validity::Valid)];
-    if said == [None, None] {
-        return Held::NotAsked;
+/// The verdict, and the offset, length and kind of the first error. Decoding without a replacement is accepting.
+fn verdict(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
+    let decoded = observed.output().filter(|_| expected.contract().replacement.is_none());
+    let verdicts = [observed.verdict, decoded.map(|_| Validity::Valid)];
+    if verdicts == [None, None] {
+        return LawOutcome::NotApplicable;
     }
-    said.into_iter().flatten().find_map(|said| verdicts_part(&expected.validity(), &said)).into()
+    verdicts.into_iter().flatten().find_map(|verdict| verdict_mismatch(&expected.validity(), &verdict)).into()
 }
 
-/// Law 4.
-fn lossy(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    match observed.lossy {
-        None => Held::NotAsked,
-        Some(()) => outputs_part(Law::Lossy, expected, &observed.lossy_bytes).into(),
-    }
-}
-
-/// Law 11. No contract writes more than three bytes for one.
-fn progress(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> Held {
-    let bound = 4 * case.bytes.len() + 16;
-    match observed.lossy {
-        None => Held::NotAsked,
-        Some(()) if observed.lossy_bytes.len() <= bound => Held::Kept,
-        Some(()) => outputs_part(Law::Progress, expected, &observed.lossy_bytes).into(),
-    }
-}
-
-/// Law 6, first half: what the decoder itself calls valid comes back unchanged.
-fn identity(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> Held {
-    match (observed.validity, observed.lossy) {
-        (Some(Validity::Valid), Some(())) if expected.is_identity() => {
-            let same = observed.lossy_bytes == case.bytes;
-            (!same).then(|| (Law::Identity, Some(common_prefix(&observed.lossy_bytes, case.bytes)))).into()
-        }
-        _ => Held::NotAsked,
-    }
-}
-
-/// Law 6, second half.
-fn well_formed_output(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    match observed.lossy {
-        None => Held::NotAsked,
-        Some(()) => {
-            let ill_formed = expected.is_ill_formed_output(&observed.lossy_bytes);
-            ill_formed.then_some((Law::WellFormedOutput, None)).into()
-        }
-    }
-}
-
-/// Law 5. An error whose offset a decoder does not state counts as one, wherever it is.
-fn spans(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    let Some(ErrorsFrom { first, asked }) = observed.errors else { return Held::NotAsked };
-    let mut expected = expected.errors().skip(first).take(asked);
-    let mut observed = observed.error_list.iter();
+/// An error whose offset a decoder does not state counts as one, wherever it is.
+fn spans(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
+    let Some(Errors { first, asked, list }) = observed.errors() else { return LawOutcome::NotApplicable };
+    let mut expected = expected.errors().skip(*first).take(*asked);
+    let mut observed = list.iter();
     loop {
         let offsets = match (expected.next(), observed.next()) {
-            (None, None) => return Held::Kept,
-            (Some(expected), Some(observed)) => match errors_part(&expected, observed) {
+            (None, None) => return LawOutcome::Holds,
+            (Some(expected), Some(observed)) => match error_mismatch(&expected, observed) {
                 None => continue,
                 Some(_) => [expected.valid_up_to, observed.valid_up_to],
             },
@@ -270,54 +257,90 @@ fn spans(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> He
                 [expected, observed.copied()].map(|error| error.and_then(|error| error.valid_up_to))
             }
         };
-        return Held::Broken((Law::Spans, offsets.into_iter().flatten().min()));
+        return violated(Law::Spans, offsets.into_iter().flatten().min());
     }
 }
 
-/// Law 7.
-fn stream(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    match observed.streamed {
-        // An output that was tampered with is law 8's.
-        None | Some(Streamed { kept: false, .. }) => Held::NotAsked,
-        Some(streamed) => stream_parts(Law::Stream, expected, streamed, &observed.streamed_output.bytes).into(),
+/// No contract writes more than three bytes for one.
+fn progress(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
+    let bound = 4 * case.bytes.len() + 16;
+    match observed.output() {
+        None => LawOutcome::NotApplicable,
+        Some(output) if output.len() <= bound => LawOutcome::Holds,
+        Some(output) => output_mismatch(Law::Progress, expected, output).into(),
     }
 }
 
-/// Law 12. Asked only of streams that promise it.
-fn detection(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    let streamed = observed.streamed.filter(|streamed| streamed.kept);
-    let Some((cut, written)) = streamed.and_then(|streamed| streamed.written) else { return Held::NotAsked };
-    let decided = expected.decided_by(cut);
-    let waiting = || expected.input_offset(written, expected.lossy().get(..written).unwrap_or_default());
-    (written < decided).then(|| (Law::Detection, Some(waiting()))).into()
-}
-
-/// Law 10.
-fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    if observed.ended_empty == Some(false) {
-        return Held::Broken((Law::Reset, None));
-    }
-    match observed.again {
-        None => Held::NotAsked,
-        Some(again) => stream_parts(Law::Reset, expected, again, &observed.again_output.bytes).into(),
+/// What the decoder itself calls valid comes back unchanged.
+fn identity(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
+    match (observed.verdict, observed.output()) {
+        (Some(Validity::Valid), Some(output)) if expected.is_identity() => {
+            let same = output == case.bytes;
+            let offset = || Some(common_prefix(output, case.bytes));
+            if same { LawOutcome::Holds } else { violated(Law::Identity, offset()) }
+        }
+        _ => LawOutcome::NotApplicable,
     }
 }
 
-/// Law 8, first two thirds: neither what surrounds the bytes nor what the output held before changes anything.
-fn placement(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
-    if observed.appended == Some(false) || observed.streamed.is_some_and(|streamed| !streamed.kept) {
-        return Held::Broken((Law::Placement, None));
+fn well_formed_output(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
+    match observed.output() {
+        None => LawOutcome::NotApplicable,
+        Some(output) if expected.is_ill_formed_output(output) => violated(Law::WellFormedOutput, None),
+        Some(_) => LawOutcome::Holds,
     }
-    let Some(placed) = observed.placed else { return Held::NotAsked };
-    verdicts_part(&expected.validity(), &placed).map(|(_, offset)| (Law::Placement, offset)).into()
 }
 
-/// Law 9, second half: an ASCII prefix shifts the verdict and does nothing else.
-fn prefix(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> Held {
-    let said = [observed.prefixed, observed.prefixed_stream];
-    if said == [None, None] {
-        return Held::NotAsked;
+fn lossy(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
+    match observed.output() {
+        None => LawOutcome::NotApplicable,
+        Some(output) => output_mismatch(Law::Lossy, expected, output).into(),
     }
+}
+
+fn stream(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
+    match observed.streamed() {
+        // What an output held before is the subject of the law of placement.
+        None | Some(Streamed { existing_kept: false, .. }) => LawOutcome::NotApplicable,
+        Some(streamed) => stream_mismatch(Law::Stream, expected, streamed).into(),
+    }
+}
+
+/// Asked only of streams that promise it.
+fn detection(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
+    let streamed = observed.streamed().filter(|streamed| streamed.existing_kept);
+    let Some((cut, written)) = streamed.and_then(|streamed| streamed.written) else {
+        return LawOutcome::NotApplicable;
+    };
+    if written >= expected.decided_by(cut) {
+        return LawOutcome::Holds;
+    }
+    let waiting = expected.input_offset(written, expected.lossy().get(..written).unwrap_or_default());
+    violated(Law::Detection, Some(waiting))
+}
+
+fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
+    match observed.reused() {
+        None => LawOutcome::NotApplicable,
+        Some(reused) if !reused.ends_empty => violated(Law::Reset, None),
+        Some(reused) => stream_mismatch(Law::Reset, expected, &reused.streamed).into(),
+    }
+}
+
+/// Neither what surrounds the bytes nor what the output held before changes anything.
+fn placement(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
+    if observed.has_changed_existing_output() {
+        return violated(Law::Placement, None);
+    }
+    let Some(placed) = observed.placed else { return LawOutcome::NotApplicable };
+    let mismatch = verdict_mismatch(&expected.validity(), &placed);
+    mismatch.map(|mismatch| Mismatch { law: Law::Placement, ..mismatch }).into()
+}
+
+fn prefix(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
+    let Some(verdicts) = observed.prefixed().filter(|verdicts| **verdicts != [None, None]) else {
+        return LawOutcome::NotApplicable;
+    };
     let shifted = match expected.validity() {
         Validity::Valid => Validity::Valid,
         Validity::Invalid(malformed) => Validity::Invalid(Malformed {
@@ -326,46 +349,44 @@ fn prefix(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -
         }),
     };
     let unshift = |offset: usize| offset.saturating_sub(case.prefix);
-    let parting = said.into_iter().flatten().find_map(|prefixed| verdicts_part(&shifted, &prefixed));
-    parting.map(|(_, offset)| (Law::Prefix, offset.map(unshift))).into()
+    let mismatch = verdicts.iter().flatten().find_map(|prefixed| verdict_mismatch(&shifted, prefixed));
+    mismatch.map(|mismatch| Mismatch { law: Law::Prefix, offset: mismatch.offset.map(unshift) }).into()
 }
 
-/// Law 9, first half.
-fn concatenation(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> Held {
+fn concatenation(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     match observed.halves {
-        None => Held::NotAsked,
+        None => LawOutcome::NotApplicable,
         // WTF-8 is not closed under concatenation: surrogates that meet must join.
-        Some(_) if expected.contract().grammar.pairs_join => Held::NotAsked,
-        Some((first, second)) => {
-            let broken = first.is_valid() && second.is_valid();
-            let offset = expected.errors().next().and_then(|error| error.valid_up_to);
-            broken.then_some((Law::Concatenation, offset)).into()
+        Some(_) if expected.contract().grammar.pairs_join => LawOutcome::NotApplicable,
+        Some((first, second)) if first.is_valid() && second.is_valid() => {
+            violated(Law::Concatenation, expected.errors().next().and_then(|error| error.valid_up_to))
         }
+        Some(_) => LawOutcome::Holds,
     }
 }
 
-fn stream_parts(law: Law, expected: &Expectation<'_>, streamed: Streamed, output: &[u8]) -> Option<Parting> {
-    let verdict = streamed.validity.and_then(|validity| verdicts_part(&expected.validity(), &validity));
+fn stream_mismatch(law: Law, expected: &Expectation<'_>, streamed: &Streamed) -> Option<Mismatch> {
+    let verdict = streamed.validity.and_then(|validity| verdict_mismatch(&expected.validity(), &validity));
     let output = || match expected.contract().replacement {
-        Some(_) => outputs_part(law, expected, output),
+        Some(_) => output_mismatch(law, expected, &streamed.output),
         // A stream without output must write nothing.
-        None => (!output.is_empty()).then_some((law, None)),
+        None => (!streamed.output.is_empty()).then_some(Mismatch { law, offset: None }),
     };
-    verdict.map(|(_, offset)| (law, offset)).or_else(output)
+    verdict.map(|mismatch| Mismatch { law, ..mismatch }).or_else(output)
 }
 
-/// Compares what both verdicts state.
-pub(crate) fn verdicts_part(expected: &Validity, observed: &Validity) -> Option<Parting> {
+/// Compares two verdicts as far as both state them.
+pub(crate) fn verdict_mismatch(expected: &Validity, observed: &Validity) -> Option<Mismatch> {
     match (expected, observed) {
         (Validity::Valid, Validity::Valid) => None,
         (Validity::Valid, Validity::Invalid(malformed)) | (Validity::Invalid(malformed), Validity::Valid) => {
-            Some((Law::Verdict, malformed.valid_up_to))
+            Some(Mismatch { law: Law::Verdict, offset: malformed.valid_up_to })
         }
-        (Validity::Invalid(expected), Validity::Invalid(observed)) => errors_part(expected, observed),
+        (Validity::Invalid(expected), Validity::Invalid(observed)) => error_mismatch(expected, observed),
     }
 }
 
-fn errors_part(expected: &Malformed, observed: &Malformed) -> Option<Parting> {
+fn error_mismatch(expected: &Malformed, observed: &Malformed) -> Option<Mismatch> {
     fn differ<T: PartialEq>(expected: Option<T>, observed: Option<T>) -> bool {
         expected.zip(observed).is_some_and(|(expected, observed)| expected != observed)
     }
@@ -378,15 +399,15 @@ fn errors_part(expected: &Malformed, observed: &Malformed) -> Option<Parting> {
     } else {
         return None;
     };
-    Some((law, [expected.valid_up_to, observed.valid_up_to].into_iter().flatten().min()))
+    Some(Mismatch { law, offset: [expected.valid_up_to, observed.valid_up_to].into_iter().flatten().min() })
 }
 
-fn outputs_part(law: Law, expected: &Expectation<'_>, output: &[u8]) -> Option<Parting> {
+fn output_mismatch(law: Law, expected: &Expectation<'_>, output: &[u8]) -> Option<Mismatch> {
     if expected.lossy() == output {
         return None;
     }
     let same = common_prefix(expected.lossy(), output);
-    Some((law, Some(expected.input_offset(same, output))))
+    Some(Mismatch { law, offset: Some(expected.input_offset(same, output)) })
 }
 
 fn common_prefix(left: &[u8], right: &[u8]) -> usize {

@@ -1,13 +1,13 @@
-//! The verdict. No I/O and no panic; beside decoders that panic, hang or read where they must not, it sets a panic hook and
-//! starts a watch where a program asks for that, and handles SIGSEGV with the feature `fence`.
+//! The verdict: holds each answer of a decoder to what `spec` expects under that decoder's own contract, and to what the
+//! decoder answers to related inputs.
 //!
-//! A [`Judge`] puts one [`Case`] to all its decoders, holds each answer to what `spec` says under that decoder's own
-//! contract, and to what the decoder says of related inputs. It allocates only while its buffers grow and when
-//! something diverges.
+//! A [`Judge`] puts one [`Case`] to all its decoders and returns the laws they break. It does no I/O, does not panic, has no
+//! state outside itself, and knows no decoder by name. It allocates only while its buffers grow and when something
+//! diverges. What a process needs to survive decoders that panic, hang or read outside their input is in [`isolate`].
 
-pub mod automaton;
+pub(crate) mod automaton;
 pub(crate) mod expect;
-pub(crate) mod feed;
+#[doc(hidden)]
 pub mod isolate;
 pub(crate) mod laws;
 mod novelty;
@@ -16,7 +16,7 @@ pub(crate) mod question;
 mod statistics;
 mod subject;
 
-pub use isolate::{Stuck, silence_panics, watch};
+pub use isolate::{Timeout, silence_panics, watch};
 pub use laws::{Broken, Law};
 pub use novelty::FEATURES;
 pub use question::Questions;
@@ -28,15 +28,16 @@ use crate::decoder::Decoder;
 use crate::spec::{Contract, Detection, UnitRule};
 use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
-use feed::Streams;
-use isolate::panics::panics;
+use isolate::panics;
 use isolate::watchdog::watched;
-use laws::Parting;
+use laws::Mismatch;
 use novelty::Features;
-use observe::Observation;
-use question::Abilities;
+use observe::{Observation, Streams};
+use question::{Abilities, Question};
 
 /// Judges cases for a fixed list of decoders.
+///
+/// Each method that judges returns what it found.
 pub struct Judge<'d> {
     slots: Vec<Slot<'d>>,
     expectations: Expectations,
@@ -59,11 +60,11 @@ pub struct Novel<'j> {
 
 struct Slot<'d> {
     decoder: &'d dyn Decoder,
-    /// `None` where it panics instead of making them.
+    /// `None` if the decoder panics when asked for them.
     streams: Option<Streams<'d>>,
     expectation: usize,
     able: Abilities,
-    /// Whether its stream promises to write at once what is decided.
+    /// Whether its stream promises to write immediately what is decided.
     prompt: bool,
     on: bool,
 }
@@ -76,10 +77,10 @@ impl<'d> Judge<'d> {
             .into_iter()
             .map(|decoder| {
                 let contract = decoder.info().contract;
-                // Other rules of units may have to see more before they know a unit's end.
+                // Other unit rules may need more input to know where a unit ends.
                 let at_once = matches!(contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte);
                 let prompt = contract.detection == Detection::Earliest && at_once;
-                // What is expected of the whole does not hang on when it is written.
+                // What is expected of the whole input does not depend on when it is written.
                 let expectation = expectations.place(Contract { detection: Detection::Late, ..contract });
                 let (streams, able) = abilities(decoder);
                 Slot { decoder, streams, expectation, able, prompt, on: true }
@@ -209,22 +210,22 @@ impl<'d> Judge<'d> {
 
     fn ask(&mut self, index: usize, case: &Case<'_>, questions: Questions) {
         let slot = &mut self.slots[index];
-        let output = questions.lossy || questions.stream || questions.again;
+        let output = questions.has(&[Question::Output, Question::Stream, Question::Reused]);
         let Some(expectation) = self.expectations.of(slot.expectation, case.bytes, output) else { return };
-        let questions = Questions { written: questions.written && slot.prompt, ..questions };
+        let questions = if slot.prompt { questions } else { questions.without(&[Question::Written]) };
         let mut comparisons = 0;
-        let broken = slot.first_broken(&expectation, &mut self.observation, case, questions, &mut comparisons);
+        let mismatch = slot.first_broken(&expectation, &mut self.observation, case, questions, &mut comparisons);
         self.statistics.count_comparisons(index, comparisons);
-        let Some((mut law, offset)) = broken else { return };
-        if law != Law::Panic && slot.remembers(law, &expectation, &mut self.observation, case, questions) {
-            law = if matches!(law, Law::Stream | Law::Detection | Law::Reset) { Law::Reset } else { Law::Repeat };
+        let Some(Mismatch { mut law, offset }) = mismatch else { return };
+        if law != Law::Panic && slot.is_stateful_failure(law, &expectation, &mut self.observation, case, questions) {
+            law = if law.is_about_streams() { Law::Reset } else { Law::Repeat };
         }
-        // It may carry its state into the next case.
+        // The stream may carry its state into the next case.
         slot.streams = fresh_streams(slot.decoder);
-        // What a stream remembers of another input has no place in this one.
-        let subject = match law {
-            Law::Reset | Law::Repeat => Subject::End,
-            _ => Subject::at(expectation.contract(), case.bytes, offset),
+        // A failure that depends on other inputs is not about any part of this one.
+        let subject = match law.is_about_state() {
+            true => Subject::End,
+            false => Subject::at(expectation.contract(), case.bytes, offset),
         };
         self.broken.push(Broken { decoder: index, law, offset, subject });
     }
@@ -240,20 +241,20 @@ impl<'d> Judge<'d> {
     }
 }
 
-/// What a decoder can do, and streams of it; `None` where it panics over that. Whoever panics can do everything, until it
-/// is asked.
+/// What a decoder can answer, and its streams. A decoder that panics counts as able.
 fn abilities(decoder: &dyn Decoder) -> (Option<Streams<'_>>, Abilities) {
     let mut able = Abilities { validate: true, lossy: true, stream: true };
     panics(|| able.validate = decoder.validate(b"").is_some());
     panics(|| able.lossy = decoder.decode_lossy(b"", &mut Vec::new()).is_some());
     let streams = fresh_streams(decoder);
-    able.stream = streams.as_ref().is_none_or(|streams| streams.asked.is_some());
+    able.stream = streams.as_ref().is_none_or(|streams| streams.primary.is_some());
     (streams, able)
 }
 
+/// New streams; `None` if the decoder panics.
 fn fresh_streams(decoder: &dyn Decoder) -> Option<Streams<'_>> {
     let mut streams = None;
-    panics(|| streams = Some(Streams { asked: decoder.stream(), beside: decoder.stream() }));
+    panics(|| streams = Some(Streams { primary: decoder.stream(), interleaved: decoder.stream() }));
     streams
 }
 
@@ -266,22 +267,24 @@ impl Slot<'_> {
         case: &Case<'_>,
         questions: Questions,
         comparisons: &mut u64,
-    ) -> Option<Parting> {
-        if questions.stream && self.streams.is_none() {
+    ) -> Option<Mismatch> {
+        const PANICKED: Mismatch = Mismatch { law: Law::Panic, offset: None };
+        if questions.has(&[Question::Stream]) && self.streams.is_none() {
             *comparisons += 1;
-            return Some((Law::Panic, None));
+            return Some(PANICKED);
         }
         let streams = self.streams.get_or_insert_default();
         let ask = || observation.observe(self.decoder, streams, case, questions, expectation.errors());
         if watched(&self.decoder.info().name, case.bytes, || panics(ask)) {
             *comparisons += 1;
-            return Some((Law::Panic, None));
+            return Some(PANICKED);
         }
         laws::first_broken(expectation, observation, case, comparisons)
     }
 
-    /// Whether a decoder that broke a law does not, once it has had another input, or its stream is a new one.
-    fn remembers(
+    /// Whether a decoder that broke a law keeps it after another input, or with a new stream: then the failure depends on
+    /// what was asked before.
+    fn is_stateful_failure(
         &mut self,
         law: Law,
         expectation: &Expectation<'_>,
@@ -297,17 +300,20 @@ impl Slot<'_> {
         if panics(|| between(self.decoder)) {
             return false;
         }
-        if matches!(law, Law::Stream | Law::Detection | Law::Reset) {
+        if law.is_about_streams() {
             return !self.stream_goes_wrong(expectation, observation, case);
         }
-        let verdict = matches!(law, Law::Verdict | Law::ValidUpTo | Law::ErrorLength | Law::ErrorKind);
-        // A decoder without a replacement says so by its output too.
-        let decodes = questions.lossy && expectation.contract().replacement.is_none();
-        let questions = if verdict { Questions { lossy: decodes, ..Questions::VERDICT } } else { questions };
+        // A decoder without a replacement gives its verdict by its output too.
+        let decodes = questions.has(&[Question::Output]) && expectation.contract().replacement.is_none();
+        let questions = match law.is_about_first_error() {
+            true if decodes => Questions::ANSWERS,
+            true => Questions::VERDICT,
+            false => questions,
+        };
         self.first_broken(expectation, observation, case, questions, &mut 0).is_none()
     }
 
-    /// Whether a new stream goes wrong, cut or whole.
+    /// Whether a new stream breaks a law, cut or whole.
     fn stream_goes_wrong(
         &mut self,
         expectation: &Expectation<'_>,
@@ -317,18 +323,18 @@ impl Slot<'_> {
         [*case.cuts(), Cuts::NONE].into_iter().any(|cuts| {
             self.streams = fresh_streams(self.decoder);
             let case = Case::with_cuts(case.bytes, cuts);
-            let questions = Questions { stream: true, written: self.prompt, ..Questions::NONE };
+            let questions = if self.prompt { Questions::STREAM } else { Questions::CHUNKS };
             self.first_broken(expectation, observation, &case, questions, &mut 0).is_some()
         })
     }
 }
 
-/// Whether this decoder gives this verdict, as far as both state it; `None` where it cannot say. For engines that ask
-/// this one question of very many strings, where an expectation is cheaper than a [`Judge`]'s. To panic is to give
-/// another. The watch does not see it.
-pub fn gives(decoder: &dyn Decoder, bytes: &[u8], verdict: &Validity) -> Option<bool> {
+/// Whether the decoder gives this verdict, as far as both state it; `None` if it cannot answer. A decoder that panics
+/// does not. For engines that put this one question for very many strings and need no [`Judge`]. The watchdog does not see
+/// it.
+pub fn agrees_with(decoder: &dyn Decoder, bytes: &[u8], expected: &Validity) -> Option<bool> {
     let mut observed = None;
     let panicked = panics(|| observed = decoder.validate(bytes));
-    let agrees = |observed| laws::verdicts_part(verdict, &observed).is_none();
+    let agrees = |observed| laws::verdict_mismatch(expected, &observed).is_none();
     if panicked { Some(false) } else { observed.map(agrees) }
 }

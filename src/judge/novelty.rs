@@ -1,13 +1,13 @@
 //! Behaviour features: what an input exercises, in terms of the standard.
 //!
-//! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly tells inputs
-//! apart. What tells them apart is which classes of bytes meet, where in a block, which errors come of it, and which
-//! decoders answer alike. `.ci/report ablation` measures what each group of features is worth. Two more were tried and left
-//! out, since without them bugs were found sooner: the classes at both sides of a cut, and the position in a block of an
+//! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly distinguishes
+//! inputs. These features do: which byte classes are adjacent, where in a block, which errors result, and which
+//! decoders break which law. `.ci/report ablation` measures what each group of features is worth. Two more were tried and left
+//! out, since bugs were found sooner without them: the classes at both sides of a cut, and the position in a block of an
 //! error that is the only one and the last.
 
 use crate::judge::expect::Expectation;
-use crate::judge::laws::{Broken, Law};
+use crate::judge::laws::Broken;
 use crate::spec::Reading;
 use crate::utf8::{ByteClass, Kind};
 
@@ -20,7 +20,7 @@ struct Group {
 }
 
 impl Group {
-    const fn behind(name: &'static str, before: Self, count: usize) -> Self {
+    const fn after(name: &'static str, before: Self, count: usize) -> Self {
         Self { name, first: before.first + before.count, count }
     }
 
@@ -34,21 +34,21 @@ const CLASSES: usize = ByteClass::COUNT;
 const KINDS: usize = Kind::ALL.len();
 const BLOCK: usize = 64;
 
-/// The positions in a block next to its edge, or to that of a half or a quarter, that are looked at.
+/// The examined positions in a block: next to its edge, or to that of a half or a quarter.
 const EDGES: [usize; 10] = [0, 1, 2, 15, 16, 31, 32, 61, 62, 63];
 
 /// Each class at each place near a block edge, with the class at the place before it.
 const PAIRS: Group = Group { name: "pairs", first: 0, count: CLASSES * CLASSES * EDGES.len() };
 /// Each kind of error at each position in a block.
-const ERRORS: Group = Group::behind("errors", PAIRS, KINDS * BLOCK);
-/// Each kind of error next behind each other.
-const NEIGHBOURS: Group = Group::behind("neighbours", ERRORS, KINDS * KINDS);
+const ERRORS: Group = Group::after("errors", PAIRS, KINDS * BLOCK);
+/// Each kind of error directly after each other.
+const NEIGHBOURS: Group = Group::after("neighbours", ERRORS, KINDS * KINDS);
 /// Each length within a block, well-formed or not.
-const LENGTHS: Group = Group::behind("lengths", NEIGHBOURS, 2 * BLOCK);
+const LENGTHS: Group = Group::after("lengths", NEIGHBOURS, 2 * BLOCK);
 /// How long the input is and how many errors it has, both to a power of two.
-const SIZES: Group = Group::behind("sizes", LENGTHS, 16 * 16);
+const SIZES: Group = Group::after("sizes", LENGTHS, 16 * 16);
 /// Which decoders break which law, with the first error; a hash.
-const OUTCOMES: Group = Group::behind("outcomes", SIZES, 512);
+const OUTCOMES: Group = Group::after("outcomes", SIZES, 512);
 const GROUPS: [Group; 6] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, SIZES, OUTCOMES];
 
 /// How many features there are; a multiple of eight.
@@ -58,7 +58,7 @@ pub const FEATURES: usize = (OUTCOMES.first + OUTCOMES.count).next_multiple_of(8
 pub(super) struct Features {
     /// One byte for each feature: 0 where it has not been seen.
     seen: Box<[u8; FEATURES]>,
-    /// Which groups are looked at.
+    /// Which groups are enabled.
     groups: [bool; GROUPS.len()],
 }
 
@@ -67,16 +67,16 @@ impl Features {
         Self { seen: Box::new([0; FEATURES]), groups: [true; GROUPS.len()] }
     }
 
-    /// Looks at no feature but those of these groups.
+    /// Enables these groups alone.
     ///
     /// # Errors
-    /// The names there are.
+    /// The names of the groups, if one is unknown.
     pub(super) fn only(&mut self, names: &[&str]) -> Result<(), Vec<&'static str>> {
         if names.iter().any(|name| GROUPS.iter().all(|group| group.name != *name)) {
             return Err(GROUPS.iter().map(|group| group.name).collect());
         }
         self.groups = GROUPS.map(|group| names.contains(&group.name));
-        for (group, _) in GROUPS.iter().zip(self.groups).filter(|(_, looked_at)| !looked_at) {
+        for (group, _) in GROUPS.iter().zip(self.groups).filter(|(_, enabled)| !enabled) {
             self.seen[group.first..group.first + group.count].fill(1);
         }
         Ok(())
@@ -104,17 +104,17 @@ impl Features {
         GROUPS
             .iter()
             .zip(self.groups)
-            .any(|(group, looked_at)| looked_at && (group.first..group.first + group.count).contains(&feature))
+            .any(|(group, enabled)| enabled && (group.first..group.first + group.count).contains(&feature))
     }
 
-    /// Notes what an input exercises. True where any of it is new.
+    /// Records the features of an input. True if any is new.
     pub(super) fn note(&mut self, expectation: Expectation<'_>, bytes: &[u8]) -> bool {
         let mut seen = 1;
         each(expectation, bytes, |feature| seen &= core::mem::replace(&mut self.seen[feature], 1));
         seen == 0
     }
 
-    /// Notes what came of a case that was put to all decoders. True where that is new.
+    /// Records the outcome of a case that was put to all decoders. True if it is new.
     pub(super) fn note_outcome(&mut self, expectation: Expectation<'_>, broken: &[Broken]) -> bool {
         core::mem::replace(&mut self.seen[outcome(expectation, broken)], 1) == 0
     }
@@ -144,19 +144,18 @@ fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl FnMut(usiz
     }
 }
 
-/// The feature of an outcome: who differs from the standard how, on what first error.
+/// The feature of an outcome: which decoders break which law, and the first error.
 fn outcome(expectation: Expectation<'_>, broken: &[Broken]) -> usize {
     const PRIME: usize = 0x0100_0193;
     let mix = |hash: usize, value: usize| (hash ^ value).wrapping_mul(PRIME);
     let first = expectation.errors().next();
     let kind = first.and_then(|error| error.kind).map_or(KINDS, Kind::index);
     let len = expectation.units().first().map_or(0, |unit| unit.len);
-    let law = |law: Law| Law::ALL.iter().position(|known| *known == law).unwrap_or(0);
-    let hash = broken.iter().fold(mix(kind, len), |hash, broken| mix(mix(hash, broken.decoder), law(broken.law)));
+    let hash = broken.iter().fold(mix(kind, len), |hash, broken| mix(mix(hash, broken.decoder), broken.law as usize));
     OUTCOMES.at(hash ^ hash >> 15)
 }
 
-/// The number of binary digits, 15 at the most.
+/// The number of binary digits, at most 15.
 fn magnitude(number: usize) -> usize {
     (usize::BITS - number.leading_zeros()).min(15) as usize
 }

@@ -1,70 +1,120 @@
-//! What a decoder answers: questions put to it, and the answers kept as they are.
+//! What a decoder answers: puts the questions to it and keeps the answers as they are.
 
 use crate::case::Case;
-use crate::decoder::Decoder;
-use crate::judge::feed::{Manner, Output, Streamed, Streams, empty, held, watched};
+use crate::decoder::{Decoder, Stream};
 #[cfg(all(target_os = "linux", feature = "fence"))]
-use crate::judge::isolate::guard_pages::Fence;
-use crate::judge::question::{Questions, Spans};
+use crate::judge::isolate::guard_pages::GuardedBuffer;
+use crate::judge::question::{Question, Questions};
 use crate::utf8::{ErrorLen, Malformed, Validity};
+use std::ops::Range;
 
-/// The answers of one decoder to one case; `None` where it was not asked or could not say. The buffers are kept from
+/// The answers of one decoder to one case; `None` if it was not asked or could not answer. The buffers are kept from
 /// case to case.
 #[derive(Default)]
 pub(crate) struct Observation {
     /// The verdict on the input.
-    pub(crate) validity: Option<Validity>,
-    /// The output.
-    pub(crate) lossy: Option<()>,
-    pub(crate) lossy_bytes: Vec<u8>,
-    /// Errors, from the expected one of this index on, found by going on behind each.
-    pub(crate) errors: Option<ErrorsFrom>,
-    pub(crate) error_list: Vec<Malformed>,
-    /// The input in chunks.
-    pub(crate) streamed: Option<Streamed>,
-    pub(crate) streamed_output: Output,
-    /// The input in one chunk, on the stream that has just been finished.
-    pub(crate) again: Option<Streamed>,
-    pub(crate) again_output: Output,
-    /// Whether a stream that was given nothing ended with nothing.
-    pub(crate) ended_empty: Option<bool>,
-    /// The verdict on the input behind an ASCII prefix.
-    pub(crate) prefixed: Option<Validity>,
-    prefixed_bytes: Vec<u8>,
-    /// The verdict of a stream on the same, the prefix being the first chunk.
-    pub(crate) prefixed_stream: Option<Validity>,
+    pub(crate) verdict: Option<Validity>,
+    output: Answer<Output>,
+    errors: Answer<Errors>,
+    streamed: Answer<Streamed>,
+    reused: Answer<Reused>,
+    prefixed: Answer<Prefixed>,
     /// The verdict on the same bytes at another address, between other bytes.
     pub(crate) placed: Option<Validity>,
     placed_bytes: Vec<u8>,
-    /// Whether the output left alone what was in its buffer before.
-    pub(crate) appended: Option<bool>,
-    /// Whether only the bytes themselves were read, or on which side others were.
-    pub(crate) bounds: Option<Result<(), Side>>,
+    /// Whether only the bytes themselves were read, or at which end others were.
+    pub(crate) bounds: Option<Result<(), End>>,
     #[cfg(all(target_os = "linux", feature = "fence"))]
-    fence: Option<Fence>,
-    #[cfg(all(target_os = "linux", feature = "fence"))]
-    fenced_output: Output,
+    guarded: Guarded,
     /// The verdicts on the input before and after the first cut.
     pub(crate) halves: Option<(Validity, Validity)>,
 }
 
+/// An answer in a buffer that is kept from case to case. The buffer can be read only while it holds an answer.
+#[derive(Default)]
+struct Answer<T> {
+    is_given: bool,
+    buffer: T,
+}
+
+impl<T> Answer<T> {
+    /// Forgets the last answer. If the question is asked, `ask` fills the buffer and returns whether there is an answer.
+    fn set(&mut self, is_asked: bool, ask: impl FnOnce(&mut T) -> bool) {
+        self.is_given = false;
+        self.is_given = is_asked && ask(&mut self.buffer);
+    }
+
+    fn get(&self) -> Option<&T> {
+        self.is_given.then_some(&self.buffer)
+    }
+}
+
+/// The output for the whole input.
+#[derive(Default)]
+struct Output {
+    bytes: Vec<u8>,
+    /// Whether what the buffer held before is still there.
+    existing_kept: bool,
+}
+
+/// Errors, found by going on after each.
+#[derive(Default)]
+pub(crate) struct Errors {
+    /// The index of the expected error that the first in the list answers to.
+    pub(crate) first: usize,
+    /// How many were asked for at most.
+    pub(crate) asked: usize,
+    pub(crate) list: Vec<Malformed>,
+}
+
+/// What a finished stream answered.
+#[derive(Default)]
+pub(crate) struct Streamed {
+    pub(crate) validity: Option<Validity>,
+    pub(crate) output: Vec<u8>,
+    /// A cut, and the length of the output when the chunk before it had been pushed.
+    pub(crate) written: Option<(usize, usize)>,
+    /// Whether what the output held before is still there.
+    pub(crate) existing_kept: bool,
+    /// Room for the output of one chunk.
+    piece: Vec<u8>,
+}
+
+/// What a stream answers that has been finished before.
+#[derive(Default)]
+pub(crate) struct Reused {
+    /// To the input in one chunk.
+    pub(crate) streamed: Streamed,
+    /// Whether, finished again without input, it accepts and writes nothing.
+    pub(crate) ends_empty: bool,
+}
+
+/// The answers to the input after an ASCII prefix.
+#[derive(Default)]
+struct Prefixed {
+    /// The verdict on the whole, and that of a stream whose first chunk is the prefix.
+    verdicts: [Option<Validity>; 2],
+    bytes: Vec<u8>,
+    streamed: Streamed,
+}
+
+/// What is needed to put the bytes next to an inaccessible page.
+#[cfg(all(target_os = "linux", feature = "fence"))]
+#[derive(Default)]
+struct Guarded {
+    buffer: Option<GuardedBuffer>,
+    output: Streamed,
+}
+
 /// One end of a byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(all(target_os = "linux", feature = "fence")), allow(dead_code, reason = "only a fence tells"))]
-pub(crate) enum Side {
-    Before,
-    Behind,
+#[cfg_attr(not(all(target_os = "linux", feature = "fence")), allow(dead_code, reason = "needs guard pages"))]
+pub(crate) enum End {
+    Start,
+    End,
 }
 
-/// Which of the expected errors the list of errors answers to.
-#[derive(Clone, Copy)]
-pub(crate) struct ErrorsFrom {
-    pub(crate) first: usize,
-    /// So many were asked for at the most.
-    pub(crate) asked: usize,
-}
-
-/// So many errors of one input are followed. Behind them, single ones are asked for by [`Spans::Behind`].
+/// The most errors of one input that are followed. Those after them are asked for singly.
 const FOLLOWED: usize = 4096;
 
 impl Observation {
@@ -77,36 +127,32 @@ impl Observation {
         questions: Questions,
         expected: impl ExactSizeIterator<Item = Malformed> + Clone,
     ) {
+        let asks = |question| questions.has(&[question]);
         let bytes = case.bytes;
-        self.validity = if questions.verdict { decoder.validate(bytes) } else { None };
-        self.lossy = None;
-        self.appended = None;
-        if questions.lossy {
-            self.observe_output(decoder, case);
-        }
-        self.errors = None;
-        match questions.spans {
-            Spans::No => {}
-            Spans::All => self.observe_all_errors(decoder, bytes, expected.clone()),
-            Spans::Behind(index) => self.observe_next_error(decoder, bytes, index, expected.clone().nth(index)),
-        }
-        self.observe_stream(streams, case, questions);
+        self.verdict = if asks(Question::Verdict) { decoder.validate(bytes) } else { None };
+        self.output.set(asks(Question::Output), |output| output.ask(decoder, case));
+        let first = self.verdict;
+        self.errors.set(asks(Question::Errors), |errors| match questions.after_error {
+            None => errors.ask_all(decoder, bytes, first, expected.clone()),
+            Some(index) => errors.ask_next(decoder, bytes, index, expected.clone().nth(index)),
+        });
+        self.streamed.set(asks(Question::Stream), |streamed| {
+            let watched = observed_cut(case).filter(|_| asks(Question::Written));
+            streamed.feed(streams, case.cuts().chunks(bytes), watched, FeedMode::of(case))
+        });
+        self.reused.set(asks(Question::Reused), |reused| reused.ask(streams, bytes));
         self.bounds = None;
         #[cfg(all(target_os = "linux", feature = "fence"))]
-        if questions.bounds {
-            self.observe_bounds(decoder, streams, case);
+        if asks(Question::Bounds) {
+            self.bounds = self.guarded.ask(decoder, streams, case);
         }
-        self.prefixed = None;
-        self.prefixed_stream = None;
-        if questions.prefix {
-            self.observe_prefixed(decoder, streams, case);
-        }
+        self.prefixed.set(asks(Question::Prefix), |prefixed| prefixed.ask(decoder, streams, case));
         self.placed = None;
-        if questions.placement {
-            self.placed = self.observe_placed(decoder, case);
+        if asks(Question::Placement) {
+            self.placed = ask_elsewhere(&mut self.placed_bytes, decoder, case);
         }
         self.halves = None;
-        if questions.halves
+        if asks(Question::Halves)
             && expected.len() > 0
             && let Some(&cut) = case.cuts().offsets().first()
             && (1..bytes.len()).contains(&cut)
@@ -115,108 +161,68 @@ impl Observation {
         }
     }
 
-    /// Half of the outputs are put behind something, which must stay.
-    fn observe_output(&mut self, decoder: &dyn Decoder, case: &Case<'_>) {
-        let before = held(case.lot >> 1);
-        empty(&mut self.lossy_bytes);
-        self.lossy_bytes.extend_from_slice(before);
-        self.lossy = decoder.decode_lossy(case.bytes, &mut self.lossy_bytes);
-        if self.lossy.is_some() && !before.is_empty() {
-            let kept = self.lossy_bytes.starts_with(before);
-            self.appended = Some(kept);
-            self.lossy_bytes.drain(..if kept { before.len() } else { 0 });
-            self.lossy = self.lossy.filter(|()| kept);
-        }
+    /// The output, if it left alone what its buffer held before.
+    pub(crate) fn output(&self) -> Option<&[u8]> {
+        self.output.get().filter(|output| output.existing_kept).map(|output| output.bytes.as_slice())
     }
 
-    fn observe_stream(&mut self, streams: &mut Streams<'_>, case: &Case<'_>, questions: Questions) {
-        self.streamed = None;
-        if questions.stream {
-            let watched = watched(case).filter(|_| questions.written);
-            let chunks = case.cuts().chunks(case.bytes);
-            self.streamed = self.streamed_output.feed(streams, chunks, watched, Manner::of(case));
-        }
-        self.again = None;
-        self.ended_empty = None;
-        if questions.again {
-            self.again = self.again_output.feed(streams, [case.bytes], None, Manner::default());
-            self.ended_empty = streams.asked.as_deref_mut().map(|stream| self.again_output.ends_empty(stream));
-        }
+    pub(crate) fn errors(&self) -> Option<&Errors> {
+        self.errors.get()
     }
 
-    /// A stream is asked only where the prefix is a long one: a short one, as its first chunk, is like any other cut.
-    fn observe_prefixed(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) {
-        self.prefixed_bytes.clear();
-        self.prefixed_bytes.resize(case.prefix, b'a');
-        self.prefixed_bytes.extend_from_slice(case.bytes);
-        self.prefixed = decoder.validate(&self.prefixed_bytes);
-        if case.prefix > Case::SHORT_PREFIX {
-            let (prefix, rest) = self.prefixed_bytes.split_at(case.prefix);
-            let streamed = self.again_output.feed(streams, [prefix, rest], None, Manner::default());
-            self.prefixed_stream = streamed.and_then(|streamed| streamed.validity);
-            // What law 10 looks at is gone.
-            self.again = None;
-        }
+    /// The answer to the input in chunks.
+    pub(crate) fn streamed(&self) -> Option<&Streamed> {
+        self.streamed.get()
     }
 
-    /// The verdict of the bytes where they are put; after that of bytes next to them, which were there before.
-    fn observe_placed(&mut self, decoder: &dyn Decoder, case: &Case<'_>) -> Option<Validity> {
-        let range = place(&mut self.placed_bytes, case);
-        if let Some(last) = self.placed_bytes[range.clone()].last_mut() {
-            let right = std::mem::replace(last, if *last == 0xFF { b'a' } else { 0xFF });
-            decoder.validate(&self.placed_bytes[range.clone()]);
-            self.placed_bytes[range.end - 1] = right;
-        }
-        decoder.validate(&self.placed_bytes[range])
+    pub(crate) fn reused(&self) -> Option<&Reused> {
+        self.reused.get()
     }
 
-    /// Puts the bytes where readable memory ends, and now and then where it begins, and asks for the verdict, and for the
-    /// output, whole or of a stream. When, and which, is picked by the bytes.
-    #[cfg(all(target_os = "linux", feature = "fence"))]
-    fn observe_bounds(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) {
-        if self.fence.is_none() {
-            self.fence = Fence::new();
-        }
-        let Some(fence) = &mut self.fence else { return };
-        // A decoder that panicked may have left something.
-        fence.was_touched();
-        let (whole, both) = (case.lot & 4 == 0, case.lot >> 9 & 3 == 0);
-        for side in [Side::Behind, Side::Before].into_iter().take(if both { 2 } else { 1 }) {
-            let copy = match side {
-                Side::Before => fence.at_start(case.bytes),
-                Side::Behind => fence.at_end(case.bytes),
-            };
-            let Some(copy) = copy else { return };
-            decoder.validate(copy);
-            if whole == (side == Side::Behind) {
-                empty(&mut self.fenced_output.bytes);
-                decoder.decode_lossy(copy, &mut self.fenced_output.bytes);
-            } else {
-                self.fenced_output.feed(streams, case.cuts().chunks(copy), None, Manner::default());
-            }
-            if fence.was_touched() {
-                self.bounds = Some(Err(side));
-                return;
-            }
-        }
-        self.bounds = Some(Ok(()));
+    /// The verdicts on the input after an ASCII prefix, on the whole and as a stream.
+    pub(crate) fn prefixed(&self) -> Option<&[Option<Validity>; 2]> {
+        self.prefixed.get().map(|prefixed| &prefixed.verdicts)
     }
 
-    /// Goes on behind each error the decoder finds, or where it does not state them, behind each that is expected.
-    fn observe_all_errors(
+    /// Whether something that an output buffer held before was changed.
+    pub(crate) fn has_changed_existing_output(&self) -> bool {
+        let output = self.output.get().is_some_and(|output| !output.existing_kept);
+        output || self.streamed.get().is_some_and(|streamed| !streamed.existing_kept)
+    }
+}
+
+impl Output {
+    /// Half of the outputs are appended to something, which must stay.
+    fn ask(&mut self, decoder: &dyn Decoder, case: &Case<'_>) -> bool {
+        let existing = existing_output(case.lot >> 1);
+        empty(&mut self.bytes);
+        self.bytes.extend_from_slice(existing);
+        if decoder.decode_lossy(case.bytes, &mut self.bytes).is_none() {
+            return false;
+        }
+        self.existing_kept = take_existing(&mut self.bytes, existing);
+        true
+    }
+}
+
+impl Errors {
+    /// Goes on after each error the decoder finds, or if it does not state where, after each that is expected.
+    fn ask_all(
         &mut self,
         decoder: &dyn Decoder,
         bytes: &[u8],
+        first: Option<Validity>,
         mut expected: impl ExactSizeIterator<Item = Malformed>,
-    ) {
-        self.error_list.clear();
+    ) -> bool {
+        (self.first, self.asked) = (0, FOLLOWED);
+        self.list.clear();
         let mut start = 0;
-        let mut verdict = self.validity;
+        let mut verdict = first;
         while let Some(Validity::Invalid(malformed)) = verdict
-            && self.error_list.len() < FOLLOWED
+            && self.list.len() < FOLLOWED
         {
             let stated = shifted(malformed, start);
-            self.error_list.push(stated);
+            self.list.push(stated);
             let expected = expected.next();
             let end = match (stated.valid_up_to, stated.len) {
                 (Some(_), Some(_)) => end(&stated),
@@ -226,18 +232,19 @@ impl Observation {
             start = end;
             verdict = decoder.validate(&bytes[start..]);
         }
-        self.errors = verdict.map(|_| ErrorsFrom { first: 0, asked: FOLLOWED });
+        verdict.is_some()
     }
 
-    fn observe_next_error(&mut self, decoder: &dyn Decoder, bytes: &[u8], index: usize, expected: Option<Malformed>) {
-        self.error_list.clear();
-        let Some(start) = expected.as_ref().and_then(end).filter(|&end| end <= bytes.len()) else { return };
-        match decoder.validate(&bytes[start..]) {
-            Some(Validity::Invalid(malformed)) => self.error_list.push(shifted(malformed, start)),
-            Some(Validity::Valid) => {}
-            None => return,
+    /// The next error after the `expected` one, which has this index.
+    fn ask_next(&mut self, decoder: &dyn Decoder, bytes: &[u8], index: usize, expected: Option<Malformed>) -> bool {
+        (self.first, self.asked) = (index + 1, 1);
+        self.list.clear();
+        let Some(start) = expected.as_ref().and_then(end).filter(|&end| end <= bytes.len()) else { return false };
+        let verdict = decoder.validate(&bytes[start..]);
+        if let Some(Validity::Invalid(malformed)) = verdict {
+            self.list.push(shifted(malformed, start));
         }
-        self.errors = Some(ErrorsFrom { first: index + 1, asked: 1 });
+        verdict.is_some()
     }
 }
 
@@ -253,17 +260,195 @@ fn end(malformed: &Malformed) -> Option<usize> {
     }
 }
 
-/// Puts the bytes at one of 64 alignments, between margins that would spoil the verdict if they were read: leads before
-/// and continuation bytes behind, or ASCII at both sides. Alignment and margins are picked by the bytes.
-fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> std::ops::Range<usize> {
+/// The streams of one decoder.
+#[derive(Default)]
+pub(crate) struct Streams<'s> {
+    /// The one whose answers are judged.
+    pub(crate) primary: Option<Box<dyn Stream + 's>>,
+    /// Another, alive at the same time.
+    pub(crate) interleaved: Option<Box<dyn Stream + 's>>,
+}
+
+/// How a stream is fed; picked by the bytes, since a case is fed in one mode only.
+#[derive(Clone, Copy, Default)]
+struct FeedMode {
+    /// The output is taken away after each chunk.
+    drained: bool,
+    /// What the output holds before, if it is not drained.
+    existing: &'static [u8],
+    /// Another stream of the decoder is fed in between.
+    interleaved: bool,
+}
+
+impl FeedMode {
+    fn of(case: &Case<'_>) -> Self {
+        let lot = case.lot >> 3;
+        Self { drained: lot & 1 == 0, existing: existing_output(lot >> 1), interleaved: lot >> 3 & 3 == 0 }
+    }
+}
+
+/// What an output may hold before: nothing, text, or bytes that are not text and end within a sequence.
+fn existing_output(bits: u32) -> &'static [u8] {
+    match bits % 4 {
+        0 => b"ab",
+        1 => b"\xEF\xBF\xBD\xFF\xE2\x82",
+        _ => b"",
+    }
+}
+
+/// Removes what an output held before. False if it is no longer there.
+fn take_existing(output: &mut Vec<u8>, existing: &[u8]) -> bool {
+    let kept = output.starts_with(existing);
+    output.drain(..if kept { existing.len() } else { 0 });
+    kept
+}
+
+/// Empties an output. Capacity left by a long case is given back: a decoder may look over all of it, as encoding_rs
+/// does, which would slow down every short case after it.
+fn empty(output: &mut Vec<u8>) {
+    const CAPACITY: usize = 4096;
+    output.clear();
+    output.shrink_to(CAPACITY);
+}
+
+/// The index and offset of the cut at which the output of a stream is examined; picked by the bytes.
+fn observed_cut(case: &Case<'_>) -> Option<(usize, usize)> {
+    let cuts = case.cuts().offsets();
+    let index = (case.lot >> 17) as usize % cuts.len().max(1);
+    cuts.get(index).map(|&cut| (index, cut))
+}
+
+impl Streamed {
+    /// Feeds the chunks and ends the stream. With `watched`, notes how much is written when that cut is reached. False if
+    /// the decoder has no streams.
+    fn feed<'a>(
+        &mut self,
+        streams: &mut Streams<'_>,
+        chunks: impl IntoIterator<Item = &'a [u8]>,
+        watched: Option<(usize, usize)>,
+        mode: FeedMode,
+    ) -> bool {
+        const NOISE: &[u8] = b"\xF0\x9F";
+        let Streams { primary, interleaved } = streams;
+        let Some(stream) = primary.as_deref_mut() else { return false };
+        let mut interleaved = interleaved.as_deref_mut().filter(|_| mode.interleaved);
+        let existing = if mode.drained { b"" } else { mode.existing };
+        empty(&mut self.output);
+        self.output.extend_from_slice(existing);
+        self.written = None;
+        for (index, chunk) in chunks.into_iter().enumerate() {
+            self.write(mode.drained, |out| stream.push(chunk, out));
+            if let Some(other) = &mut interleaved {
+                empty(&mut self.piece);
+                other.push(NOISE, &mut self.piece);
+            }
+            if let Some((_, cut)) = watched.filter(|&(at, _)| at == index) {
+                self.written = Some((cut, self.output.len() - existing.len().min(self.output.len())));
+            }
+        }
+        self.validity = self.write(mode.drained, |out| stream.finish(out));
+        if let Some(other) = interleaved {
+            empty(&mut self.piece);
+            other.finish(&mut self.piece);
+        }
+        self.existing_kept = take_existing(&mut self.output, existing);
+        true
+    }
+
+    fn write<T>(&mut self, drained: bool, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        if !drained {
+            return write(&mut self.output);
+        }
+        empty(&mut self.piece);
+        let answer = write(&mut self.piece);
+        self.output.extend_from_slice(&self.piece);
+        answer
+    }
+}
+
+impl Reused {
+    fn ask(&mut self, streams: &mut Streams<'_>, bytes: &[u8]) -> bool {
+        let is_given = self.streamed.feed(streams, [bytes], None, FeedMode::default());
+        if let Some(stream) = streams.primary.as_deref_mut() {
+            let piece = &mut self.streamed.piece;
+            empty(piece);
+            let validity = stream.finish(piece);
+            self.ends_empty = piece.is_empty() && validity.is_none_or(|validity| validity.is_valid());
+        }
+        is_given
+    }
+}
+
+impl Prefixed {
+    /// A stream is asked only if the prefix is a long one: a short one, as its first chunk, is like any other cut.
+    fn ask(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) -> bool {
+        self.bytes.clear();
+        self.bytes.resize(case.prefix, b'a');
+        self.bytes.extend_from_slice(case.bytes);
+        self.verdicts = [decoder.validate(&self.bytes), None];
+        if case.prefix > Case::SHORT_PREFIX {
+            let (prefix, rest) = self.bytes.split_at(case.prefix);
+            let is_given = self.streamed.feed(streams, [prefix, rest], None, FeedMode::default());
+            self.verdicts[1] = self.streamed.validity.filter(|_| is_given);
+        }
+        true
+    }
+}
+
+/// The verdict on the bytes at another address, after the verdict on other bytes that were there before.
+fn ask_elsewhere(buffer: &mut Vec<u8>, decoder: &dyn Decoder, case: &Case<'_>) -> Option<Validity> {
+    let range = place(buffer, case);
+    if let Some(last) = buffer[range.clone()].last_mut() {
+        let right = std::mem::replace(last, if *last == 0xFF { b'a' } else { 0xFF });
+        decoder.validate(&buffer[range.clone()]);
+        buffer[range.end - 1] = right;
+    }
+    decoder.validate(&buffer[range])
+}
+
+/// Puts the bytes at one of 64 alignments, between margins that would change the verdict if they were read, leads before
+/// and continuation bytes after, or between ASCII. Alignment and margins are picked by the bytes.
+fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
     const BLOCK: usize = 64;
     let (alignment, poisoned) = case.placement();
-    let (before, behind) = if poisoned { (0xC3, 0x80) } else { (b'a', b'a') };
+    let (before, after) = if poisoned { (0xC3, 0x80) } else { (b'a', b'a') };
     let len = case.bytes.len();
     buffer.clear();
-    buffer.resize(4 * BLOCK + len, behind);
+    buffer.resize(4 * BLOCK + len, after);
     let start = buffer.as_ptr().align_offset(BLOCK).min(BLOCK) + BLOCK + alignment;
     buffer[..start].fill(before);
     buffer[start..start + len].copy_from_slice(case.bytes);
     start..start + len
+}
+
+#[cfg(all(target_os = "linux", feature = "fence"))]
+impl Guarded {
+    /// Puts the bytes where accessible memory ends, and one time in four also where it begins, and asks for the verdict,
+    /// and for the output, of the whole or as a stream; picked by the bytes.
+    fn ask(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) -> Option<Result<(), End>> {
+        if self.buffer.is_none() {
+            self.buffer = GuardedBuffer::new();
+        }
+        let buffer = self.buffer.as_mut()?;
+        // Forget the access of a decoder that panicked.
+        buffer.out_of_bounds_access();
+        let (whole, both) = (case.lot & 4 == 0, case.lot >> 9 & 3 == 0);
+        for end in [End::End, End::Start].into_iter().take(if both { 2 } else { 1 }) {
+            let copy = match end {
+                End::Start => buffer.at_start(case.bytes),
+                End::End => buffer.at_end(case.bytes),
+            }?;
+            decoder.validate(copy);
+            if whole == (end == End::End) {
+                empty(&mut self.output.output);
+                decoder.decode_lossy(copy, &mut self.output.output);
+            } else {
+                self.output.feed(streams, case.cuts().chunks(copy), None, FeedMode::default());
+            }
+            if buffer.out_of_bounds_access() {
+                return Some(Err(end));
+            }
+        }
+        Some(Ok(()))
+    }
 }

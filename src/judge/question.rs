@@ -1,89 +1,93 @@
 //! Which questions are put to a decoder.
 
+/// One question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// The verdict on the input.
+    Verdict,
+    /// The errors after the first.
+    Errors,
+    /// The output.
+    Output,
+    /// The input in chunks.
+    Stream,
+    /// How much a stream has written before its end; a part of [`Question::Stream`].
+    Written,
+    /// The input in one chunk, on the stream just finished, or a fresh one.
+    Reused,
+    /// The verdict on the input after an ASCII prefix.
+    Prefix,
+    /// The verdict on the same bytes at another address, between other bytes.
+    Placement,
+    /// Verdict and output of a copy next to an inaccessible page.
+    Bounds,
+    /// The verdicts on both halves of an ill-formed input.
+    Halves,
+}
+
 /// A set of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Questions {
-    /// The verdict on the input.
-    pub(crate) verdict: bool,
-    /// The errors behind the first.
-    pub(crate) spans: Spans,
-    /// The output.
-    pub(crate) lossy: bool,
-    /// The input in chunks.
-    pub(crate) stream: bool,
-    /// The input in one chunk, on the stream just finished (or fresh).
-    pub(crate) again: bool,
-    /// The verdict on the input behind an ASCII prefix.
-    pub(crate) prefix: bool,
-    /// The verdict on the same bytes at another address, between other bytes.
-    pub(crate) placement: bool,
-    /// Verdict and output of a copy with an inaccessible page beside it.
-    pub(crate) bounds: bool,
-    /// What a stream has written before its end.
-    pub(crate) written: bool,
-    /// The verdicts on both halves of an ill-formed input.
-    pub(crate) halves: bool,
-}
-
-/// How the errors behind the first are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spans {
-    No,
-    /// Going on behind each error the decoder finds.
-    All,
-    /// The next error behind the expected one of this index.
-    Behind(usize),
+    /// A bit for each question.
+    asked: u32,
+    /// The index of the expected error after which the next is asked for by [`Question::Errors`]; all errors if `None`.
+    pub(crate) after_error: Option<usize>,
 }
 
 impl Questions {
-    pub(crate) const NONE: Self = Self {
-        verdict: false,
-        spans: Spans::No,
-        lossy: false,
-        stream: false,
-        again: false,
-        prefix: false,
-        placement: false,
-        bounds: false,
-        written: false,
-        halves: false,
-    };
+    /// Every question.
+    pub const ALL: Self = Self { asked: u32::MAX, after_error: None };
 
-    /// Every question there is.
-    pub const ALL: Self = Self {
-        verdict: true,
-        spans: Spans::All,
-        lossy: true,
-        stream: true,
-        again: true,
-        prefix: true,
-        placement: true,
-        bounds: true,
-        written: true,
-        halves: true,
-    };
+    /// Every question about the input itself, at the address it has.
+    pub(crate) const IN_PLACE: Self = Self::ALL.without(&[Question::Prefix, Question::Placement, Question::Halves]);
 
-    /// Every question about the input itself, where it stands.
-    pub(crate) const HERE: Self = Self { prefix: false, placement: false, halves: false, ..Self::ALL };
-
-    /// Every question about the bytes, none about where they stand, what goes before or what their halves are.
-    pub const BYTES: Self =
-        Self { again: false, prefix: false, placement: false, bounds: false, halves: false, ..Self::ALL };
+    /// Every question about the bytes, none about their address, what came before or what their halves are.
+    pub const BYTES: Self = Self::IN_PLACE.without(&[Question::Reused, Question::Bounds]);
 
     /// The verdict and the output.
-    pub const ANSWERS: Self = Self { verdict: true, lossy: true, ..Self::NONE };
+    pub const ANSWERS: Self = Self::of(&[Question::Verdict, Question::Output]);
 
-    /// The verdict on the input, where it stands.
-    pub(crate) const VERDICT: Self = Self { verdict: true, ..Self::NONE };
+    /// The verdict.
+    pub(crate) const VERDICT: Self = Self::of(&[Question::Verdict]);
+
+    /// The output.
+    pub(crate) const OUTPUT: Self = Self::of(&[Question::Output]);
+
+    /// The input in chunks.
+    pub(crate) const CHUNKS: Self = Self::of(&[Question::Stream]);
 
     /// The input in chunks, and what is written before its end.
-    pub const STREAM: Self = Self { stream: true, written: true, ..Self::NONE };
+    pub const STREAM: Self = Self::of(&[Question::Stream, Question::Written]);
 
     /// The verdict on the same bytes at another address.
-    pub const PLACEMENT: Self = Self { placement: true, ..Self::NONE };
+    pub const PLACEMENT: Self = Self::of(&[Question::Placement]);
+
+    /// These questions.
+    pub(crate) const fn of(questions: &[Question]) -> Self {
+        Self { asked: bits(questions), after_error: None }
+    }
+
+    /// The same without these.
+    pub(crate) const fn without(self, questions: &[Question]) -> Self {
+        Self { asked: self.asked & !bits(questions), ..self }
+    }
+
+    /// Whether any of these is asked.
+    pub(crate) const fn has(self, questions: &[Question]) -> bool {
+        self.asked & bits(questions) != 0
+    }
 }
 
-/// What a decoder can be asked at all.
+const fn bits(questions: &[Question]) -> u32 {
+    let (mut bits, mut index) = (0, 0);
+    while index < questions.len() {
+        bits |= 1 << questions[index] as u32;
+        index += 1;
+    }
+    bits
+}
+
+/// What a decoder can answer at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Abilities {
     pub(crate) validate: bool,
@@ -94,39 +98,32 @@ pub(crate) struct Abilities {
 impl Abilities {
     /// One question this decoder can answer, picked by a number; `errors` is how many the input has.
     pub(crate) fn pick(&self, number: u32, errors: usize) -> Questions {
-        let none = Questions::NONE;
-        // Both halves are used, so that which error is asked about does not hang on which question it is.
+        // Both halves of the number are used, so that the error asked about does not depend on the question picked.
         let (number, which) = (number as usize & 0xFFFF, (number >> 16) as usize);
-        // The verdict and the output come up more often than the rest: they show most.
-        let validate = [
-            Questions { verdict: true, ..none },
-            Questions { verdict: true, ..none },
-            Questions { spans: if errors == 0 { Spans::No } else { Spans::Behind(which % errors) }, ..none },
-            Questions { prefix: true, ..none },
-            Questions { placement: true, ..none },
-            Questions { halves: true, ..none },
-            Questions { bounds: true, ..none },
+        // The verdict and the output are picked more often than the rest, since they show most.
+        const VALIDATE: [Questions; 7] = [
+            Questions::VERDICT,
+            Questions::VERDICT,
+            Questions::of(&[Question::Errors]),
+            Questions::of(&[Question::Prefix]),
+            Questions::PLACEMENT,
+            Questions::of(&[Question::Halves]),
+            Questions::of(&[Question::Bounds]),
         ];
-        let lossy = [Questions { lossy: true, ..none }; 3];
-        let stream = [
-            Questions { stream: true, ..none },
-            Questions { stream: true, written: true, ..none },
-            Questions { stream: true, again: true, ..none },
-        ];
+        const LOSSY: [Questions; 3] = [Questions::OUTPUT; 3];
+        const STREAM: [Questions; 3] =
+            [Questions::CHUNKS, Questions::STREAM, Questions::of(&[Question::Stream, Question::Reused])];
         let groups: [(bool, &[Questions]); 3] =
-            [(self.validate, &validate), (self.lossy, &lossy), (self.stream, &stream)];
-        let count: usize = groups.iter().filter(|(can, _)| *can).map(|(_, questions)| questions.len()).sum();
-        if count == 0 {
-            return none;
+            [(self.validate, &VALIDATE), (self.lossy, &LOSSY), (self.stream, &STREAM)];
+        let able = groups.iter().filter(|(is_able, _)| *is_able);
+        let count: usize = able.clone().map(|(_, questions)| questions.len()).sum();
+        let picked = able.flat_map(|(_, questions)| *questions).nth(number % count.max(1));
+        let picked = picked.copied().unwrap_or(Questions::of(&[]));
+        match picked.has(&[Question::Errors]) {
+            true if errors == 0 => Questions::of(&[]),
+            true => Questions { after_error: Some(which % errors), ..picked },
+            false => picked,
         }
-        let mut index = number % count;
-        for (_, questions) in groups.iter().filter(|(can, _)| *can) {
-            match questions.get(index) {
-                Some(picked) => return *picked,
-                None => index -= questions.len(),
-            }
-        }
-        none
     }
 }
 
@@ -136,21 +133,17 @@ mod tests {
 
     #[test]
     fn every_question_is_picked_sooner_or_later() {
+        use Question::{Bounds, Errors, Halves, Output, Placement, Prefix, Reused, Stream, Verdict, Written};
         let able = Abilities { validate: true, lossy: true, stream: true };
         let picked: Vec<_> = (0..1000u32).map(|number| able.pick(number.wrapping_mul(0x9E37_79B9), 3)).collect();
-        assert!(picked.iter().any(|questions| questions.verdict));
-        for index in 0..3 {
-            assert!(picked.iter().any(|questions| questions.spans == Spans::Behind(index)));
+        for question in [Verdict, Errors, Output, Stream, Written, Reused, Prefix, Placement, Bounds, Halves] {
+            assert!(picked.iter().any(|questions| questions.has(&[question])), "{question:?}");
         }
-        assert!(picked.iter().any(|questions| questions.lossy));
-        assert!(picked.iter().any(|questions| questions.stream && !questions.again));
-        assert!(picked.iter().any(|questions| questions.again));
-        assert!(picked.iter().any(|questions| questions.prefix));
-        assert!(picked.iter().any(|questions| questions.placement));
-        assert!(picked.iter().any(|questions| questions.halves));
-        assert!(picked.iter().any(|questions| questions.bounds));
-        assert!(picked.iter().any(|questions| questions.written));
+        for index in 0..3 {
+            assert!(picked.iter().any(|questions| questions.after_error == Some(index)));
+        }
+        assert!(picked.iter().any(|questions| questions.has(&[Stream]) && !questions.has(&[Reused])));
         let validator = Abilities { validate: true, lossy: false, stream: false };
-        assert!((0..1000).all(|number| !validator.pick(number, 0).lossy && !validator.pick(number, 0).stream));
+        assert!((0..1000).all(|number| !validator.pick(number, 0).has(&[Output, Stream])));
     }
 }

@@ -1,4 +1,4 @@
-//! What a judge has seen and compared, so that an oracle that compares nothing shows.
+//! What a judge has seen and compared, so that an oracle that compares nothing is noticed.
 
 use crate::judge::expect::Expectation;
 use crate::utf8::Kind;

@@ -1,19 +1,20 @@
-//! What a decoder goes wrong on.
+//! What a decoder gets wrong.
 
 use crate::spec::{Contract, Reading, units};
 use crate::utf8::Kind;
 use core::fmt;
 
-/// What stands at the place where answers part.
+/// What is at the offset where the observed answer differs from the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Subject {
-    /// An ill-formed unit.
+    /// An ill-formed unit of this kind.
     Fault(Kind),
-    /// A well-formed sequence of so many bytes.
+    /// A well-formed sequence of this many bytes.
     WellFormed(usize),
     /// The end of the input.
     End,
-    /// The decoder does not say where.
+    /// The decoder does not state an offset.
     Unplaced,
 }
 
@@ -28,7 +29,7 @@ impl Subject {
         })
     }
 
-    /// Every name there is.
+    /// Every name.
     pub fn names() -> Vec<&'static str> {
         let kinds = Kind::ALL.into_iter().map(Self::Fault);
         let widths = (1..=6).map(Self::WellFormed);

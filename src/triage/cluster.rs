@@ -1,36 +1,13 @@
 //! Signatures that have one cause, as far as that can be told from outside.
 //!
 //! A signature names what a decoder goes wrong on and where. One fault may go wrong on many things: a block edge
-//! forgotten is forgotten for every kind of error. So signatures of one decoder, about one side of it, are one cluster
+//! forgotten is forgotten for every kind of error. So signatures of one decoder, about one aspect of it, are one cluster
 //! where what they share is likelier the cause than what they differ in. Each keeps its own witness: nothing is lost
 //! where two faults look like one.
 
 use crate::explain::{Shape, Signature};
-use crate::judge::{Law, Subject};
+use crate::judge::Subject;
 use crate::utf8::Kind;
-
-/// A side of a decoder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Memory,
-    Verdict,
-    Output,
-    Stream,
-    /// What stands beside the bytes, or went before them.
-    Surroundings,
-}
-
-impl Side {
-    fn of(law: Law) -> Self {
-        match law {
-            Law::Panic | Law::Bounds => Self::Memory,
-            Law::Verdict | Law::ValidUpTo | Law::ErrorLength | Law::ErrorKind | Law::Spans => Self::Verdict,
-            Law::Progress | Law::Identity | Law::WellFormedOutput | Law::Lossy => Self::Output,
-            Law::Stream | Law::Detection | Law::Reset => Self::Stream,
-            Law::Repeat | Law::Placement | Law::Prefix | Law::Concatenation => Self::Surroundings,
-        }
-    }
-}
 
 /// Whether the place is what makes a decoder go wrong, whatever stands there.
 fn is_about_the_place(shape: Shape) -> bool {
@@ -62,7 +39,7 @@ pub fn clusters(signatures: &[Signature]) -> Vec<Vec<Signature>> {
 }
 
 fn have_one_cause(a: &Signature, b: &Signature, all: &[Signature]) -> bool {
-    if a.decoder != b.decoder || Side::of(a.law) != Side::of(b.law) {
+    if a.decoder != b.decoder || a.law.aspect() != b.law.aspect() {
         return false;
     }
     // One thing that breaks one law here and another there.
@@ -105,6 +82,7 @@ fn is_about_any_kind(signature: &Signature, all: &[Signature]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::Law;
 
     fn signature(law: Law, decoder: &'static str, subject: Subject, shape: Shape) -> Signature {
         Signature { law, decoder: decoder.into(), subject, shape }
@@ -129,7 +107,7 @@ mod tests {
         let sizes: Vec<(&str, Law, usize)> =
             groups.iter().map(|group| (&*group[0].decoder, group[0].law, group.len())).collect();
         assert_eq!(sizes.len(), 4, "{groups:#?}");
-        // The surrogate of `a` is wrong at an edge too: one subject, one side.
+        // The surrogate of `a` is wrong at an edge too: one subject, one aspect.
         assert!(sizes.contains(&("a", Law::Verdict, 3)));
         assert!(sizes.contains(&("b", Law::Verdict, 2)) && sizes.contains(&("b", Law::Lossy, 1)));
         let three = [Kind::Surrogate, Kind::TooShort, Kind::Continuation].map(|kind| anywhere(Law::Lossy, "c", kind));

@@ -111,7 +111,7 @@ impl Hunt<'_> {
             Some(step) => (1..).map(|at| at * step).take_while(|&at| at < bytes.len()).collect(),
             None => divergence.cuts.clone(),
         };
-        let is_about_cuts = matches!(self.law, Law::Stream | Law::Detection | Law::Reset | Law::Panic);
+        let is_about_cuts = self.law.may_depend_on_cuts();
         let few = cuts.len() <= Cuts::MOST;
         let one = cuts.iter().map(|&cut| with(Some(vec![cut])));
         let own = is_about_cuts.then(|| one.chain(few.then(|| with(Some(cuts.clone())))));

@@ -9,7 +9,6 @@ pub mod cluster;
 pub mod ledger;
 #[cfg(feature = "check")]
 pub mod minimise;
-pub mod notation;
 #[cfg(feature = "check")]
 mod pipeline;
 #[cfg(feature = "check")]

@@ -75,6 +75,7 @@ fn member(text: &str, status: &str) -> Member {
         question: text(),
         answer: text(),
         arbiter: false,
+        breaches: vec![text()],
         decoders: vec![text(), text()],
         lineages: vec![text()],
     };

@@ -10,8 +10,8 @@ use crate::engine::check::resume::{Run, State};
 use crate::engine::check::worker::Worker;
 use crate::engine::check::{Outcome, Stage};
 use crate::error::Error;
+use crate::judge::agrees_with;
 use crate::judge::automaton::Automaton;
-use crate::judge::gives;
 use crate::spec::Contract;
 use crate::spec::model::malformed;
 use crate::triage::ledger::Ledger;
@@ -254,7 +254,7 @@ impl<'d> Group<'d> {
 
 impl Asked<'_> {
     fn is_wrong(&self, bytes: &[u8], expected: &Validity, comparisons: &mut u64) -> bool {
-        let Some(right) = gives(self.decoder, bytes, expected) else { return false };
+        let Some(right) = agrees_with(self.decoder, bytes, expected) else { return false };
         *comparisons += 1;
         !right
     }

@@ -281,7 +281,11 @@ impl<'a> Arbitrary<'a> for Shown {
 impl fmt::Debug for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decoders = peers::all();
-        let grid = crate::explain::Grid::of(decoders.iter().map(|decoder| &**decoder), &Case::new(&self.0.0));
+        let grid = crate::explain::Grid::of(
+            &Contract::STANDARD,
+            decoders.iter().map(|decoder| &**decoder),
+            &Case::new(&self.0.0),
+        );
         write!(f, "{:?}\n{grid}", self.0)
     }
 }

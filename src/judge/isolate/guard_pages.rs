@@ -1,8 +1,8 @@
-//! Memory between two pages that may not be read, to catch a decoder that reads outside its slice.
+//! Memory between two inaccessible pages, to catch a decoder that reads outside its slice.
 //!
-//! AddressSanitizer does that for its own heap only, and only in code it has compiled. Here the page table does it. A
-//! read of a page beside the bytes raises SIGSEGV; the handler notes the touch and makes the page readable, so that the
-//! decoder goes on and the judge can name it.
+//! AddressSanitizer does this only for its own heap and in code it has instrumented. Here the page table does it: an
+//! access to a guard page raises SIGSEGV; the handler notes it and makes the page accessible, so that the decoder runs on
+//! and the judge can name it.
 #![allow(unsafe_code, reason = "pages are protected and signals handled by the operating system")]
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -12,18 +12,18 @@ use std::sync::Once;
 const INNER_PAGES: usize = 8;
 const PAGES: usize = INNER_PAGES + 2;
 
-/// Memory with an inaccessible page at both sides.
-pub struct Fence {
+/// Memory with an inaccessible page at both ends.
+pub struct GuardedBuffer {
     slot: &'static Slot,
     base: *mut u8,
     page: usize,
 }
 
 // SAFETY: the mapping belongs to this value alone; the slot it is listed in is atomic.
-unsafe impl Send for Fence {}
+unsafe impl Send for GuardedBuffer {}
 
-/// Where the handler looks fences up: the address of the first page, 0 where the slot is free. Each has its cache line,
-/// for fences of several threads are asked all the time.
+/// Where the handler looks up buffers: the address of the first page, or 0 if the slot is free. Each has a cache line of
+/// its own, since the buffers of several threads are queried at every question.
 #[repr(align(128))]
 struct Slot {
     base: AtomicUsize,
@@ -33,8 +33,8 @@ struct Slot {
 static SLOTS: [Slot; 256] = [const { Slot { base: AtomicUsize::new(0), touched: AtomicBool::new(false) } }; 256];
 static PAGE: AtomicUsize = AtomicUsize::new(0);
 
-impl Fence {
-    /// A fence; `None` where the system gives none.
+impl GuardedBuffer {
+    /// A new buffer; `None` if the system refuses it.
     pub fn new() -> Option<Self> {
         let page = install_handler()?;
         // SAFETY: a fresh anonymous mapping at an address of the system's choice.
@@ -70,17 +70,17 @@ impl Fence {
         }
     }
 
-    /// How many bytes there is room for.
+    /// The longest input it can hold, in bytes.
     pub fn room(&self) -> usize {
         INNER_PAGES * self.page
     }
 
-    /// A copy of `bytes` that begins where memory begins; `None` where there is no room.
+    /// A copy of `bytes` that begins where accessible memory begins; `None` if it does not fit.
     pub fn at_start(&mut self, bytes: &[u8]) -> Option<&[u8]> {
         (bytes.len() <= self.room()).then(|| self.write(bytes, 0))
     }
 
-    /// A copy of `bytes` that ends where memory ends; `None` where there is no room.
+    /// A copy of `bytes` that ends where accessible memory ends; `None` if it does not fit.
     pub fn at_end(&mut self, bytes: &[u8]) -> Option<&[u8]> {
         (bytes.len() <= self.room()).then(|| self.write(bytes, self.room() - bytes.len()))
     }
@@ -94,8 +94,8 @@ impl Fence {
         }
     }
 
-    /// Whether a page beside the bytes was read since this was last asked. Both are closed again.
-    pub fn was_touched(&mut self) -> bool {
+    /// Whether a guard page was accessed since the last call. Both are made inaccessible again.
+    pub fn out_of_bounds_access(&mut self) -> bool {
         let touched = self.slot.touched.load(Ordering::SeqCst);
         if touched {
             self.slot.touched.store(false, Ordering::SeqCst);
@@ -108,7 +108,7 @@ impl Fence {
     }
 }
 
-impl Drop for Fence {
+impl Drop for GuardedBuffer {
     fn drop(&mut self) {
         self.slot.base.store(0, Ordering::SeqCst);
         // SAFETY: the mapping of this value, which no slice outlives.
@@ -116,7 +116,7 @@ impl Drop for Fence {
     }
 }
 
-/// What handled SIGSEGV before.
+/// The previous handler of SIGSEGV.
 static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Installs the handler once; returns the size of a page.
@@ -140,9 +140,9 @@ fn install_handler() -> Option<usize> {
     Some(PAGE.load(Ordering::SeqCst)).filter(|&page| page > 0)
 }
 
-/// Opens the page of a fence that was touched; hands every other fault to the handler there was.
+/// Opens the guard page that was accessed; restores the previous handler for every other fault.
 extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the system passes a valid `info`; `mprotect` is given pages of a listed fence; `BEFORE` holds null or a
+    // SAFETY: the system passes a valid `info`; `mprotect` is given pages of a listed buffer; `BEFORE` holds null or a
     // structure that is never freed. Nothing here allocates or locks.
     unsafe {
         let address = (*info).si_addr() as usize;
@@ -152,14 +152,14 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
             for outer in [base, base + (PAGES - 1) * page] {
                 if base != 0 && (outer..outer + page).contains(&address) {
                     slot.touched.store(true, Ordering::SeqCst);
-                    // A write is worse, but must come to an end too.
+                    // Writable as well, so that a decoder that writes there comes to an end too.
                     if libc::mprotect(outer as *mut libc::c_void, page, libc::PROT_READ | libc::PROT_WRITE) == 0 {
                         return;
                     }
                 }
             }
         }
-        // The faulting instruction runs again, and meets whoever was here before.
+        // The faulting instruction runs again, under the previous handler.
         let before = BEFORE.load(Ordering::SeqCst);
         let default: libc::sigaction = core::mem::zeroed();
         libc::sigaction(libc::SIGSEGV, if before.is_null() { &default } else { before }, core::ptr::null_mut());
@@ -171,30 +171,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_read_outside_is_noted_and_one_inside_is_not() {
-        let mut fence = Fence::new().unwrap();
-        for bytes in [&b""[..], b"a", b"abc", &[0x80; 4096], &vec![0xFF; fence.room()]] {
-            assert_eq!(fence.at_end(bytes), Some(bytes));
-            assert_eq!(fence.at_start(bytes), Some(bytes));
-            assert!(!fence.was_touched());
-            let end = fence.at_end(bytes).unwrap().as_ptr_range().end;
-            // SAFETY: the page behind is mapped; the handler opens it.
+    fn only_an_access_outside_is_noted() {
+        let mut buffer = GuardedBuffer::new().unwrap();
+        for bytes in [&b""[..], b"a", b"abc", &[0x80; 4096], &vec![0xFF; buffer.room()]] {
+            assert_eq!(buffer.at_end(bytes), Some(bytes));
+            assert_eq!(buffer.at_start(bytes), Some(bytes));
+            assert!(!buffer.out_of_bounds_access());
+            let end = buffer.at_end(bytes).unwrap().as_ptr_range().end;
+            // SAFETY: the page after the buffer is mapped; the handler opens it.
             unsafe { end.read_volatile() };
-            assert!(fence.was_touched());
-            assert!(!fence.was_touched());
-            let start = fence.at_start(bytes).unwrap().as_ptr();
+            assert!(buffer.out_of_bounds_access());
+            assert!(!buffer.out_of_bounds_access());
+            let start = buffer.at_start(bytes).unwrap().as_ptr();
             // SAFETY: as above, for the page before.
             unsafe { start.sub(1).read_volatile() };
-            assert!(fence.was_touched());
+            assert!(buffer.out_of_bounds_access());
         }
-        assert_eq!(fence.at_end(&vec![0; fence.room() + 1]), None);
+        assert_eq!(buffer.at_end(&vec![0; buffer.room() + 1]), None);
     }
 
     #[test]
-    fn fences_are_many_and_given_back() {
+    fn many_buffers_are_made_and_freed() {
         for _ in 0..10 {
-            let fences: Vec<_> = (0..100).map(|_| Fence::new()).collect();
-            assert!(fences.iter().all(Option::is_some));
+            let buffers: Vec<_> = (0..100).map(|_| GuardedBuffer::new()).collect();
+            assert!(buffers.iter().all(Option::is_some));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A decoder that does not come back cannot be stopped from here. It can be named.
+//! Reports decoders that hang. They cannot be stopped from inside the process, but they can be named.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,65 +6,65 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A decoder that has been asked and has not answered.
+/// A decoder that has not answered within the timeout.
 #[derive(Clone, Debug)]
-pub struct Stuck {
+pub struct Timeout {
     /// Its name.
     pub decoder: String,
-    /// The case.
+    /// The input it was given.
     pub bytes: Vec<u8>,
-    /// How long ago it was asked, at least.
+    /// For how long at least it has been running.
     pub waited: Duration,
 }
 
-/// What one thread is asking; in a cache line of its own, for every thread writes to its own all the time.
+/// What one thread is asking, in a cache line of its own since each thread writes to its own at every question.
 #[derive(Default)]
 #[repr(align(128))]
-struct Asked {
-    /// Goes up when a decoder is asked and when it has answered, so it is odd in between.
-    turn: AtomicU64,
+struct Watched {
+    /// Incremented when a decoder is asked and again when it has answered: odd in between.
+    epoch: AtomicU64,
     what: Mutex<(String, Vec<u8>)>,
 }
 
 static WATCHING: AtomicBool = AtomicBool::new(false);
-static THREADS: Mutex<Vec<Arc<Asked>>> = Mutex::new(Vec::new());
+static THREADS: Mutex<Vec<Arc<Watched>>> = Mutex::new(Vec::new());
 
 thread_local! {
-    static MINE: OnceCell<Arc<Asked>> = const { OnceCell::new() };
+    static MINE: OnceCell<Arc<Watched>> = const { OnceCell::new() };
 }
 
-/// Calls `tell` whenever a decoder has not answered a [`Judge`](crate::judge::Judge) for so long, in this process; more than once for one
-/// that stays away. For programs: they are the ones that can end the process. Only the first call counts.
-pub fn watch(patience: Duration, tell: fn(&Stuck)) {
+/// Calls `on_timeout` whenever a decoder has not answered a [`Judge`](crate::judge::Judge) of this process within `timeout`,
+/// repeatedly while it does not. Only the first call has an effect. To be called by programs, which can end the process.
+pub fn watch(timeout: Duration, on_timeout: fn(&Timeout)) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         WATCHING.store(true, Ordering::Relaxed);
         thread::spawn(move || {
-            // For each thread its turn, and when that was first seen.
+            // The epoch of each thread, and when it was first seen.
             let mut seen: Vec<(u64, Instant)> = Vec::new();
             loop {
-                thread::sleep(patience / 4);
-                stuck(patience, &mut seen).iter().for_each(tell);
+                thread::sleep(timeout / 4);
+                timeouts(timeout, &mut seen).iter().for_each(on_timeout);
             }
         });
     });
 }
 
-fn stuck(patience: Duration, seen: &mut Vec<(u64, Instant)>) -> Vec<Stuck> {
+fn timeouts(timeout: Duration, seen: &mut Vec<(u64, Instant)>) -> Vec<Timeout> {
     let threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut found = Vec::new();
     for (index, asked) in threads.iter().enumerate() {
-        let turn = asked.turn.load(Ordering::Acquire);
+        let epoch = asked.epoch.load(Ordering::Acquire);
         match seen.get_mut(index) {
-            None => seen.push((turn, Instant::now())),
-            Some(last) if last.0 != turn => *last = (turn, Instant::now()),
-            Some((_, since)) if turn % 2 == 1 && since.elapsed() >= patience => {
+            None => seen.push((epoch, Instant::now())),
+            Some(last) if last.0 != epoch => *last = (epoch, Instant::now()),
+            Some((_, since)) if epoch % 2 == 1 && since.elapsed() >= timeout => {
                 let what = asked.what.lock().unwrap_or_else(PoisonError::into_inner);
-                // It may have come back just now, and another be asked.
-                if asked.turn.load(Ordering::Acquire) != turn {
+                // It may have answered just now, and another decoder been asked.
+                if asked.epoch.load(Ordering::Acquire) != epoch {
                     continue;
                 }
-                found.push(Stuck { decoder: what.0.clone(), bytes: what.1.clone(), waited: since.elapsed() });
+                found.push(Timeout { decoder: what.0.clone(), bytes: what.1.clone(), waited: since.elapsed() });
             }
             Some(_) => {}
         }
@@ -72,14 +72,14 @@ fn stuck(patience: Duration, seen: &mut Vec<(u64, Instant)>) -> Vec<Stuck> {
     found
 }
 
-/// Runs `ask`, which puts a case to a decoder, where the watch can see it.
+/// Runs `ask`, which calls a decoder with `bytes`, under the watchdog.
 pub(crate) fn watched<T>(decoder: &str, bytes: &[u8], ask: impl FnOnce() -> T) -> T {
     if !WATCHING.load(Ordering::Relaxed) {
         return ask();
     }
     MINE.with(|mine| {
         let asked = mine.get_or_init(|| {
-            let asked = Arc::<Asked>::default();
+            let asked = Arc::<Watched>::default();
             THREADS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&asked));
             asked
         });
@@ -90,10 +90,10 @@ pub(crate) fn watched<T>(decoder: &str, bytes: &[u8], ask: impl FnOnce() -> T) -
             what.1.clear();
             what.1.extend_from_slice(bytes);
         }
-        let turn = asked.turn.load(Ordering::Relaxed);
-        asked.turn.store(turn + 1, Ordering::Release);
+        let epoch = asked.epoch.load(Ordering::Relaxed);
+        asked.epoch.store(epoch + 1, Ordering::Release);
         let answer = ask();
-        asked.turn.store(turn + 2, Ordering::Release);
+        asked.epoch.store(epoch + 2, Ordering::Release);
         answer
     })
 }
@@ -103,13 +103,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_does_not_come_back_is_named() {
-        static TOLD: Mutex<Vec<Stuck>> = Mutex::new(Vec::new());
-        watch(Duration::from_millis(40), |stuck| TOLD.lock().unwrap().push(stuck.clone()));
+    fn a_decoder_that_hangs_is_reported() {
+        static REPORTED: Mutex<Vec<Timeout>> = Mutex::new(Vec::new());
+        watch(Duration::from_millis(40), |timeout| REPORTED.lock().unwrap().push(timeout.clone()));
         watched("quick", b"a", || ());
         watched("slow", b"\xFF\xFE", || thread::sleep(Duration::from_millis(800)));
-        let told = TOLD.lock().unwrap();
-        assert!(told.iter().any(|stuck| stuck.decoder == "slow" && stuck.bytes == b"\xFF\xFE"), "{told:?}");
-        assert!(told.iter().all(|stuck| stuck.decoder != "quick" && stuck.waited >= Duration::from_millis(40)));
+        let reported = REPORTED.lock().unwrap();
+        assert!(
+            reported.iter().any(|timeout| timeout.decoder == "slow" && timeout.bytes == b"\xFF\xFE"),
+            "{reported:?}"
+        );
+        assert!(
+            reported.iter().all(|timeout| timeout.decoder != "quick" && timeout.waited >= Duration::from_millis(40))
+        );
     }
 }

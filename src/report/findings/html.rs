@@ -71,8 +71,9 @@ fn render(findings: &Findings) -> Result<String, minijinja::Error> {
     environment.add_filter("safe", Value::from_safe_string);
     environment.add_filter("lines", |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>());
     environment.add_filter("is_fault", |line: String| line.starts_with('!'));
-    environment
-        .add_filter("says", |name: String| Law::ALL.iter().find(|law| law.name() == name).map_or("", |law| law.says()));
+    environment.add_filter("says", |name: String| {
+        Law::ALL.iter().find(|law| law.name() == name).map_or("", |law| law.sentence())
+    });
     // A choice is one line, so that several can stand in one attribute.
     environment.add_filter("choice", |text: String| printable(&text));
     environment.add_filter("kinds", |subject: String, others: Vec<String>| kinds(&subject, &others).join("\n"));

@@ -67,7 +67,13 @@ fn member(member: &Member, page: &mut String) {
     line(page, format_args!("\n{}", fenced("text", &member.annotated)));
     line(page, "| question | answer | standard | decoders | lineages |\n| --- | --- | --- | --- | --: |");
     for answer in &member.answers {
-        let standard = if answer.arbiter { "yes" } else { "**no**" };
+        let standard = if answer.arbiter {
+            "yes"
+        } else if answer.breaches.is_empty() {
+            "no"
+        } else {
+            "**no**"
+        };
         let names: Vec<String> = answer.decoders.iter().map(|name| escaped(name)).collect();
         let (question, text) = (escaped(&answer.question), escaped(&answer.answer));
         let (names, lineages) = (names.join(", "), answer.lineages.len());

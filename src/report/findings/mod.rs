@@ -22,12 +22,11 @@ pub use text::Text;
 
 use crate::decoder::Decoder;
 use crate::error::Error;
-use crate::explain::annotate;
+use crate::explain::{annotate, notation};
 use crate::generate::seeds;
 use crate::io::replace_file;
 use crate::peers;
 use crate::triage;
-use crate::triage::notation::notation;
 use crate::triage::{Outcome, Status};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -201,8 +200,11 @@ pub struct Answer {
     pub question: String,
     /// The answer.
     pub answer: String,
-    /// Whether it is what the standard says.
+    /// Whether it is what the standard says, as far as it is stated.
     pub arbiter: bool,
+    /// Those of the decoders that break their own contract by it.
+    #[serde(default)]
+    pub breaches: Vec<String>,
     /// Who gives it.
     pub decoders: Vec<String>,
     /// Whose code gives it, each once.
@@ -341,6 +343,7 @@ fn member(member: &triage::Member) -> Member {
             question: question.name.into(),
             answer: group.answer.clone(),
             arbiter: group.arbiter,
+            breaches: group.breaches.iter().map(|breach| breach.decoder.to_string()).collect(),
             decoders: group.decoders.iter().map(ToString::to_string).collect(),
             lineages: group.lineages.clone(),
         })
@@ -366,7 +369,7 @@ fn member(member: &triage::Member) -> Member {
         rule: divergence.rule.as_ref().map(|rule| Rule { says: rule.says.clone(), source: rule.source.to_string() }),
         annotated: annotate(&divergence.contract, &witness.input.bytes),
         answers: answers.collect(),
-        test: divergence.test(),
+        test: divergence.test().to_owned(),
     }
 }
 

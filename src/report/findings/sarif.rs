@@ -34,9 +34,9 @@ fn rule(law: Law) -> sarif::ReportingDescriptor {
     let words = |text: String| sarif::MultiformatMessageString::builder().text(text).build();
     sarif::ReportingDescriptor::builder()
         .id(law.name())
-        .short_description(words(law.says().to_owned()))
-        .full_description(words(law.says().to_owned()))
-        .help(words(format!("{} A result names a decoder that breaks this, and on what.", law.says())))
+        .short_description(words(law.sentence().to_owned()))
+        .full_description(words(law.sentence().to_owned()))
+        .help(words(format!("{} A result names a decoder that breaks this, and on what.", law.sentence())))
         .default_configuration(sarif::ReportingConfiguration::builder().level("error").build())
         .build()
 }

@@ -1,0 +1,331 @@
+//! Finds the part of the input that a decoder gets wrong, and whether the failure depends on where that part is.
+//!
+//! A broken law states the offset at which the answers differ, if it can. That may be after the cause, or missing; so the
+//! parts that may be the cause are tried, the most likely first: each alone, with ASCII before it at every offset, and
+//! with or without text after it. The signature then names the strongest law that is broken there, so that inputs which
+//! differ only in the surroundings get the same signature.
+
+use crate::case::{Case, Cuts};
+use crate::decoder::Decoder;
+use crate::explain::signature::{Shape, Signature};
+use crate::judge::isolate::panics;
+use crate::judge::laws::{Broken, Law};
+use crate::judge::{Judge, Questions, Subject};
+use crate::spec::model::announced_len;
+use crate::spec::{Contract, Reading, Unit, units};
+use crate::utf8::is_continuation;
+
+/// What a broken law turned out to be.
+pub(super) struct Located {
+    pub(super) law: Law,
+    pub(super) subject: Subject,
+    pub(super) shape: Shape,
+    /// An input that breaks this law on this subject, if the input at hand breaks another.
+    pub(super) witness: Option<Vec<u8>>,
+}
+
+impl Located {
+    pub(super) fn signature(&self, decoder: &dyn Decoder) -> Signature {
+        Signature { law: self.law, decoder: decoder.info().name.clone(), subject: self.subject, shape: self.shape }
+    }
+}
+
+/// Offsets tried. The period of a shape is looked for after the first 64, where whole blocks precede the subject.
+const OFFSETS: usize = 192;
+const SETTLED: usize = 64;
+
+pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Located {
+    let mut judge = Judge::new([decoder]);
+    let mut moved: Option<(Vec<u8>, Broken)> = None;
+    // A related input may lead to another one.
+    for _ in 0..3 {
+        let nearer = match &moved {
+            None => on_related_input(&mut judge, case, broken),
+            Some((bytes, broken)) => on_related_input(&mut judge, &Case::with_cuts(bytes, Cuts::NONE), broken),
+        };
+        match nearer {
+            Some(nearer) => moved = Some(nearer),
+            None => break,
+        }
+    }
+    let Some((bytes, nearest)) = moved else { return examine_here(&mut judge, decoder, case, broken) };
+    let located = examine_here(&mut judge, decoder, &Case::with_cuts(&bytes, Cuts::NONE), &nearest);
+    Located { witness: located.witness.or(Some(bytes)), ..located }
+}
+
+fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Located {
+    let contract = decoder.info().contract;
+    let mut broken = *broken;
+    if !broken.law.is_about_state() && broken.offset.is_none() {
+        broken.offset = locate(judge, &contract, case, broken.law);
+        if broken.subject == Subject::Unplaced {
+            broken.subject = Subject::at(&contract, case.bytes, broken.offset);
+        }
+    }
+    let unchanged = |shape| Located { law: broken.law, subject: broken.subject, shape, witness: None };
+    if broken.law.is_about_state() {
+        return unchanged(if broken.law == Law::Reset { Shape::Cut } else { Shape::Context });
+    }
+    for Core { bytes: core, start, focus, at_end } in suspects(&contract, case, broken.offset) {
+        let endings = [&[b'a'; 64][..], &[]];
+        for ending in &endings[..if at_end { 2 } else { 1 }] {
+            // A fault that shows elsewhere but not where it was found is another one.
+            if [SETTLED + start % 64, start]
+                .iter()
+                .all(|&offset| strongest(judge, offset, core, focus, ending).is_none())
+            {
+                continue;
+            }
+            let shows = (0..OFFSETS).map(|offset| strongest(judge, offset, core, focus, ending)).collect::<Vec<_>>();
+            // It may show only at larger offsets than were tried.
+            let far = if start >= OFFSETS { strongest(judge, start, core, focus, ending) } else { None };
+            let Some(&(law, subject)) = shows.iter().chain([&far]).flatten().min() else { continue };
+            let shape = match period(&shows.iter().map(Option::is_some).collect::<Vec<_>>()) {
+                Some(1) if ending.is_empty() => Shape::Tail,
+                Some(1) => Shape::Anywhere,
+                Some(period) => Shape::Edge(period),
+                None => Shape::Offset,
+            };
+            let first = shows.iter().position(|show| *show == Some((law, subject)));
+            let witness = first.map(|offset| relocated(offset, core, ending));
+            let witness = witness.filter(|_| (law, subject) != (broken.law, broken.subject));
+            // If this part breaks only a weaker law, more of the input is needed.
+            if law.is_at_least_as_strong_as(broken.law) {
+                return Located { law, subject, shape, witness };
+            }
+        }
+    }
+    match broken.law {
+        law if law.may_depend_on_cuts() => match cut_subject(judge, &contract, case, broken.law) {
+            Some(subject) => Located { subject, ..unchanged(Shape::Cut) },
+            None if broken.law == Law::Panic => unchanged(Shape::Context),
+            None => unchanged(Shape::Cut),
+        },
+        Law::Placement | Law::Prefix => unchanged(Shape::Offset),
+        _ => unchanged(Shape::Context),
+    }
+}
+
+fn relocated(offset: usize, core: &[u8], ending: &[u8]) -> Vec<u8> {
+    [&vec![b'a'; offset], core, ending].concat()
+}
+
+/// The law broken, and on what, if `core` follows `offset` ASCII bytes, in one chunk.
+fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], focus: usize, ending: &[u8]) -> Option<(Law, Subject)> {
+    let bytes = relocated(offset, core, ending);
+    // The other questions are about related inputs, with other offsets.
+    let broken = judge.judge_on(&Case::with_cuts(&bytes, Cuts::NONE), Questions::IN_PLACE).first()?;
+    let (law, subject) = (broken.law, broken.subject);
+    let contract = judge.decoders().next()?.info().contract;
+    let placed =
+        if subject == Subject::Unplaced { Subject::at(&contract, &bytes, Some(offset + focus)) } else { subject };
+    Some((law, placed))
+}
+
+/// The least of 1, 16, 32 and 64 with which the hits after the first offsets repeat.
+fn period(hits: &[bool]) -> Option<u8> {
+    let settled = &hits[SETTLED..];
+    if !settled.contains(&true) {
+        return None;
+    }
+    if !settled.contains(&false) {
+        // Everywhere, or everywhere but near the start.
+        return hits.iter().all(|&hit| hit).then_some(1);
+    }
+    [16, 32, 64]
+        .into_iter()
+        .find(|&period| settled.windows(period + 1).all(|window| window[0] == window[period]))
+        .map(|period| period as u8)
+}
+
+/// A law about related inputs may be broken because a stronger law is broken on a related input itself. That input, and
+/// what is broken on it.
+fn on_related_input(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> Option<(Vec<u8>, Broken)> {
+    const ENDS: usize = 16;
+    let panics_here =
+        |judge: &mut Judge<'_>| judge.judge_on(case, Questions::IN_PLACE).iter().any(|b| b.law == Law::Panic);
+    if broken.law == Law::Panic && panics_here(judge) {
+        return None;
+    }
+    let related: Vec<Vec<u8>> = match broken.law {
+        Law::Prefix | Law::Panic => vec![[&vec![b'a'; case.prefix], case.bytes].concat()],
+        Law::Concatenation => {
+            let cut = case.cuts().offsets().first().copied()?;
+            vec![case.bytes[..cut].to_vec(), case.bytes[cut..].to_vec()]
+        }
+        // A decoder that misses an error, or finds one where there is none: the input up to there.
+        Law::ValidUpTo => {
+            let decoder = judge.decoders().next()?;
+            let mut verdict = None;
+            panics(|| verdict = decoder.validate(case.bytes));
+            let offset = verdict?.malformed()?.valid_up_to?.min(case.bytes.len());
+            let unit = units(&decoder.info().contract, case.bytes).find(|unit| unit.range().contains(&offset));
+            let ends = [Some(offset), unit.map(|unit| unit.range().end)];
+            ends.into_iter().flatten().map(|end| case.bytes[..end].to_vec()).collect()
+        }
+        // What follows an error, starting with the error nearest to where the answers differ.
+        Law::Spans => {
+            let contract = judge.decoders().next()?.info().contract;
+            let mismatch = broken.offset.unwrap_or(case.bytes.len());
+            let is_error = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { .. });
+            let ends = units(&contract, case.bytes).filter(is_error).map(|unit| unit.range().end);
+            let mut ends: Vec<usize> = ends.take_while(|&end| end <= mismatch).collect();
+            ends.reverse();
+            ends.into_iter().take(ENDS).map(|end| case.bytes[end..].to_vec()).collect()
+        }
+        _ => return None,
+    };
+    related.into_iter().find_map(|bytes| {
+        let first = judge.judge_on(&Case::with_cuts(&bytes, Cuts::NONE), Questions::IN_PLACE).first().copied()?;
+        (first.law != broken.law && first.law.is_at_least_as_strong_as(broken.law) || broken.law == Law::Panic)
+            .then_some((bytes, first))
+    })
+}
+
+/// A part of the input that may be the cause.
+struct Core<'a> {
+    bytes: &'a [u8],
+    /// Its offset in the input.
+    start: usize,
+    /// The offset in it of the suspected unit.
+    focus: usize,
+    /// Whether the input ends with it.
+    at_end: bool,
+}
+
+/// The parts of the input that may be the cause. The suspected units are the one at the offset and the run of ill-formed
+/// units before it; the parts are, of each: all that its lead byte announces; the same with the byte after it; as many
+/// bytes as are announced; and the unit with its neighbours.
+fn suspects<'a>(contract: &Contract, case: &Case<'a>, offset: Option<usize>) -> Vec<Core<'a>> {
+    const IN_A_ROW: usize = 64;
+    let Some(offset) = offset else { return Vec::new() };
+    let all: Vec<Unit> = units(contract, case.bytes).collect();
+    let Some(index) = all.iter().position(|unit| unit.range().contains(&offset)) else { return Vec::new() };
+    let is_ill_formed = |unit: &&Unit| matches!(unit.reading, Reading::IllFormed { .. });
+    let in_a_row = all[..index].iter().rev().take(IN_A_ROW).take_while(is_ill_formed).count();
+    let row = &all[index - in_a_row..=index];
+    let reaches: [fn(&[u8], &Unit) -> usize; 3] =
+        [form_end, |bytes, unit| form_end(bytes, unit) + 1, |bytes, unit| unit.start + announced(bytes, unit)];
+    let alone = |reach: fn(&[u8], &Unit) -> usize| {
+        row.iter().map(move |unit| core(case.bytes, unit.start, reach(case.bytes, unit).min(case.bytes.len())))
+    };
+    let surrounded = (index - in_a_row..=index).map(|index| surrounded(case.bytes, &all, index));
+    reaches.into_iter().flat_map(alone).chain(surrounded).collect()
+}
+
+fn core(bytes: &[u8], start: usize, end: usize) -> Core<'_> {
+    Core { bytes: &bytes[start..end], start, focus: 0, at_end: end == bytes.len() }
+}
+
+/// How many bytes the lead byte of a unit announces; at least those of the unit.
+fn announced(bytes: &[u8], unit: &Unit) -> usize {
+    announced_len(bytes[unit.start]).max(unit.len)
+}
+
+/// The end of the form that the lead byte of a unit announces, as far as continuation bytes follow.
+fn form_end(bytes: &[u8], unit: &Unit) -> usize {
+    let others = bytes[unit.start + 1..].iter().take(announced(bytes, unit) - 1);
+    (unit.start + 1 + others.take_while(|&&byte| is_continuation(byte)).count()).max(unit.range().end)
+}
+
+/// A unit with its neighbours.
+fn surrounded<'a>(bytes: &'a [u8], all: &[Unit], index: usize) -> Core<'a> {
+    let end = form_end(bytes, &all[index]);
+    let after = all.iter().find(|unit| unit.start >= end).map_or(end, |unit| unit.range().end);
+    let before = all[index.saturating_sub(1)].start;
+    Core { focus: all[index].start - before, ..core(bytes, before, after) }
+}
+
+/// The offset of the cause for a decoder that does not state one: the last unit of the shortest prefix that breaks this
+/// law or a stronger one, after what is not needed before it has been removed; or the only unit that cannot be replaced by
+/// ASCII.
+fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<usize> {
+    const FEW: usize = 64;
+    if !law.is_about_one_answer() {
+        return None;
+    }
+    let mut breaks = |bytes: &[u8]| {
+        let case = Case::with_cuts(bytes, Cuts::NONE);
+        judge.judge(&case).first().is_some_and(|broken| broken.law.is_at_least_as_strong_as(law))
+    };
+    let all: Vec<Unit> = units(contract, case.bytes).collect();
+    let last = count(&all, |unit| !breaks(&case.bytes[..unit.range().end]));
+    let all = all.get(..=last)?;
+    let end = all.last()?.range().end;
+    let first = count(all, |unit| breaks(&case.bytes[unit.range().end.min(end)..end])).min(last);
+    let kept = &all[first..];
+    let start = kept.first()?.start;
+    let last = count(kept, |unit| !breaks(&case.bytes[start..unit.range().end]));
+    let kept = kept.get(..=last)?;
+    // If all others can be ASCII, it is the one that cannot.
+    let mut bytes = case.bytes[start..kept.last()?.range().end].to_vec();
+    let mut needed = kept.iter().filter(|unit| unit.len > 1).take(FEW).filter(|unit| {
+        let range = unit.start - start..unit.range().end - start;
+        let before = bytes[range.clone()].to_vec();
+        bytes[range.clone()].fill(b'a');
+        let heals = !breaks(&bytes);
+        if heals {
+            bytes[range].copy_from_slice(&before);
+        }
+        heals
+    });
+    let only = needed.next().filter(|_| needed.next().is_none());
+    only.or(kept.last()).map(|unit| unit.start)
+}
+
+/// For how many units, from the first on, this holds. Many units are bisected, not tried in turn.
+fn count(units: &[Unit], mut holds: impl FnMut(&Unit) -> bool) -> usize {
+    const MANY: usize = 2048;
+    match units.len() {
+        ..=MANY => units.iter().take_while(|unit| holds(unit)).count(),
+        _ => units.partition_point(holds),
+    }
+}
+
+/// What is at the cut that breaks the law: the unit that is incomplete there; else the unit where the answers differ, if it
+/// is next to the cut; else the unit on that side of the cut.
+fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<Subject> {
+    const FEW: usize = 1024;
+    let len = case.bytes.len();
+    let cuts: Vec<usize> = match case.cuts().step() {
+        Some(step) => (1..).map(|index| index * step).take_while(|&cut| cut < len).take(FEW).collect(),
+        None => case.cuts().offsets().to_vec(),
+    };
+    // One cut, or if that is not enough, a few in a row.
+    let (cut, broken) = [1, 2, 4].into_iter().find_map(|count| {
+        cuts.windows(count).find_map(|cuts| {
+            let alone = Case::with_cuts(case.bytes, Cuts::new(cuts.iter().copied(), len));
+            let broken =
+                judge.judge_on(&alone, Questions::STREAM).first().copied().filter(|broken| broken.law == law)?;
+            Some((cuts[0], broken))
+        })
+    })?;
+    let at = |offset: usize| units(contract, case.bytes).find(|unit| unit.range().contains(&offset));
+    let parts_at_cut = broken.offset.and_then(at).is_some_and(|unit| [unit.start, unit.range().end].contains(&cut));
+    let last = units(contract, &case.bytes[..cut]).last();
+    let is_waiting = last.is_some_and(|unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. }));
+    let side = if broken.offset.is_some_and(|offset| offset >= cut) { cut } else { cut.saturating_sub(1) };
+    Some(match law {
+        Law::Detection => broken.subject,
+        _ if is_waiting => Subject::at(contract, case.bytes, Some(cut.saturating_sub(1))),
+        _ if parts_at_cut => broken.subject,
+        _ => Subject::at(contract, case.bytes, Some(side)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_is_the_least_that_fits() {
+        let every = |period: usize| (0..OFFSETS).map(|offset| offset % period == period - 1).collect::<Vec<_>>();
+        assert_eq!(period(&every(1)), Some(1));
+        assert_eq!(period(&every(16)), Some(16));
+        assert_eq!(period(&every(32)), Some(32));
+        assert_eq!(period(&every(64)), Some(64));
+        assert_eq!(period(&every(48)), None);
+        assert_eq!(period(&(0..OFFSETS).map(|offset| offset > 0).collect::<Vec<_>>()), None);
+        assert_eq!(period(&(0..OFFSETS).map(|offset| offset < 20).collect::<Vec<_>>()), None);
+    }
+}
