@@ -1,4 +1,4 @@
-//! Each law bites: a decoder with one fault is caught by the law that names it, under one signature.
+//! Every law is effective: a decoder with one fault is caught by the law about it, under one signature.
 #![cfg(feature = "fuzz")]
 
 mod faulty;
@@ -27,7 +27,7 @@ fn changed(bytes: &[u8], change: fn(usize, ErrorLen) -> Malformed) -> Option<Val
     })
 }
 
-/// Two replacement characters in a row made one.
+/// The output, with two adjacent replacement characters merged into one.
 fn merged(bytes: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes);
     if bytes.windows(3).any(|window| window == b"\xEF\xBF\xBD") {
@@ -36,7 +36,7 @@ fn merged(bytes: &[u8]) -> Vec<u8> {
     text.replace("\u{FFFD}\u{FFFD}", "\u{FFFD}").into_bytes()
 }
 
-/// The same bytes, after a look at the one behind them where they end in a lead.
+/// The same bytes, after reading the byte after them if they end in a lead byte.
 #[allow(unsafe_code, reason = "reading outside the slice is the fault")]
 fn reading_beyond(bytes: &[u8]) -> &[u8] {
     if bytes.last().is_some_and(|&last| last >= 0xC0) {
@@ -61,13 +61,13 @@ impl Stream for Lazy {
     }
 }
 
-/// A stream that promises to write at once.
+/// A decoder whose stream promises to write immediately what is decided.
 fn prompt() -> Info {
     let contract = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
     Faulty::default().info.contract(contract)
 }
 
-/// A decoder, an input that shows its fault, and the signature wanted.
+/// A decoder, an input that shows its fault, and the expected signature.
 fn faults() -> Vec<(Faulty, &'static [u8], &'static str)> {
     vec![
         (
@@ -220,7 +220,7 @@ fn each_fault_has_the_signature_that_names_it() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// A decoder without a replacement, CESU-8 to text or nothing.
+/// A decoder without a replacement: it decodes CESU-8 to text, or refuses.
 #[test]
 fn text_without_a_replacement_is_judged() {
     const STRICT: Contract = Contract { grammar: &grammar::CESU8, ..Contract::VALIDATOR };
@@ -260,7 +260,7 @@ fn a_sound_decoder_keeps_every_law() {
     assert!(judge.statistics().total_comparisons() > 30_000);
 }
 
-/// Only the address of the bytes matters here, so no input shows it: any must, sooner or later.
+/// A fault that depends only on the address of the bytes: any input must show it sooner or later.
 #[test]
 fn a_verdict_that_hangs_on_the_address_is_found() {
     let validate =
@@ -275,7 +275,7 @@ fn a_verdict_that_hangs_on_the_address_is_found() {
     assert!(laws.len() > 10 && laws.iter().all(|law| *law == Law::Placement), "{laws:?}");
 }
 
-/// Remembers, beyond `finish`, that a stream held FE, and takes it out on the next one that does not.
+/// Remembers after `finish` that a stream held FE, and then fails on the next one that does not.
 #[derive(Default)]
 struct Grudge {
     inner: Streaming,
@@ -299,7 +299,7 @@ impl Stream for Grudge {
     }
 }
 
-/// What hangs on the input before shows on no input alone, and is reported all the same.
+/// A fault that depends on the previous input does not show on any input alone, and is reported nonetheless.
 #[test]
 fn a_stream_that_carries_its_state_on_is_reported() {
     let faulty = Faulty { stream: || Some(Box::new(Grudge::default())), ..Faulty::default() };

@@ -1,4 +1,4 @@
-//! A decoder that does exactly what `spec` says, under every contract there is, breaks no law: the laws themselves are sound.
+//! The laws are sound: a decoder that does exactly what `spec` says breaks none, under any contract.
 
 use std::collections::BTreeMap;
 use utfuzz::case::Case;
@@ -29,7 +29,7 @@ impl Decoder for Perfect {
     }
 }
 
-/// Writes at once what more bytes cannot change, where the rule of units lets it know; else at the end.
+/// Writes immediately what more bytes cannot change, if the unit rule lets it know; else at the end.
 struct PerfectStream {
     contract: Contract,
     read: Vec<u8>,
@@ -93,7 +93,7 @@ fn contracts() -> Vec<Contract> {
     grammars.flat_map(|g| units.into_iter().flat_map(move |u| outputs.map(|o| contract(g, u, o)))).collect()
 }
 
-/// The seeds, and every class string of two and three bytes at the start, of two across the end of a block.
+/// The seeds, every class string of two and three bytes at the start, and every one of two across the end of a block.
 fn inputs() -> Vec<Vec<u8>> {
     let mut inputs: Vec<Vec<u8>> =
         seeds::differential().into_values().chain(seeds::relatives().into_values()).collect();
@@ -108,7 +108,7 @@ fn inputs() -> Vec<Vec<u8>> {
     inputs
 }
 
-/// What is broken on any of the inputs, each with the first.
+/// The laws broken on any of the inputs, each with the first input that breaks it.
 fn broken(decoders: &[Box<dyn Decoder>]) -> BTreeMap<String, String> {
     let mut judge = Judge::new(decoders.iter().map(|decoder| &**decoder));
     let mut broken = BTreeMap::new();

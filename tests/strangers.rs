@@ -1,5 +1,5 @@
-//! Faults that no planted decoder has are found as well: counters that wrap, memory, streams that feel each other, buffers
-//! that are looked at. Each was once missed.
+//! Faults unlike those of the planted decoders are found as well: counters that wrap, memory, streams that affect each
+//! other, and buffers whose previous contents are read. Each was once missed.
 #![cfg(feature = "fuzz")]
 
 mod faulty;
@@ -13,7 +13,7 @@ use utfuzz::judge::{Judge, Law, silence_panics};
 use utfuzz::utf8::{ErrorLen, Malformed, REPLACEMENT, Validity};
 use utfuzz::{Decoder, Stream};
 
-/// The laws a decoder breaks first on each of so many structured inputs that show anything.
+/// For each of this many structured inputs that breaks a law, the first law the decoder breaks.
 fn broken(decoder: &Faulty, inputs: u64) -> Vec<Law> {
     let mut judge = Judge::new([decoder as &dyn Decoder]);
     let laws = (0..inputs).filter_map(|seed| Some(judge.judge(&Case::new(&Structured::seeded(seed).0)).first()?.law));
@@ -45,7 +45,7 @@ impl Stream for Counting {
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         self.chunks += 1;
         self.last = chunk.to_vec();
-        // What is pending is lost from the 65th chunk on.
+        // Pending bytes are lost from the 65th chunk on.
         if self.chunks > 64 {
             let _ = self.inner.finish(&mut Vec::new());
         }

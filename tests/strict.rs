@@ -1,23 +1,23 @@
-//! What RFC 2279 §6 and RFC 3629 §3 and §10 warn of is refused by every decoder that promises RFC 3629, and by every
-//! kernel, wherever it stands.
+//! The sequences that RFC 2279 §6 and RFC 3629 §3 and §10 warn of are refused, at every offset, by every decoder that
+//! promises RFC 3629 and by every kernel.
 
 use utfuzz::codec::Kernel;
 use utfuzz::spec::Contract;
 use utfuzz::spec::grammar::RFC3629;
 use utfuzz::{Decoder, peers, spec};
 
-/// The bytes, and what a careless reader makes of them.
+/// The bytes, and what a careless decoder reads in them.
 const WARNINGS: [(&[u8], &[u8]); 3] =
     [(b"\x2F\xC0\xAE\x2E\x2F", b"/../"), (b"\xC0\x80", b"\0"), (b"\xED\xA1\x8C\xED\xBE\xB4", b"\xF0\xA3\x8E\xB4")];
 
-/// It promises RFC 3629 and reads overlong forms; `corpus/known.toml` has it.
+/// The decoder that promises RFC 3629 and accepts overlong forms, a known difference in `corpus/known.toml`.
 const KNOWN: &str = "utf8-decode";
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// The ways in which this decoder lets such bytes through.
+/// The ways in which this decoder accepts such bytes.
 fn accepted(decoder: &dyn Decoder, bytes: &[u8], careless: &[u8], answers: &mut usize) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut judge = |question: &str, accepts: Option<bool>| {
@@ -49,8 +49,8 @@ fn every_strict_decoder_refuses_what_the_standards_warn_of() {
     for decoder in &decoders {
         for (bytes, careless) in WARNINGS {
             assert!(!spec::validity(&Contract::VALIDATOR, bytes).is_valid());
-            for (before, behind) in (0..=65).flat_map(|before| [(before, 0), (before, 70)]) {
-                let bytes = [&vec![b'a'; before][..], bytes, &vec![b'a'; behind]].concat();
+            for (before, after) in (0..=65).flat_map(|before| [(before, 0), (before, 70)]) {
+                let bytes = [&vec![b'a'; before][..], bytes, &vec![b'a'; after]].concat();
                 let accepted = accepted(*decoder, &bytes, careless, &mut answers);
                 match &*decoder.info().name {
                     KNOWN => known += accepted.len(),

@@ -66,7 +66,6 @@ struct Slot<'d> {
     able: Abilities,
     /// Whether its stream promises to write immediately what is decided.
     prompt: bool,
-    on: bool,
 }
 
 impl<'d> Judge<'d> {
@@ -83,7 +82,7 @@ impl<'d> Judge<'d> {
                 // What is expected of the whole input does not depend on when it is written.
                 let expectation = expectations.place(Contract { detection: Detection::Late, ..contract });
                 let (streams, able) = abilities(decoder);
-                Slot { decoder, streams, expectation, able, prompt, on: true }
+                Slot { decoder, streams, expectation, able, prompt }
             })
             .collect();
         let features = Features::new();
@@ -99,11 +98,8 @@ impl<'d> Judge<'d> {
 
     /// Leaves a decoder out from now on; the others keep their places.
     pub fn switch_off(&mut self, decoder: usize) {
-        if let Some(slot) = self.slots.get_mut(decoder) {
-            slot.on = false;
-            self.on.retain(|&on| on != decoder);
-            self.statistics.forget(decoder);
-        }
+        self.on.retain(|&on| on != decoder);
+        self.statistics.forget(decoder);
     }
 
     /// What this judge has seen so far.

@@ -5,7 +5,7 @@ use utfuzz::codec::Streaming;
 use utfuzz::utf8::Validity;
 use utfuzz::{Decoder, Info, Stream, codec};
 
-/// Our decoder, with any answer replaced.
+/// Our own decoder, with any of its answers replaced.
 pub(crate) struct Faulty {
     pub(crate) info: Info,
     pub(crate) validate: fn(&[u8]) -> Option<Validity>,
