@@ -1,21 +1,33 @@
-//! Decoding in chunks. At most three bytes wait for the next chunk.
+//! Decoding in chunks: [`Streaming`] is pushed bytes, [`Utf8Reader`] pulls them.
 
 use crate::codec::kernel::Kernel;
-use crate::codec::sequence::Sequence;
-use crate::codec::validate::{Utf8Error, errors};
+use crate::codec::scalar::{Sequence, Utf8Error, errors};
 use crate::utf8::{Kind, REPLACEMENT};
+use std::io::{self, Read};
 
-/// Chunks of fewer bytes are not worth a kernel.
+/// Chunks with fewer bytes are decoded error by error, without the kernel.
 const SHORT: usize = 16;
 
-/// A decoder that is fed chunks, cut anywhere, and writes what the whole would have given.
+/// A decoder of chunks, cut anywhere, whose output is that of the whole. At most three bytes wait for the next chunk.
+///
+/// ```
+/// use utfuzz::codec::Streaming;
+///
+/// let (mut stream, mut out) = (Streaming::new(), Vec::new());
+/// stream.push(b"a\xF0\x9F", &mut out);
+/// assert_eq!(out, b"a");
+/// stream.push(b"\x98\x80\xC3", &mut out);
+/// let error = stream.finish(&mut out).unwrap_err();
+/// assert_eq!(out, "a😀\u{FFFD}".as_bytes());
+/// assert_eq!((error.valid_up_to(), error.error_len()), (5, None));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Streaming {
     kernel: Kernel,
     /// An incomplete sequence at the end of the chunks so far.
     pending: [u8; 3],
     pending_len: usize,
-    /// Bytes pushed so far, the pending ones included.
+    /// Bytes pushed so far, including the pending ones.
     pushed: usize,
     first_error: Option<Utf8Error>,
 }
@@ -26,28 +38,28 @@ impl Streaming {
         Self::with(Kernel::best())
     }
 
-    /// The same, run by this kernel.
+    /// A decoder at the start of a stream, on this kernel.
     pub fn with(kernel: Kernel) -> Self {
         Self { kernel, pending: [0; 3], pending_len: 0, pushed: 0, first_error: None }
     }
 
-    /// Decodes a chunk and appends to `out` all that is certain.
+    /// Decodes a chunk and appends everything that is decided to `out`.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         let body = self.complete_pending(chunk, out);
         let start = self.pushed + chunk.len() - body.len();
         self.pushed += chunk.len();
-        let certain = match body.len() {
+        let decided = match body.len() {
             ..SHORT => self.push_by_errors(body, start, out),
             _ => self.push_at_once(body, start, out),
         };
-        let incomplete = &body[certain..];
+        let incomplete = &body[decided..];
         if !incomplete.is_empty() {
             self.pending_len = incomplete.len();
             self.pending[..incomplete.len()].copy_from_slice(incomplete);
         }
     }
 
-    /// Decodes all but what is incomplete at the end; returns how many bytes that are.
+    /// Decodes all but an incomplete sequence at the end; returns how many bytes are decoded.
     fn push_at_once(&mut self, body: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
         if self.first_error.is_none()
             && let Err(error) = self.kernel.validate(body)
@@ -55,33 +67,33 @@ impl Streaming {
         {
             self.note(Utf8Error { valid_up_to: start + error.valid_up_to, ..error });
         }
-        let certain = body.len() - incomplete_suffix(body);
+        let decided = body.len() - incomplete_suffix(body);
         match self.first_error {
-            None => out.extend_from_slice(&body[..certain]),
-            Some(_) => self.kernel.lossy_into(&body[..certain], out),
+            None => out.extend_from_slice(&body[..decided]),
+            Some(_) => self.kernel.lossy_into(&body[..decided], out),
         }
-        certain
+        decided
     }
 
-    /// The same, in one pass over a few bytes.
+    /// [`Self::push_at_once`] for a few bytes, in one pass.
     fn push_by_errors(&mut self, body: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
-        let (mut copied, mut certain) = (0, body.len());
+        let (mut copied, mut decided) = (0, body.len());
         for error in errors(body) {
             let range = error.range();
             out.extend_from_slice(&body[copied..range.start]);
             copied = range.end;
             if error.kind == Kind::Incomplete {
-                certain = range.start;
+                decided = range.start;
                 break;
             }
             out.extend_from_slice(REPLACEMENT);
             self.note(Utf8Error { valid_up_to: start + error.valid_up_to, ..error });
         }
         out.extend_from_slice(&body[copied..]);
-        certain
+        decided
     }
 
-    /// Ends the stream and starts anew: an incomplete sequence is replaced.
+    /// Ends the stream: replaces an incomplete sequence, and returns to the start of a stream.
     ///
     /// # Errors
     /// The first error of the whole stream, its offset counted from the start of the stream.
@@ -95,7 +107,7 @@ impl Streaming {
         core::mem::replace(self, fresh).first_error.map_or(Ok(()), Err)
     }
 
-    /// Goes on with the pending sequence until it is decided; returns what is left of the chunk.
+    /// Completes the pending sequence, or finds its error; returns the rest of the chunk.
     fn complete_pending<'a>(&mut self, chunk: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
         let held = self.pending_len;
         if held == 0 {
@@ -138,7 +150,70 @@ impl Default for Streaming {
     }
 }
 
-/// How many bytes at the end begin a sequence that more could complete.
+/// A reader of well-formed UTF-8 from a reader of any bytes: every maximal subpart is replaced by U+FFFD, wherever the
+/// inner reader cuts.
+///
+/// ```
+/// use std::io::Read;
+///
+/// let mut reader = utfuzz::codec::Utf8Reader::new(&b"a\xFFb"[..]);
+/// let mut text = String::new();
+/// reader.read_to_string(&mut text)?;
+/// assert_eq!(text, "a\u{FFFD}b");
+/// assert_eq!(reader.verdict().unwrap().unwrap_err().valid_up_to(), 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Utf8Reader<R> {
+    inner: R,
+    stream: Streaming,
+    chunk: Box<[u8]>,
+    text: Vec<u8>,
+    /// How many bytes of `text` have been read.
+    taken: usize,
+    verdict: Option<Result<(), Utf8Error>>,
+}
+
+impl<R: Read> Utf8Reader<R> {
+    /// Bytes read from the inner reader at a time.
+    const CHUNK: usize = 64 << 10;
+
+    /// Reads from `inner`.
+    pub fn new(inner: R) -> Self {
+        let chunk = vec![0; Self::CHUNK].into_boxed_slice();
+        Self { inner, stream: Streaming::new(), chunk, text: Vec::new(), taken: 0, verdict: None }
+    }
+
+    /// Whether everything read was well-formed, or the first error, its offset counted from the start; `None` before the end
+    /// is reached.
+    pub fn verdict(&self) -> Option<Result<(), Utf8Error>> {
+        self.verdict
+    }
+}
+
+impl<R: Read> Read for Utf8Reader<R> {
+    /// Reads text. A character may be cut where `buffer` is short.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.taken == self.text.len() && self.verdict.is_none() && !buffer.is_empty() {
+            let count = match self.inner.read(&mut self.chunk) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            self.text.clear();
+            self.taken = 0;
+            match count {
+                0 => self.verdict = Some(self.stream.finish(&mut self.text)),
+                _ => self.stream.push(&self.chunk[..count], &mut self.text),
+            }
+        }
+        let count = buffer.len().min(self.text.len() - self.taken);
+        buffer[..count].copy_from_slice(&self.text[self.taken..self.taken + count]);
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+/// How many bytes at the end are an incomplete sequence.
 fn incomplete_suffix(bytes: &[u8]) -> usize {
     let is_incomplete = |len: &usize| {
         let sequence = bytes.len().checked_sub(*len).and_then(|start| Sequence::read(&bytes[start..]));

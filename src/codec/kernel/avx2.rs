@@ -1,9 +1,30 @@
-//! AVX2: 32 bytes.
+//! AVX2: registers of 32 bytes, in two halves that shuffles do not cross.
+//!
+//! `check` is the lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021). Three
+//! tables of sixteen entries, by the nibbles of the byte before and the high nibble of the byte, hold one bit for each rule;
+//! a bit that is set in all three is a broken rule. "Two continuation bytes in a row" is the one rule that may be broken,
+//! exactly where a lead two or three places earlier needs it, so that bit is compared instead.
+//!
+//! ```text
+//! bytes                      E2 82 AC A9
+//! rules broken with before    . .. TC TC      TC: two continuation bytes
+//! needed (E0 two before)      . .. TC  .
+//! errors                      . ..  . TC      A9 continues nothing
+//! ```
+//!
+//! A register costs what one of SSE4.1 costs, for twice the bytes. Where bytes are moved across the halves it takes another
+//! instruction, in [`Vector::shift_in`]. Inputs below 32 bytes are checked by registers of SSE4.1.
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
+)]
 
-use crate::codec::kernel::prefix::short_prefix;
+use crate::codec::kernel::path::Path;
 use crate::codec::kernel::sse41::Sse41;
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
+use crate::codec::kernel::validate::{Partial, path, short_prefix};
 use crate::codec::kernel::vector::Vector;
+use crate::codec::kernel::window::WindowWriter;
 use core::arch::x86_64::*;
 
 /// 32 bytes.
@@ -13,153 +34,137 @@ pub(super) struct Avx2(pub(super) __m256i);
 /// Sixteen entries, once for each half.
 #[inline(always)]
 unsafe fn table(bytes: &[u8; 16]) -> __m256i {
-    // SAFETY: 16 bytes can be read there; the caller has the instructions.
-    unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
+    // SAFETY: reads the 16 bytes of the array.
+    let half = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
+    _mm256_broadcastsi128_si256(half)
 }
 
 #[inline(always)]
 unsafe fn high_nibbles(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the instructions.
-    unsafe { _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(0x0F)) }
+    _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(0x0F))
 }
 
-/// What the tables say of bytes and those before them.
+/// The rules of [`NIBBLES`] that pairs of bytes break, one bit each: one of `before` and one of `bytes`.
 #[inline(always)]
-unsafe fn agreed(before: __m256i, bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the instructions.
-    unsafe {
-        let [high, low, next] = &NIBBLES;
-        let high = _mm256_shuffle_epi8(table(high), high_nibbles(before));
-        let low = _mm256_shuffle_epi8(table(low), _mm256_and_si256(before, _mm256_set1_epi8(0x0F)));
-        let next = _mm256_shuffle_epi8(table(next), high_nibbles(bytes));
-        _mm256_and_si256(_mm256_and_si256(high, low), next)
-    }
+unsafe fn table_errors(before: __m256i, bytes: __m256i) -> __m256i {
+    let [high, low, next] = &NIBBLES;
+    let high = _mm256_shuffle_epi8(table(high), high_nibbles(before));
+    let low = _mm256_shuffle_epi8(table(low), _mm256_and_si256(before, _mm256_set1_epi8(0x0F)));
+    let next = _mm256_shuffle_epi8(table(next), high_nibbles(bytes));
+    _mm256_and_si256(_mm256_and_si256(high, low), next)
 }
 
 impl Vector for Avx2 {
     const LEN: usize = 32;
-    type Found = Self;
+    const NAME: &'static str = "avx2";
+    type Errors = Self;
 
     #[inline(always)]
-    unsafe fn nothing() -> Self {
-        // SAFETY: the caller has the instructions.
-        unsafe { Self(_mm256_setzero_si256()) }
+    unsafe fn no_errors() -> Self {
+        Self(_mm256_setzero_si256())
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for the bytes that are read, and has the instructions.
+        // SAFETY: reads `LEN` bytes at `from`, as the contract says; no alignment is needed.
         unsafe { Self(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller vouches for the bytes that are written, and has the instructions.
+        // SAFETY: writes `LEN` bytes at `to`, as the contract says; no alignment is needed.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
-        // SAFETY: the caller has the instructions.
-        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
+        Self(_mm256_or_si256(self.0, other.0))
     }
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: the caller has the instructions.
-        unsafe { Self(_mm256_setzero_si256()) }
+        Self(_mm256_setzero_si256())
     }
 
     #[inline(always)]
     unsafe fn max(self, other: Self) -> Self {
-        // SAFETY: the caller has the instructions.
-        unsafe { Self(_mm256_max_epu8(self.0, other.0)) }
+        Self(_mm256_max_epu8(self.0, other.0))
     }
 
     #[inline(always)]
     unsafe fn is_below(self, limit: u8) -> bool {
-        // SAFETY: the caller has the instructions.
-        unsafe { !Self::is_wrong(Self(_mm256_subs_epu8(self.0, _mm256_set1_epi8((limit - 1) as i8)))) }
+        !Self::has_error(Self(_mm256_subs_epu8(self.0, _mm256_set1_epi8((limit - 1) as i8))))
     }
 
     #[inline(always)]
     unsafe fn is_ascii(self) -> bool {
-        // SAFETY: the caller has the instructions.
-        unsafe { _mm256_movemask_epi8(self.0) == 0 }
+        _mm256_movemask_epi8(self.0) == 0
     }
 
     #[inline(always)]
-    unsafe fn later(self) -> [Self; 3] {
-        // SAFETY: the caller has the instructions.
-        unsafe {
-            // The low half stands high, zeros low.
-            let low = _mm256_permute2x128_si256::<0x08>(self.0, self.0);
-            [
-                Self(_mm256_alignr_epi8::<15>(self.0, low)),
-                Self(_mm256_alignr_epi8::<14>(self.0, low)),
-                Self(_mm256_alignr_epi8::<13>(self.0, low)),
-            ]
-        }
+    unsafe fn shift_in(self) -> [Self; 3] {
+        // Zeros in the low half, the low half of the bytes in the high one.
+        let low = _mm256_permute2x128_si256::<0x08>(self.0, self.0);
+        [
+            Self(_mm256_alignr_epi8::<15>(self.0, low)),
+            Self(_mm256_alignr_epi8::<14>(self.0, low)),
+            Self(_mm256_alignr_epi8::<13>(self.0, low)),
+        ]
     }
 
     #[inline(always)]
-    unsafe fn check(self, [one, two, three]: [Self; 3], found: Self) -> Self {
-        // SAFETY: the caller has the instructions.
-        unsafe {
-            let wrong = agreed(one.0, self.0);
-            let asked = _mm256_or_si256(
-                _mm256_subs_epu8(two.0, _mm256_set1_epi8(BELOW_LEADS[1])),
-                _mm256_subs_epu8(three.0, _mm256_set1_epi8(BELOW_LEADS[2])),
-            );
-            let asked = _mm256_and_si256(asked, _mm256_set1_epi8(TWO_CONTINUATIONS as i8));
-            Self(_mm256_or_si256(found.0, _mm256_xor_si256(wrong, asked)))
-        }
+    unsafe fn check(self, [one, two, three]: [Self; 3], errors: Self) -> Self {
+        let wrong = table_errors(one.0, self.0);
+        let needed = _mm256_or_si256(
+            _mm256_subs_epu8(two.0, _mm256_set1_epi8(BELOW_LEADS[1])),
+            _mm256_subs_epu8(three.0, _mm256_set1_epi8(BELOW_LEADS[2])),
+        );
+        let needed = _mm256_and_si256(needed, _mm256_set1_epi8(TWO_CONTINUATIONS as i8));
+        Self(_mm256_or_si256(errors.0, _mm256_xor_si256(wrong, needed)))
     }
 
     #[inline(always)]
-    unsafe fn is_wrong(found: Self) -> bool {
-        // SAFETY: the caller has the instructions.
-        unsafe { _mm256_testz_si256(found.0, found.0) == 0 }
+    unsafe fn has_error(errors: Self) -> bool {
+        _mm256_testz_si256(errors.0, errors.0) == 0
     }
 
     #[inline(always)]
-    unsafe fn wrong(found: Self) -> u64 {
-        // SAFETY: the caller has the instructions.
-        unsafe { u64::from(u32::MAX) ^ Self(_mm256_cmpeq_epi8(found.0, _mm256_setzero_si256())).signs() }
+    unsafe fn error_mask(errors: Self) -> u64 {
+        u64::from(u32::MAX) ^ Self(_mm256_cmpeq_epi8(errors.0, _mm256_setzero_si256())).movemask()
     }
 
     #[inline(always)]
-    unsafe fn is_complete(self, found: Self) -> bool {
-        // SAFETY: the caller has the instructions.
-        unsafe {
-            !Self::is_wrong(Self(_mm256_or_si256(
-                found.0,
-                _mm256_subs_epu8(self.0, Self::load(FINISHED[32..].as_ptr()).0),
-            )))
-        }
+    unsafe fn is_complete(self, errors: Self) -> bool {
+        // SAFETY: reads the last 32 bytes of the table, which has 64.
+        let finished = unsafe { Self::load(FINISHED[32..].as_ptr()).0 };
+        !Self::has_error(Self(_mm256_or_si256(errors.0, _mm256_subs_epu8(self.0, finished))))
     }
 
     #[inline(always)]
-    unsafe fn short_prefix(bytes: &[u8]) -> usize {
-        // SAFETY: the caller has the instructions.
-        unsafe { short_prefix::<Sse41>(bytes) }
+    unsafe fn shl1(self) -> Self {
+        Self(_mm256_add_epi8(self.0, self.0))
     }
 
     #[inline(always)]
-    unsafe fn doubled(self) -> Self {
-        // SAFETY: the caller has the instructions.
-        unsafe { Self(_mm256_add_epi8(self.0, self.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn signs(self) -> u64 {
-        // SAFETY: the caller has the instructions.
-        unsafe { u64::from(_mm256_movemask_epi8(self.0) as u32) }
+    unsafe fn movemask(self) -> u64 {
+        u64::from(_mm256_movemask_epi8(self.0) as u32)
     }
 
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
-        // SAFETY: the caller has the instructions.
-        unsafe { Self::wrong(Self(_mm256_and_si256(agreed(self.0, next.0), _mm256_set1_epi8(REFUSED as i8)))) }
+        Self::error_mask(Self(_mm256_and_si256(table_errors(self.0, next.0), _mm256_set1_epi8(REFUSED as i8))))
+    }
+}
+
+impl WindowWriter for Avx2 {}
+
+impl Partial for Avx2 {
+    fn partial_path(len: usize) -> Path {
+        path::<Sse41>(len)
+    }
+
+    #[inline(always)]
+    unsafe fn partial_prefix(bytes: &[u8]) -> usize {
+        short_prefix::<Sse41>(bytes)
     }
 }

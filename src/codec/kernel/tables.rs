@@ -105,7 +105,7 @@ pub(super) const REFUSED: u8 = 4 | 8 | 16 | 32 | 64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::sequence::Sequence;
+    use crate::codec::scalar::Sequence;
     use crate::utf8::{Kind, is_continuation};
 
     #[test]

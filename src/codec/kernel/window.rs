@@ -1,9 +1,58 @@
-//! Sixty-four bytes at a time where errors may be: what each byte is, and what becomes of it, as bits of a word.
+//! Windows of 64 bytes where errors may be: what each byte is, what becomes of it, and how it is written.
 //!
-//! What becomes of a byte is settled by the three before it and the three behind it, so windows stand side by side at
-//! fixed places, and nothing waits for the one before but the last bits of it.
+//! # Idea
+//!
+//! One bit of a word stands for one byte of the window. What becomes of a byte is decided by the three bytes before it and
+//! the three after it, so windows lie at fixed offsets, and the only thing one window passes to the next is its last three
+//! bits ([`Carry`]). There is no restart at an error, and no branch that depends on where errors are.
+//!
+//! ```text
+//! by_1 = leads followed by a continuation byte they do not refuse
+//! by_2 = of those, leads from E0 on followed by a second one
+//! by_3 = of those, leads from F0 on followed by a third one
+//! good = ASCII | complete sequences, their leads shifted over their length
+//! rest = the bytes in by_1 << 1, by_2 << 2, by_3 << 3 that are not good: later bytes of maximal subparts
+//! replaced = all others: first bytes of maximal subparts, one U+FFFD each
+//! ```
+//!
+//! # Example
+//!
+//! `61 E2 82 41 C3 A9 FF 80`, byte 0 on the left:
+//!
+//! ```text
+//! bytes         61 E2 82 41 C3 A9 FF 80
+//! non_ascii      .  1  1  .  1  1  1  1
+//! lead           .  1  .  .  1  .  1  .
+//! lead_of_3      .  1  .  .  .  .  1  .
+//! refused        .  .  .  .  .  .  1  .      FF refuses every continuation byte
+//! by_1           .  1  .  .  1  .  .  .
+//! by_2           .  .  .  .  .  .  .  .      41 does not continue E2 82
+//! good           1  .  .  1  1  1  .  .
+//! replaced       .  1  .  .  .  .  1  1      61 U+FFFD 41 C3 A9 U+FFFD U+FFFD
+//! ```
+//!
+//! # Cost
+//!
+//! Four to six register operations for each register to make the masks, then about thirty on words whatever the text;
+//! windows without errors, and windows where every error stands alone, leave after about ten. It loses to validation and a
+//! copy on text without errors, so decoding with replacement validates first and turns to windows only at an error.
 
-/// What 64 bytes are, by bits: bit `i` is byte `i`.
+use crate::codec::kernel::vector::{Vector, opaque};
+use crate::utf8::REPLACEMENT;
+
+/// Bytes in a window.
+pub(super) const WINDOW: usize = 64;
+
+/// Bytes that must be readable from the start of a window on.
+pub(super) const READ: usize = 2 * WINDOW;
+
+/// Bytes of UTF-8 that a window may write: three for each of its own, and a register too many.
+pub(super) const WRITTEN: usize = 4 * WINDOW;
+
+/// Bytes in a cache line. Stores across two lines are slower.
+pub(super) const LINE: usize = 64;
+
+/// What the bytes of a window are: bit `i` is byte `i`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Masks {
     /// 80 and above.
@@ -14,8 +63,7 @@ pub(super) struct Masks {
     pub(super) lead_of_3: u64,
     /// F0 and above.
     pub(super) lead_of_4: u64,
-    /// Leads that refuse the byte behind them, where that is a continuation byte; other bits mean nothing where there is
-    /// no lead.
+    /// Leads that refuse the byte after them, where that is a continuation byte. Bits of other bytes are undefined.
     pub(super) refused: u64,
 }
 
@@ -24,49 +72,50 @@ pub(super) struct Masks {
 pub(super) struct Window {
     /// Bytes of well-formed sequences.
     pub(super) good: u64,
-    /// First bytes of maximal subparts of ill-formed ones; what is in neither mask are their other bytes.
+    /// First bytes of maximal subparts. Bytes in neither mask are their later bytes.
     pub(super) replaced: u64,
 }
 
-/// What the end of a window settles of the next.
+/// What the end of a window decides about the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Carry {
-    /// Bytes that go on with a well-formed sequence.
+    /// Bytes that continue a well-formed sequence.
     pub(super) good: u64,
-    /// Bytes that go on with any unit.
+    /// Bytes that continue any segment.
     pub(super) others: u64,
 }
 
 impl Masks {
-    /// Whether no lead has a continuation byte behind it, here or from before: then every byte that is not ASCII is an
-    /// error of its own, and nothing goes on behind this window.
+    /// Whether no lead is followed by a continuation byte, here or across the start: then every byte that is not ASCII is an
+    /// error of its own, and no segment continues after this window.
     #[inline(always)]
-    pub(super) fn are_alone(self, carry: Carry) -> bool {
+    pub(super) fn all_isolated(self, carry: Carry) -> bool {
         let continuation = self.non_ascii & !self.lead;
         self.lead << 1 & continuation | self.lead >> 63 | carry.others == 0
     }
 
-    /// Decides what becomes of the bytes between a window that left this carry and `next`.
+    /// Decides what becomes of the bytes of this window, after one that left `carry` and before one that is `next`.
     #[inline(always)]
     pub(super) fn decide(self, next: Self, carry: &mut Carry) -> Window {
         let Self { non_ascii, lead, lead_of_3, lead_of_4, refused } = self;
         let continuation = non_ascii & !lead;
-        let behind = next.non_ascii & !next.lead;
-        // Where continuation bytes are asked for, and where behind this window.
-        let asked = lead << 1 | lead_of_3 << 2 | lead_of_4 << 3 | carry.good;
-        let asked_behind = lead >> 63 | lead_of_3 >> 62 | lead_of_4 >> 61;
-        if asked ^ continuation | lead & refused | carry.good ^ carry.others | asked_behind & !behind == 0 {
-            *carry = Carry { good: asked_behind, others: asked_behind };
+        let continuation_after = next.non_ascii & !next.lead;
+        // Where continuation bytes are needed, here and after this window.
+        let needed = lead << 1 | lead_of_3 << 2 | lead_of_4 << 3 | carry.good;
+        let needed_after = lead >> 63 | lead_of_3 >> 62 | lead_of_4 >> 61;
+        if needed ^ continuation | lead & refused | carry.good ^ carry.others | needed_after & !continuation_after == 0
+        {
+            *carry = Carry { good: needed_after, others: needed_after };
             return Window { good: !0, replaced: 0 };
         }
-        if self.are_alone(*carry) {
+        if self.all_isolated(*carry) {
             return Window { good: !non_ascii, replaced: non_ascii };
         }
-        // Leads followed by one, two and three bytes of theirs.
-        let by_1 = lead & !refused & (opaque(continuation >> 1) | behind << 63);
-        let by_2 = by_1 & lead_of_3 & (opaque(continuation >> 2) | behind << 62);
-        let by_3 = by_2 & lead_of_4 & (opaque(continuation >> 3) | behind << 61);
-        // First bytes, and those with another and with two others of their sequence behind them.
+        // Leads followed by one, two and three of their continuation bytes.
+        let by_1 = lead & !refused & (opaque(continuation >> 1) | continuation_after << 63);
+        let by_2 = by_1 & lead_of_3 & (opaque(continuation >> 2) | continuation_after << 62);
+        let by_3 = by_2 & lead_of_4 & (opaque(continuation >> 3) | continuation_after << 61);
+        // Leads of complete sequences of three or more bytes, and of two or more.
         let of_3 = by_2 & !lead_of_4 | by_3;
         let of_2 = by_1 & !lead_of_3 | of_3;
         let good = !non_ascii | of_2 | of_2 << 1 | of_3 << 2 | by_3 << 3 | carry.good;
@@ -76,12 +125,293 @@ impl Masks {
     }
 }
 
-/// The word, of which the compiler knows nothing any more. It would turn shifts that fill up from a neighbour into one
-/// instruction that is slower than three, and arithmetic on words that came from vectors into arithmetic on vectors of
-/// bits, which takes several times as long.
+/// What the 64 bytes at `from` are.
+///
+/// # Safety
+/// `from..from + 65` can be read; the processor has the instructions of `V`.
 #[inline(always)]
-pub(super) fn opaque(mut word: u64) -> u64 {
-    // SAFETY: no instruction.
-    unsafe { core::arch::asm!("/* {0} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags)) };
-    word
+pub(super) unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
+    let mut all = Masks::default();
+    for part in 0..WINDOW / V::LEN {
+        // SAFETY: the loads read `place..place + LEN` and one byte further; `place + LEN` is at most 64.
+        unsafe {
+            let place = part * V::LEN;
+            let bytes = V::load(from.add(place));
+            let (doubled, next) = (bytes.shl1(), V::load(from.add(place + 1)));
+            let non_ascii = opaque(bytes.movemask());
+            let lead = non_ascii & opaque(doubled.movemask());
+            let lead_of_3 = lead & opaque(doubled.shl1().movemask());
+            let lead_of_4 = lead_of_3 & opaque(doubled.shl1().shl1().movemask());
+            all.non_ascii |= non_ascii << place;
+            all.lead |= lead << place;
+            all.lead_of_3 |= lead_of_3 << place;
+            all.lead_of_4 |= lead_of_4 << place;
+            all.refused |= opaque(bytes.refused(next)) << place;
+        }
+    }
+    all
+}
+
+/// Which of the 64 bytes at `from` are 80 and above, and which C0 and above.
+///
+/// # Safety
+/// `from..from + 64` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn non_ascii_and_leads<V: Vector>(from: *const u8) -> [u64; 2] {
+    let mut all = [0; 2];
+    for place in (0..WINDOW).step_by(V::LEN) {
+        // SAFETY: the load reads `place..place + LEN`, and the last ends at 64.
+        unsafe {
+            let bytes = V::load(from.add(place));
+            let non_ascii = opaque(bytes.movemask());
+            all[0] |= non_ascii << place;
+            all[1] |= (non_ascii & opaque(bytes.shl1().movemask())) << place;
+        }
+    }
+    all
+}
+
+/// Where a window writes code units: bit `i` is byte `i`. A unit is written at the last byte of its sequence; of a sequence of
+/// four bytes the high surrogate is written at the third, which with the two before has all its bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    /// The last bytes of well-formed sequences.
+    pub(super) last: u64,
+    /// The third bytes of sequences of four.
+    pub(super) third_of_4: u64,
+    /// Their last bytes.
+    pub(super) last_of_4: u64,
+    /// The first bytes of maximal subparts.
+    pub(super) replaced: u64,
+    /// Continuation bytes.
+    pub(super) continuation: u64,
+    /// Continuation bytes after another.
+    pub(super) second_continuation: u64,
+}
+
+/// What the end of a window means for the places of the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Left {
+    /// Leads of four bytes among the last three.
+    pub(super) fours: u64,
+    /// Whether the last byte is a continuation byte.
+    pub(super) continuation: u64,
+}
+
+impl Places {
+    #[inline(always)]
+    pub(super) fn of(masks: Masks, window: Window, carry: &Carry, left: &mut Left) -> Self {
+        let continuation = masks.non_ascii & !masks.lead;
+        let continued = (window.good & continuation) >> 1 | (carry.good & 1) << 63;
+        let fours = window.good & masks.lead_of_4;
+        let places = Self {
+            last: window.good & !continued,
+            third_of_4: fours << 2 | left.fours >> 1 & 3,
+            last_of_4: fours << 3 | left.fours & 7,
+            replaced: window.replaced,
+            continuation,
+            second_continuation: continuation & (continuation << 1 | left.continuation),
+        };
+        *left = Left { fours: fours >> 61, continuation: continuation >> 63 };
+        places
+    }
+
+    /// Where any unit of UTF-16 is written.
+    #[inline(always)]
+    pub(super) fn any(&self) -> u64 {
+        self.last | self.third_of_4 | self.replaced
+    }
+}
+
+/// How a window is written. What is written past the returned pointer does not count.
+///
+/// # Safety
+/// For every function the processor has the instructions of the implementing file, and memory can be used as it states;
+/// `units` are those of the output. Input and output do not overlap.
+pub(super) trait WindowWriter: Vector {
+    /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.
+    #[inline(always)]
+    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
+        // SAFETY: the same contract.
+        unsafe { replace_by_runs::<Self>(from, window, to) }
+    }
+
+    /// Writes UTF-16. Reads `from..from + 64`, and unless the window is the `first` the three bytes before; writes within
+    /// `to..to + 128` units.
+    #[inline(always)]
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        let _ = first;
+        // SAFETY: the same contract. The first window has no sequence that begins before it.
+        unsafe { utf16_one_by_one(from, places, to) }
+    }
+
+    /// Writes UTF-16 if the window holds only well-formed sequences of one and two bytes, the last of which may end after
+    /// it. `begun`: whether the window before ends with a lead; then whether this one does. Reads `from - 1..from + READ`;
+    /// writes within `to..to + 128` units.
+    #[inline(always)]
+    unsafe fn utf16_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {
+        let _ = (from, begun, to);
+        None
+    }
+
+    /// Writes UTF-32; reads and writes as [`Self::utf16`].
+    #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        let _ = first;
+        // SAFETY: the same contract. The first window has no sequence that begins before it.
+        unsafe { utf32_one_by_one(from, places, to) }
+    }
+
+    /// Writes bytes as units of UTF-16, U+FFFD for those in `replaced`; the others are ASCII. Reads `from..from + 64` and
+    /// writes 64 units.
+    #[inline(always)]
+    unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
+        // SAFETY: the same contract.
+        unsafe { widen(from, replaced, 0xFFFD, to) }
+    }
+
+    /// Writes bytes as units of UTF-32; reads and writes as [`Self::widen_to_16`].
+    #[inline(always)]
+    unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
+        // SAFETY: the same contract.
+        unsafe { widen(from, replaced, 0xFFFD, to) }
+    }
+}
+
+/// Copies 64 bytes.
+///
+/// # Safety
+/// `from..from + 64` can be read and `to..to + 64` written; the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn copy<V: Vector>(from: *const u8, to: *mut u8) {
+    for part in 0..WINDOW / V::LEN {
+        // SAFETY: part `p` reads and writes `p * LEN..(p + 1) * LEN`, and the last ends at 64.
+        unsafe { V::load(from.add(part * V::LEN)).store(to.add(part * V::LEN)) };
+    }
+}
+
+/// [`WindowWriter::replace`] run by run of good bytes: each run is a copy of 64 bytes of which the next overwrites the end.
+///
+/// # Safety
+/// As of [`WindowWriter::replace`].
+#[inline(always)]
+pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window, mut to: *mut u8) -> *mut u8 {
+    let mut bad = !window.good;
+    let mut done = 0;
+    // SAFETY: `done` is at most 64, so that copies read below `from + 128`, which is `READ`. Before each copy `to` has moved by
+    // at most three for each byte done, 192 in all, and the copy writes 64 more: below `WRITTEN`.
+    unsafe {
+        copy::<V>(from, to);
+        while bad != 0 {
+            let at = bad.trailing_zeros() as usize;
+            to = to.add(at - done);
+            to.copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
+            to = to.add(REPLACEMENT.len() * (window.replaced >> at & 1) as usize);
+            done = at + 1;
+            copy::<V>(from.add(done), to);
+            bad &= bad - 1;
+        }
+        to.add(WINDOW - done)
+    }
+}
+
+/// [`WindowWriter::utf16`] unit by unit.
+///
+/// # Safety
+/// As of [`WindowWriter::utf16`].
+#[inline(always)]
+unsafe fn utf16_one_by_one(from: *const u8, places: Places, mut to: *mut u16) -> *mut u16 {
+    let mut any = places.any();
+    while any != 0 {
+        let at = any.trailing_zeros() as usize;
+        let has = |mask: u64| mask >> at & 1 == 1;
+        let unit = match has(places.replaced) {
+            true => 0xFFFD,
+            // SAFETY: `at` is the last or third byte of a well-formed sequence, and `byte` reads back to its lead at most, in this
+            // window or the one before.
+            false => unsafe {
+                let byte = |back: usize| u32::from(*from.wrapping_add(at).wrapping_sub(back));
+                let bits = if has(places.second_continuation) {
+                    byte(2) << 12 & 0xF000 | (byte(1) & 0x3F) << 6 | byte(0) & 0x3F
+                } else if has(places.continuation) {
+                    (byte(1) & 0x3F) << 6 | byte(0) & 0x3F
+                } else {
+                    byte(0)
+                };
+                if has(places.third_of_4) {
+                    0xD7C0 + (bits >> 4)
+                } else if has(places.last_of_4) {
+                    0xDC00 | bits & 0x3FF
+                } else {
+                    bits
+                }
+            },
+        };
+        // SAFETY: `any` has at most 64 bits, and each writes one unit.
+        unsafe {
+            to.write(unit as u16);
+            to = to.add(1);
+        }
+        any &= any - 1;
+    }
+    to
+}
+
+/// [`WindowWriter::utf32`] unit by unit.
+///
+/// # Safety
+/// As of [`WindowWriter::utf32`].
+#[inline(always)]
+unsafe fn utf32_one_by_one(from: *const u8, places: Places, mut to: *mut u32) -> *mut u32 {
+    let mut any = places.last | places.replaced;
+    while any != 0 {
+        let at = any.trailing_zeros() as usize;
+        let has = |mask: u64| mask >> at & 1 == 1;
+        let unit = match has(places.replaced) {
+            true => 0xFFFD,
+            // SAFETY: `at` is the last or third byte of a well-formed sequence, and `byte` reads back to its lead at most, in this
+            // window or the one before.
+            false => unsafe {
+                let byte = |back: usize| u32::from(*from.wrapping_add(at).wrapping_sub(back));
+                let low = |back: usize| (byte(back) & 0x3F) << (6 * back);
+                if has(places.last_of_4) {
+                    (byte(3) & 7) << 18 | low(2) | low(1) | low(0)
+                } else if has(places.second_continuation) {
+                    (byte(2) & 0xF) << 12 | low(1) | low(0)
+                } else if has(places.continuation) {
+                    low(1) | low(0)
+                } else {
+                    byte(0)
+                }
+            },
+        };
+        // SAFETY: `any` has at most 64 bits, and each writes one unit.
+        unsafe {
+            to.write(unit);
+            to = to.add(1);
+        }
+        any &= any - 1;
+    }
+    to
+}
+
+/// Writes bytes as units, `replacement` for those in `replaced`.
+///
+/// # Safety
+/// `from..from + 64` can be read and 64 units written.
+#[inline(always)]
+unsafe fn widen<U: Copy + Default + From<u8>>(from: *const u8, mut replaced: u64, replacement: U, to: *mut U) {
+    // SAFETY: 64 bytes are read and then 64 units written, none aligned. Bits of `replaced` are below 64.
+    unsafe {
+        let bytes = from.cast::<[u8; 64]>().read_unaligned();
+        let mut units = [U::default(); 64];
+        for at in 0..units.len() {
+            units[at] = U::from(bytes[at]);
+        }
+        to.cast::<[U; 64]>().write_unaligned(units);
+        while replaced != 0 {
+            to.add(replaced.trailing_zeros() as usize).write(replacement);
+            replaced &= replaced - 1;
+        }
+    }
 }

@@ -1,40 +1,51 @@
-//! Validation byte by byte, without a branch: a finite automaton in which a step is one shift.
+//! Validation byte by byte without branches: a finite automaton whose step is one shift.
 //!
-//! A state is a place in a word, and each byte has a word that holds, at the place of every state, the place of the next
-//! one. So a step waits for nothing but the state before. This is the shift automaton of P. Vognsen (2021).
+//! A state is a bit offset, a multiple of six. Each byte value has a 64-bit row that holds, at the offset of every state, the
+//! offset of the next state:
+//!
+//! ```text
+//! state = NEXT[byte] >> (state & 63)          the low six bits are the new state
+//! ```
+//!
+//! Example, `C3 A9` (é): the row of C3 holds `ONE` (6) at offset 0, so `BOUNDARY` (0) becomes 6. The row of A9 holds
+//! `BOUNDARY` at offset 6, so 6 becomes 0: a sequence is complete. Had 61 followed, its row holds `REJECT` at offset 6.
+//!
+//! The row is loaded independently of the state, so the chain from byte to byte is one shift, whatever the text. Only blocks
+//! of ASCII are skipped, so text that is not ASCII costs the same for every byte, where a register takes sixteen or more in
+//! about thirty instructions. This is the shift-based automaton of P. Vognsen (2021).
 
-/// Bits of a place. Six, so that a shift needs no mask.
+/// Bits of a state. Six, so that x86 shifts need no mask.
 const WIDTH: u64 = 6;
 
 /// Between two sequences.
 const BOUNDARY: u64 = 0;
-/// One, two, three continuation bytes are missing.
+/// One, two or three continuation bytes are missing.
 const ONE: u64 = WIDTH;
 const TWO: u64 = 2 * WIDTH;
 const THREE: u64 = 3 * WIDTH;
-/// The same, and this lead refuses some.
-const BEHIND_E0: u64 = 4 * WIDTH;
-const BEHIND_ED: u64 = 5 * WIDTH;
-const BEHIND_F0: u64 = 6 * WIDTH;
-const BEHIND_F4: u64 = 7 * WIDTH;
-/// Ill-formed, whatever follows.
+/// After a lead that refuses some continuation bytes.
+const AFTER_E0: u64 = 4 * WIDTH;
+const AFTER_ED: u64 = 5 * WIDTH;
+const AFTER_F0: u64 = 6 * WIDTH;
+const AFTER_F4: u64 = 7 * WIDTH;
+/// Ill-formed. Never left.
 const REJECT: u64 = 8 * WIDTH;
 
-/// From a state, by a byte of a range, to a state (RFC 3629 §4). Every other byte leads to [`REJECT`].
+/// From a state, by a byte of a range, to a state (RFC 3629 §4). All other bytes lead to [`REJECT`].
 const STEPS: [(u64, [u8; 2], u64); 16] = [
     (BOUNDARY, [0x00, 0x7F], BOUNDARY),
     (BOUNDARY, [0xC2, 0xDF], ONE),
-    (BOUNDARY, [0xE0, 0xE0], BEHIND_E0),
+    (BOUNDARY, [0xE0, 0xE0], AFTER_E0),
     (BOUNDARY, [0xE1, 0xEC], TWO),
-    (BOUNDARY, [0xED, 0xED], BEHIND_ED),
+    (BOUNDARY, [0xED, 0xED], AFTER_ED),
     (BOUNDARY, [0xEE, 0xEF], TWO),
-    (BOUNDARY, [0xF0, 0xF0], BEHIND_F0),
+    (BOUNDARY, [0xF0, 0xF0], AFTER_F0),
     (BOUNDARY, [0xF1, 0xF3], THREE),
-    (BOUNDARY, [0xF4, 0xF4], BEHIND_F4),
-    (BEHIND_E0, [0xA0, 0xBF], ONE),
-    (BEHIND_ED, [0x80, 0x9F], ONE),
-    (BEHIND_F0, [0x90, 0xBF], TWO),
-    (BEHIND_F4, [0x80, 0x8F], TWO),
+    (BOUNDARY, [0xF4, 0xF4], AFTER_F4),
+    (AFTER_E0, [0xA0, 0xBF], ONE),
+    (AFTER_ED, [0x80, 0x9F], ONE),
+    (AFTER_F0, [0x90, 0xBF], TWO),
+    (AFTER_F4, [0x80, 0x8F], TWO),
     (THREE, [0x80, 0xBF], TWO),
     (TWO, [0x80, 0xBF], ONE),
     (ONE, [0x80, 0xBF], BOUNDARY),
@@ -61,19 +72,19 @@ static NEXT: [u64; 256] = {
     next
 };
 
-/// Bytes between two looks at the state.
+/// Bytes between two checks of the state.
 const BLOCK: usize = 16;
 
-/// Bytes that are asked at once whether they are ASCII.
+/// Bytes that are checked for ASCII at once.
 const ASCII: usize = 4 * BLOCK;
 
-/// Fewer bytes are not worth another look.
+/// Shorter inputs go straight to the automaton.
 const VERY_SHORT: usize = 4;
 
-/// Length in bytes of the longest prefix that is well-formed and ends between two sequences. Behind it there is an error, or
-/// an incomplete sequence, or nothing.
+/// Length in bytes of the longest prefix that is well-formed and ends between two sequences. After it comes an error, an
+/// incomplete sequence, or nothing.
 #[inline(never)]
-pub(super) fn well_formed_prefix(bytes: &[u8]) -> usize {
+pub(in crate::codec) fn well_formed_prefix(bytes: &[u8]) -> usize {
     let (mut at, mut state) = (0, BOUNDARY);
     if bytes.len() >= VERY_SHORT {
         if bytes.len() < ASCII && is_short_ascii(bytes) {
@@ -111,7 +122,7 @@ pub(super) fn well_formed_prefix(bytes: &[u8]) -> usize {
     }
 }
 
-/// Which of the bytes leads from this state to [`REJECT`].
+/// Index of the byte that leads from this state to [`REJECT`].
 fn rejected(mut state: u64, bytes: &[u8]) -> usize {
     let rejects = |byte: &u8| {
         state = run(state, &[*byte]);
@@ -120,7 +131,8 @@ fn rejected(mut state: u64, bytes: &[u8]) -> usize {
     bytes.iter().position(rejects).unwrap_or(bytes.len())
 }
 
-/// Whether [`VERY_SHORT`] bytes or more, fewer than [`ASCII`], are ASCII: the first of them and the last, which may overlap.
+/// Whether at least [`VERY_SHORT`] and fewer than [`ASCII`] bytes are ASCII: checks the first ones and the last ones, which
+/// may overlap.
 #[inline]
 fn is_short_ascii(bytes: &[u8]) -> bool {
     fn ends<const HALF: usize>(bytes: &[u8]) -> bool {
@@ -141,20 +153,24 @@ fn run(state: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(state, step) & 63
 }
 
-/// The last place up to `at` that no sequence spans; the bytes before it are well-formed.
+/// The last boundary between sequences at or before `at`. The bytes before `at` are well-formed, but for a sequence that may
+/// go on there.
 #[inline(never)]
-pub(super) fn boundary(bytes: &[u8], at: usize) -> usize {
+pub(in crate::codec) fn boundary(bytes: &[u8], at: usize) -> usize {
     at - pending(bytes, at)
 }
 
-/// How many bytes before `at` belong to a sequence that goes on there; the bytes before it are well-formed.
+/// How many bytes before `at` belong to a sequence that goes on there. The bytes before that sequence are well-formed.
 #[inline]
-pub(super) fn pending(bytes: &[u8], at: usize) -> usize {
+pub(in crate::codec) fn pending(bytes: &[u8], at: usize) -> usize {
     let byte = |back: usize| at.checked_sub(back).and_then(|index| bytes.get(index)).copied().unwrap_or(0);
-    match () {
-        () if byte(1) >= 0xC0 => 1,
-        () if byte(2) >= 0xE0 => 2,
-        () if byte(3) >= 0xF0 => 3,
-        () => 0,
+    if byte(1) >= 0xC0 {
+        1
+    } else if byte(2) >= 0xE0 {
+        2
+    } else if byte(3) >= 0xF0 {
+        3
+    } else {
+        0
     }
 }

@@ -1,0 +1,466 @@
+//! From code units by AVX-512: UTF-16 and UTF-32 to UTF-8 and to each other, and single bytes to UTF-8 and UTF-16.
+//!
+//! # Idea
+//!
+//! Every unit is given the room of the longest form it can have, all forms are computed at once, masks select the form of each
+//! unit, and the bytes or units that do not count are compressed away. UTF-16 is joined to scalar values first: a step holds
+//! the unit of each place and the unit after it, and remembers whether its last unit was the first of a pair.
+//!
+//! ```text
+//! while 17 units are left (33 where all may be below 800):
+//!     join pairs; lone surrogates are U+FFFD; second units of pairs are `done`
+//!     bytes = four for each unit, of the form with 1, 2, 3 or 4 bytes
+//!     kept = 1 for each unit that is not done, and 2nd, 3rd, 4th byte from 80, from 800, for pairs
+//!     write compress(kept, bytes)
+//! the rest by scalar code
+//! ```
+//!
+//! # Example
+//!
+//! `0061 D83D DE00 00E9` to UTF-8:
+//!
+//! ```text
+//! units        0061        D83D        DE00        00E9
+//! scalars      61          1F600       (done)      E9
+//! bytes        61 .. .. .. F0 9F 98 80 .. .. .. .. C3 A9 .. ..
+//! kept          1  .  .  .  1  1  1  1  .  .  .  .  1  1  .  .
+//! written      61 F0 9F 98 80 C3 A9
+//! ```
+//!
+//! # Cost
+//!
+//! A step of 16 units costs about thirty instructions and one compression, fewer where the units are ASCII or, of 16 bits,
+//! below 800, which are told apart by a branch: text that mixes them in every few units loses to its mispredictions. Inputs of
+//! up to a step are scalar code alone.
+
+use crate::codec::scalar::units;
+use core::arch::x86_64::*;
+
+/// Units of 32 bits in a register.
+const UNITS: usize = 16;
+
+/// Units of 16 bits in a register.
+const UNITS_16: usize = 32;
+
+/// Steps for which room is made at a time.
+const STEPS: usize = 128;
+
+/// A step of a conversion in which every step reads an array `From` and none depends on the one before.
+///
+/// # Safety
+/// `write` writes within `to..to + ROOM` and returns the end of what counts; the processor has the instructions.
+trait Step<From, To> {
+    /// How many units of the output a step may write.
+    const ROOM: usize;
+
+    unsafe fn write(from: &From, to: *mut To) -> *mut To;
+}
+
+/// Appends what each step writes.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn append_steps<S: Step<From, To>, From, To>(steps: &[From], out: &mut Vec<To>) {
+    for steps in steps.chunks(STEPS) {
+        out.reserve(S::ROOM * (steps.len() + 1));
+        // SAFETY: each step moves `to` by at most `ROOM` and writes at most `ROOM` from there: within what is reserved.
+        unsafe {
+            let mut to = out.as_mut_ptr().add(out.len());
+            for step in steps {
+                to = S::write(step, to);
+            }
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+    }
+}
+
+/// Scalar values of sixteen units of UTF-16.
+#[derive(Clone, Copy)]
+struct Joined {
+    /// Each at the place of its first unit; U+FFFD for lone surrogates.
+    scalars: __m512i,
+    /// The first units of pairs. The second unit of the last may be after the sixteen.
+    pair: u16,
+    /// The second units of pairs, whose places hold no scalar value.
+    done: u16,
+}
+
+/// Joins sixteen `units`, those at `from`, into scalar values. `low_is_done`: 1 if the first is the second of a pair.
+///
+/// # Safety
+/// `from..from + 17` can be read; the processor has the instructions.
+#[inline(always)]
+unsafe fn join(units: __m512i, from: *const u16, low_is_done: u16) -> Joined {
+    // SAFETY: reads the unit at `from + 16`; all else is in registers.
+    unsafe {
+        let high_bits = _mm512_and_si512(units, _mm512_set1_epi32(0xFC00));
+        let high = _mm512_cmpeq_epi32_mask(high_bits, _mm512_set1_epi32(0xD800));
+        let low = _mm512_cmpeq_epi32_mask(high_bits, _mm512_set1_epi32(0xDC00));
+        if high | low == 0 {
+            return Joined { scalars: units, pair: 0, done: 0 };
+        }
+        // Loading one place later would be misaligned every time.
+        let after = _mm512_set1_epi32(i32::from(*from.add(UNITS)));
+        let next = _mm512_alignr_epi32::<1>(after, units);
+        let low_next =
+            _mm512_cmpeq_epi32_mask(_mm512_and_si512(next, _mm512_set1_epi32(0xFC00)), _mm512_set1_epi32(0xDC00));
+        let pair = high & low_next;
+        let done = pair << 1 | low_is_done;
+        let lone = (high | low) & !pair & !done;
+        // (high - D800) << 10 + (low - DC00) + 10000
+        let joined = _mm512_add_epi32(_mm512_slli_epi32::<10>(units), next);
+        let joined = _mm512_sub_epi32(joined, _mm512_set1_epi32((0xD800 << 10) + 0xDC00 - 0x1_0000));
+        let scalars = _mm512_mask_mov_epi32(units, pair, joined);
+        Joined { scalars: _mm512_mask_mov_epi32(scalars, lone, _mm512_set1_epi32(0xFFFD)), pair, done }
+    }
+}
+
+/// Sixteen units of UTF-32, U+FFFD for those that are not scalar values.
+///
+/// # Safety
+/// `from..from + 16` can be read; the processor has the instructions.
+#[inline(always)]
+unsafe fn scalars(from: *const u32) -> __m512i {
+    // SAFETY: the load reads 16 units at `from`.
+    unsafe {
+        let units = _mm512_loadu_si512(from.cast());
+        let high_bits = _mm512_and_si512(units, _mm512_set1_epi32(!0x7FF));
+        let wrong = _mm512_cmpeq_epi32_mask(high_bits, _mm512_set1_epi32(0xD800))
+            | _mm512_cmpgt_epu32_mask(units, _mm512_set1_epi32(0x10_FFFF));
+        _mm512_mask_mov_epi32(units, wrong, _mm512_set1_epi32(0xFFFD))
+    }
+}
+
+/// How many units at the start are UTF-16 without a lone surrogate.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+pub(in crate::codec::kernel) unsafe fn utf16_prefix(units: &[u16]) -> usize {
+    // 1 if the last unit was the first of a pair.
+    let (mut at, mut begun) = (0, 0);
+    for block in units.as_chunks::<UNITS_16>().0 {
+        // SAFETY: the load reads the 32 units of the block.
+        let (high, low) = unsafe {
+            let units =
+                _mm512_and_si512(_mm512_loadu_si512(block.as_ptr().cast()), _mm512_set1_epi16(0xFC00_u16 as i16));
+            (
+                _mm512_cmpeq_epi16_mask(units, _mm512_set1_epi16(0xD800_u16 as i16)),
+                _mm512_cmpeq_epi16_mask(units, _mm512_set1_epi16(0xDC00_u16 as i16)),
+            )
+        };
+        if (high << 1 | begun) != low {
+            break;
+        }
+        begun = high >> 31;
+        at += UNITS_16;
+    }
+    at -= begun as usize;
+    at + units::utf16_prefix(&units[at..])
+}
+
+/// Appends UTF-16 in UTF-32, with U+FFFD for every lone surrogate.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+pub(in crate::codec::kernel) unsafe fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
+    let (mut at, mut low_is_done) = (0, 0);
+    // A step reads one unit more than it converts.
+    while units.len() - at > UNITS {
+        let end = (units.len() - 1).min(at + STEPS * UNITS);
+        out.reserve(end - at + UNITS);
+        // SAFETY: `at + UNITS <= end < units.len()`: 17 units can be read. A step writes 16 units and moves `to` by at most as
+        // many, and there is room for `end - at` and 16 more.
+        unsafe {
+            let mut to = out.as_mut_ptr().add(out.len());
+            while end - at >= UNITS {
+                let from = units.as_ptr().add(at);
+                let joined = join(_mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast())), from, low_is_done);
+                // Without surrogates, `to` does not depend on a population count.
+                if joined.done == 0 {
+                    _mm512_storeu_si512(to.cast(), joined.scalars);
+                    to = to.add(UNITS);
+                } else {
+                    _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi32(!joined.done, joined.scalars));
+                    to = to.add(joined.done.count_zeros() as usize);
+                }
+                low_is_done = joined.pair >> 15;
+                at += UNITS;
+            }
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+    }
+    units::utf32_from_utf16(&units[at + usize::from(low_is_done)..], out);
+}
+
+/// UTF-32 to UTF-16.
+struct Utf16FromUtf32;
+
+impl Step<[u32; UNITS], u16> for Utf16FromUtf32 {
+    const ROOM: usize = UNITS_16;
+
+    #[inline(always)]
+    unsafe fn write(from: &[u32; UNITS], to: *mut u16) -> *mut u16 {
+        // SAFETY: `scalars` reads the array. The stores write 16 or 32 units at `to`.
+        unsafe {
+            let scalars = scalars(from.as_ptr());
+            let over = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF));
+            if over == 0 {
+                _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(scalars));
+                to.add(UNITS)
+            } else {
+                // The first unit low, the second high.
+                let first = _mm512_add_epi32(_mm512_srli_epi32::<10>(scalars), _mm512_set1_epi32(0xD7C0));
+                let second = _mm512_slli_epi32::<16>(_mm512_and_si512(scalars, _mm512_set1_epi32(0x3FF)));
+                let second = _mm512_or_si512(second, _mm512_set1_epi32(0xDC00_0000_u32 as i32));
+                let pairs = _mm512_mask_or_epi32(scalars, over, first, second);
+                let kept = 0x5555_5555 | _pdep_u32(over.into(), 0xAAAA_AAAA);
+                _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi16(kept, pairs));
+                to.add(kept.count_ones() as usize)
+            }
+        }
+    }
+}
+
+/// Appends UTF-32 in UTF-16, with U+FFFD for every number that is not a scalar value.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+pub(in crate::codec::kernel) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
+    let (steps, rest) = units.as_chunks::<UNITS>();
+    // SAFETY: the instructions are all it requires.
+    unsafe { append_steps::<Utf16FromUtf32, _, _>(steps, out) };
+    units::utf16_from_utf32(rest, out);
+}
+
+/// Appends bytes of a single-byte encoding in UTF-16: each is the code point of that number, but 80..9F are those in `of_80`.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+pub(in crate::codec::kernel) unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
+    let (steps, rest) = bytes.as_chunks::<UNITS_16>();
+    out.reserve(bytes.len());
+    // SAFETY: the table has 32 units. Each step reads the 32 bytes of its array and writes 32 units; there is room for a unit
+    // for each byte.
+    unsafe {
+        let table = _mm512_loadu_si512(of_80.as_ptr().cast());
+        let mut to = out.as_mut_ptr().add(out.len());
+        for step in steps {
+            let units = _mm512_cvtepu8_epi16(_mm256_loadu_si256(step.as_ptr().cast()));
+            let high = _mm512_and_si512(units, _mm512_set1_epi16(0xE0));
+            let is_mapped = _mm512_cmpeq_epi16_mask(high, _mm512_set1_epi16(0x80));
+            let units = _mm512_mask_permutexvar_epi16(units, is_mapped, units, table);
+            _mm512_storeu_si512(to.cast(), units);
+            to = to.add(UNITS_16);
+        }
+        out.set_len(to.offset_from_unsigned(out.as_ptr()));
+    }
+    units::utf16_from_bytes(rest, of_80, out);
+}
+
+/// Appends UTF-16 in UTF-8, with U+FFFD for every lone surrogate.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+pub(in crate::codec::kernel) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
+    let mut at = 0;
+    // A step reads one unit more than it converts.
+    while units.len() - at > UNITS_16 {
+        let end = (units.len() - 1).min(at + STEPS * UNITS_16);
+        out.reserve(3 * (end - at) + 4 * UNITS_16);
+        // 1 if the first unit is the second of a pair.
+        let mut low_is_done = 0;
+        // SAFETY: `at + UNITS_16 <= end < units.len()` at each step: 33 units can be read. A unit moves `to` by at most three
+        // bytes, and one byte more where a pair ends after the last; each step writes 64 bytes at most from where it is:
+        // within the `3 * (end - at) + 128` reserved.
+        unsafe {
+            let mut to = out.as_mut_ptr().add(out.len());
+            while end - at >= UNITS_16 {
+                let from = units.as_ptr().add(at);
+                let all = _mm512_loadu_si512(from.cast());
+                if _mm512_cmpgt_epu16_mask(all, _mm512_set1_epi16(0x7FF)) | u32::from(low_is_done) == 0 {
+                    to = encode_up_to_7ff(all, to);
+                    at += UNITS_16;
+                } else {
+                    (to, low_is_done) = encode_16(from, low_is_done, to);
+                    at += UNITS;
+                }
+            }
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+        at += usize::from(low_is_done);
+    }
+    units::from_utf16(&units[at..], out);
+}
+
+/// Writes 32 units, none of which is above 7FF.
+///
+/// # Safety
+/// 64 bytes can be written at `to`; the processor has the instructions.
+#[inline(always)]
+unsafe fn encode_up_to_7ff(units: __m512i, to: *mut u8) -> *mut u8 {
+    // SAFETY: the stores write 32 or 64 bytes at `to`.
+    unsafe {
+        let over_7f = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7F));
+        if over_7f == 0 {
+            _mm256_storeu_si256(to.cast(), _mm512_cvtepi16_epi8(units));
+            return to.add(UNITS_16);
+        }
+        let two = or3(
+            _mm512_srli_epi16::<6>(units),
+            _mm512_slli_epi16::<8>(_mm512_and_si512(units, _mm512_set1_epi16(0x3F))),
+            _mm512_set1_epi16(0x80C0_u16 as i16),
+        );
+        let bytes = _mm512_mask_mov_epi16(units, over_7f, two);
+        let kept = 0x5555_5555_5555_5555 | _pdep_u64(u64::from(over_7f), 0xAAAA_AAAA_AAAA_AAAA);
+        _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, bytes));
+        to.add(kept.count_ones() as usize)
+    }
+}
+
+/// Writes 16 units. `low_is_done`: 1 if the first is the second of a pair; then the same for the next unit.
+///
+/// # Safety
+/// `from..from + 17` can be read and 64 bytes written at `to`; the processor has the instructions.
+#[inline(always)]
+unsafe fn encode_16(from: *const u16, low_is_done: u16, to: *mut u8) -> (*mut u8, u16) {
+    // SAFETY: the load reads 16 units, `join` one more. The stores write 16 or 64 bytes at `to`.
+    unsafe {
+        let units = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
+        let over_7f = _mm512_cmpgt_epu32_mask(units, _mm512_set1_epi32(0x7F));
+        if over_7f | low_is_done == 0 {
+            _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(units));
+            return (to.add(UNITS), 0);
+        }
+        let joined = join(units, from, low_is_done);
+        (encode_scalars(joined, over_7f, to), joined.pair >> 15)
+    }
+}
+
+/// Writes sixteen scalar values, of which those in `over_7f` are above 7F.
+///
+/// # Safety
+/// 64 bytes can be written at `to`; the processor has the instructions.
+#[inline(always)]
+unsafe fn encode_scalars(Joined { scalars, pair, done }: Joined, over_7f: u16, to: *mut u8) -> *mut u8 {
+    // SAFETY: the store writes 64 bytes at `to`.
+    unsafe {
+        let over_7ff = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7FF));
+        // The bytes of each form, the first lowest.
+        let (last, second, third) = (bits6_at(scalars, 0), bits6_at(scalars, 6), bits6_at(scalars, 12));
+        let two = or3(_mm512_srli_epi32::<6>(scalars), _mm512_slli_epi32::<8>(last), _mm512_set1_epi32(0x80C0));
+        let three = or3(
+            or3(_mm512_srli_epi32::<12>(scalars), _mm512_slli_epi32::<8>(second), _mm512_slli_epi32::<16>(last)),
+            _mm512_set1_epi32(0x80_80E0),
+            _mm512_setzero_si512(),
+        );
+        let mut bytes = _mm512_mask_mov_epi32(scalars, over_7f, two);
+        bytes = _mm512_mask_mov_epi32(bytes, over_7ff, three);
+        if pair != 0 {
+            let four = or3(
+                or3(_mm512_srli_epi32::<18>(scalars), _mm512_slli_epi32::<8>(third), _mm512_slli_epi32::<16>(second)),
+                _mm512_slli_epi32::<24>(last),
+                _mm512_set1_epi32(0x8080_80F0_u32 as i32),
+            );
+            bytes = _mm512_mask_mov_epi32(bytes, pair, four);
+        }
+        let kept = spread(!done) | spread(over_7f & !done) << 1 | spread(over_7ff & !done) << 2 | spread(pair) << 3;
+        _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, bytes));
+        to.add(kept.count_ones() as usize)
+    }
+}
+
+/// Six bits of each, from bit `places` on.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn bits6_at(scalars: __m512i, places: u32) -> __m512i {
+    // SAFETY: registers only.
+    unsafe { _mm512_and_si512(_mm512_srlv_epi32(scalars, _mm512_set1_epi32(places as i32)), _mm512_set1_epi32(0x3F)) }
+}
+
+/// Bitwise or.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn or3(one: __m512i, two: __m512i, three: __m512i) -> __m512i {
+    // SAFETY: registers only.
+    unsafe { _mm512_ternarylogic_epi64::<0xFE>(one, two, three) }
+}
+
+/// Bit `i` of the mask at bit `4 * i`.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn spread(mask: u16) -> u64 {
+    // SAFETY: registers only.
+    unsafe { _pdep_u64(u64::from(mask), 0x1111_1111_1111_1111) }
+}
+
+/// UTF-32 to UTF-8.
+struct Utf8FromUtf32;
+
+impl Step<[u32; UNITS], u8> for Utf8FromUtf32 {
+    const ROOM: usize = 4 * UNITS;
+
+    #[inline(always)]
+    unsafe fn write(from: &[u32; UNITS], to: *mut u8) -> *mut u8 {
+        // SAFETY: `scalars` reads the array. The stores write 16 or 64 bytes at `to`.
+        unsafe {
+            let scalars = scalars(from.as_ptr());
+            let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
+            if over_7f == 0 {
+                _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(scalars));
+                to.add(UNITS)
+            } else {
+                let pair = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF));
+                encode_scalars(Joined { scalars, pair, done: 0 }, over_7f, to)
+            }
+        }
+    }
+}
+
+/// Appends UTF-32 in UTF-8, with U+FFFD for every number that is not a scalar value.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+pub(in crate::codec::kernel) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
+    let (steps, rest) = units.as_chunks::<UNITS>();
+    // SAFETY: the instructions are all it requires.
+    unsafe { append_steps::<Utf8FromUtf32, _, _>(steps, out) };
+    units::from_utf32(rest, out);
+}
+
+/// Latin-1 to UTF-8.
+struct Utf8FromLatin1;
+
+impl Step<[u8; UNITS_16], u8> for Utf8FromLatin1 {
+    const ROOM: usize = 2 * UNITS_16;
+
+    #[inline(always)]
+    unsafe fn write(from: &[u8; UNITS_16], to: *mut u8) -> *mut u8 {
+        // SAFETY: the load reads the array. 64 bytes can be written at `to`.
+        unsafe { encode_up_to_7ff(_mm512_cvtepu8_epi16(_mm256_loadu_si256(from.as_ptr().cast())), to) }
+    }
+}
+
+/// Appends Latin-1 in UTF-8.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+pub(in crate::codec::kernel) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
+    let (steps, rest) = bytes.as_chunks::<UNITS_16>();
+    // SAFETY: the instructions are all it requires.
+    unsafe { append_steps::<Utf8FromLatin1, _, _>(steps, out) };
+    units::from_latin_1(rest, out);
+}

@@ -1,0 +1,195 @@
+//! Decoding with replacement: U+FFFD for every maximal subpart.
+//!
+//! # Idea
+//!
+//! Text without errors is validated and copied, which is faster than anything that looks for errors while it copies. At an
+//! error the loop changes to windows (`window.rs`), which cost the same however many errors follow, and changes back after
+//! some windows without any. How many depends on how often that was wrong: text with an error now and then is not validated
+//! in vain over and over.
+//!
+//! ```text
+//! while more than two windows are left:
+//!     good = the well-formed prefix of the next 16 KiB; copy it
+//!     patience = 8 if good > 0, else twice as before, at most 256
+//!     decode windows until `patience` of them in a row have no error, or 16 KiB are done
+//! the same for the rest, in a copy with zeros after it
+//! ```
+//!
+//! # Example
+//!
+//! 8000 times `61`, then `FF`, then 8000 times `C3 A9`:
+//!
+//! ```text
+//! validate    61 61 61 …                 stops at most eight registers before FF; copied
+//! window 1    … 61 61 FF C3 A9 C3 …      writes … 61 61 EF BF BD C3 A9 C3 …
+//! window 2…9  A9 C3 A9 … C3              good, eight in a row; the last byte begins a sequence that the next would end
+//! take back   C3                         one byte is pending, so output and input go back by one
+//! validate    C3 A9 C3 A9 …              to the end of the stretch
+//! ```
+//!
+//! # Cost
+//!
+//! Without errors: validation, a copy, and for each 16 KiB a switch. With errors everywhere: the windows. It loses where a
+//! short burst of errors follows each few KiB of good text: each burst costs at least eight windows that plain copying
+//! would have done faster. Inputs below 32 bytes never get here ([`Kernel::lossy_into`](crate::codec::Kernel::lossy_into)).
+
+use crate::codec::kernel::validate::{Partial, well_formed_prefix};
+use crate::codec::kernel::vector::Vector;
+use crate::codec::kernel::window::{Carry, LINE, READ, WINDOW, WRITTEN, WindowWriter, copy, masks};
+use crate::codec::scalar::pending;
+
+/// Bytes for which room is made at a time.
+const STRETCH: usize = 256 * WINDOW;
+
+/// Windows in a row without error after which the loop validates again: at first, and at most, after it was doubled each time
+/// validation found an error at once.
+const PATIENCE: [u32; 2] = [8, 256];
+
+/// Bytes of ASCII that are copied at once.
+const ASCII: usize = 4 * WINDOW;
+
+/// Appends `bytes` with U+FFFD for every maximal subpart.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<u8>) {
+    out.reserve(bytes.len() + 2 * WRITTEN);
+    let mut at = 0;
+    let mut patience = PATIENCE[0];
+    // After every window that is read here there are `READ` bytes more.
+    while bytes.len() - at > 2 * READ {
+        let stretch = &bytes[at..bytes.len().min(at + STRETCH)];
+        // SAFETY: the instructions are all it requires, here and below.
+        let good = unsafe { well_formed_prefix::<V>(stretch) };
+        out.extend_from_slice(&stretch[..good]);
+        at += good;
+        patience = if good == 0 { (2 * patience).min(PATIENCE[1]) } else { PATIENCE[0] };
+        // SAFETY: as above.
+        at += unsafe { windows::<V>(&bytes[at..], patience, out) };
+    }
+    // SAFETY: as above.
+    let good = unsafe { well_formed_prefix::<V>(&bytes[at..]) };
+    out.extend_from_slice(&bytes[at..at + good]);
+    let rest = &bytes[at + good..];
+    let mut carry = Carry::default();
+    let mut padded = [0; 4 * READ];
+    padded[..rest.len()].copy_from_slice(rest);
+    for at in (0..rest.len()).step_by(WINDOW) {
+        out.reserve(WRITTEN);
+        let there = rest.len() - at;
+        // SAFETY: `rest` has at most `2 * READ` bytes, so `at` is below that. From there on `2 * READ` bytes of `padded` follow:
+        // two windows, and a byte for the masks of the second. `WRITTEN` bytes are reserved.
+        unsafe {
+            let from = padded.as_ptr().add(at);
+            let mut window = masks::<V>(from).decide(masks::<V>(from.add(WINDOW)), &mut carry);
+            if there < WINDOW {
+                window.good &= (1 << there) - 1;
+                window.replaced &= (1 << there) - 1;
+            }
+            let to = V::replace(from, window, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+    }
+}
+
+/// Decodes windows: for a stretch, or until `patience` of them in a row have no error, or the rest is short. Returns how many
+/// bytes are decoded; they end between two segments.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> usize {
+    // As far as there is room already, and at least one window.
+    let room = ((out.capacity() - out.len()).saturating_sub(WRITTEN) / 3).max(WINDOW);
+    let end = bytes.len().saturating_sub(READ).min(STRETCH).min(room) / WINDOW * WINDOW;
+    if end == 0 {
+        return 0;
+    }
+    out.reserve(3 * end + WRITTEN);
+    let (mut at, mut quiet) = (0, 0);
+    let mut carry = Carry::default();
+    // SAFETY: `end + READ <= bytes.len()`, and `at < end` at each window, `at <= end` at each call of `masks`, which reads 65
+    // bytes: all reads are below `end + READ`. Output: before a window at most `3 * at` bytes are written, and it writes at
+    // most `WRITTEN` from there on; `3 * end + WRITTEN` are reserved. `ascii_run` writes as many bytes as it reads.
+    // `written - begun` cannot be negative: the pending bytes were written by the last window.
+    unsafe {
+        let from = bytes.as_ptr();
+        let mut to = out.as_mut_ptr().add(out.len());
+        let mut here = masks::<V>(from);
+        while at < end && quiet < patience {
+            if here.non_ascii | carry.others == 0 && at + ASCII <= end && is_ascii::<V>(from.add(at)) {
+                let passed = ascii_run::<V>(from.add(at), end - at, to);
+                at += passed;
+                to = to.add(passed);
+                here = masks::<V>(from.add(at));
+                continue;
+            }
+            let next = masks::<V>(from.add(at + WINDOW));
+            let window = here.decide(next, &mut carry);
+            to = V::replace(from.add(at), window, to);
+            quiet = if window.good == !0 { quiet + 1 } else { 0 };
+            here = next;
+            at += WINDOW;
+        }
+        let written = to.offset_from_unsigned(out.as_ptr());
+        // The last window may end inside a segment. A sequence is taken back, to be decoded with the rest of it; of a maximal
+        // subpart, which is replaced already, the rest is skipped.
+        if carry.good == 0 {
+            out.set_len(written);
+            return at + carry.others.count_ones() as usize;
+        }
+        let begun = pending(bytes, at);
+        out.set_len(written - begun);
+        at - begun
+    }
+}
+
+/// Copies a run of ASCII, which has at least [`ASCII`] bytes, from the start of `len` bytes, all but some of it. Returns how
+/// many bytes are copied.
+///
+/// # Safety
+/// `len >= ASCII`; `from..from + len` can be read and `to..to + len` written; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn ascii_run<V: Vector>(from: *const u8, len: usize, to: *mut u8) -> usize {
+    // SAFETY: the first copy ends at `ASCII <= len`. `at` is then at most `ASCII`, and each further copy ends at
+    // `at + ASCII <= len`.
+    unsafe {
+        copy_ascii::<V>(from, to);
+        // From here on no register is written across two cache lines.
+        let mut at = ASCII - LINE + to.align_offset(LINE) % LINE;
+        while at + ASCII <= len && is_ascii::<V>(from.add(at)) {
+            copy_ascii::<V>(from.add(at), to.add(at));
+            at += ASCII;
+        }
+        at
+    }
+}
+
+/// Copies [`ASCII`] bytes.
+///
+/// # Safety
+/// They can be read at `from` and written at `to`; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn copy_ascii<V: Vector>(from: *const u8, to: *mut u8) {
+    for at in (0..ASCII).step_by(WINDOW) {
+        // SAFETY: windows at multiples of 64 below `ASCII`, a multiple of 64.
+        unsafe { copy::<V>(from.add(at), to.add(at)) };
+    }
+}
+
+/// Whether [`ASCII`] bytes are ASCII.
+///
+/// # Safety
+/// They can be read at `from`; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn is_ascii<V: Vector>(from: *const u8) -> bool {
+    // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN`, and the last ends at `ASCII`.
+    unsafe {
+        let mut all = V::load(from);
+        for part in 1..ASCII / V::LEN {
+            all = all.or(V::load(from.add(part * V::LEN)));
+        }
+        all.is_ascii()
+    }
+}

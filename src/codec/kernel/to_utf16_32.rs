@@ -1,0 +1,281 @@
+//! UTF-8 to UTF-16 and UTF-32 with replacement, window by window.
+//!
+//! # Idea
+//!
+//! A code unit is written at the last byte of its sequence, where it and the bytes before it have all its bits; the high
+//! surrogate of a pair at the third byte. So the units of a window depend on nothing after it, and are its bytes at
+//! [`Places::any`], each combined with up to three bytes before it, with the other places left out. Windows where every byte
+//! is ASCII or an error of its own are widened as they are. For UTF-16, AVX-512 has a loop for windows of sequences of one
+//! and two bytes, which needs fewer masks.
+//!
+//! ```text
+//! for each window:
+//!     if no lead is followed by a continuation byte: widen bytes, U+FFFD for those from 80 on
+//!     else: decide what each byte is (window.rs); write the units at the last bytes
+//! ```
+//!
+//! # Example
+//!
+//! `61 C3 A9 F0 9F 98 80 FF` to UTF-16:
+//!
+//! ```text
+//! bytes          61 C3 A9 F0 9F 98 80 FF
+//! last            1  .  1  .  .  .  1  .
+//! third_of_4      .  .  .  .  .  1  .  .
+//! replaced        .  .  .  .  .  .  .  1
+//! units        0061    00E9       D83D DE00 FFFD
+//! ```
+//!
+//! # Cost
+//!
+//! With AVX-512 a window costs the masks and a fixed number of register operations, whatever its text. The other kernels
+//! write such windows unit by unit, so they gain only from windows that are widened, and their masks are lost effort on
+//! well-formed text of longer sequences. Inputs of a few bytes lose, too: they are copied to be padded.
+
+use crate::codec::kernel::window::{Carry, LINE, Left, Places, READ, WINDOW, WindowWriter, masks, non_ascii_and_leads};
+use crate::codec::scalar::pending;
+use crate::utf8::is_continuation;
+
+/// Windows for which room is made at a time.
+const STRETCH: usize = 256;
+
+/// The encoding that is written.
+pub(super) trait Form {
+    /// A code unit.
+    type Unit: Copy;
+
+    /// Whether sequences of four bytes are written as two units.
+    const PAIRS: bool;
+
+    /// Writes the units of a window.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::utf16`].
+    unsafe fn write<V: WindowWriter>(
+        from: *const u8,
+        first: bool,
+        places: Places,
+        to: *mut Self::Unit,
+    ) -> *mut Self::Unit;
+
+    /// Writes the units of a window if it holds only well-formed sequences of one and two bytes and there is a way to do that
+    /// faster.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::utf16_one_two_byte`].
+    #[inline(always)]
+    unsafe fn write_one_two_byte<V: WindowWriter>(
+        from: *const u8,
+        begun: &mut u64,
+        to: *mut Self::Unit,
+    ) -> Option<*mut Self::Unit> {
+        let _ = (from, begun, to);
+        None
+    }
+
+    /// Writes 64 bytes as units, U+FFFD for those in `replaced`; the others are ASCII.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::widen_to_16`].
+    unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut Self::Unit);
+}
+
+pub(super) struct Utf16;
+pub(super) struct Utf32;
+
+impl Form for Utf16 {
+    type Unit = u16;
+    const PAIRS: bool = true;
+
+    #[inline(always)]
+    unsafe fn write<V: WindowWriter>(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        // SAFETY: the same contract.
+        unsafe { V::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_one_two_byte<V: WindowWriter>(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {
+        // SAFETY: the same contract.
+        unsafe { V::utf16_one_two_byte(from, begun, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut u16) {
+        // SAFETY: the same contract.
+        unsafe { V::widen_to_16(from, replaced, to) }
+    }
+}
+
+impl Form for Utf32 {
+    type Unit = u32;
+    const PAIRS: bool = false;
+
+    #[inline(always)]
+    unsafe fn write<V: WindowWriter>(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { V::utf32(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut u32) {
+        // SAFETY: the same contract.
+        unsafe { V::widen_to_32(from, replaced, to) }
+    }
+}
+
+/// Appends `bytes` in another encoding, with U+FFFD for every maximal subpart.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
+    let mut at = 0;
+    while bytes.len() - at > 2 * READ {
+        // SAFETY: `2 * READ` are four windows.
+        at += unsafe { windows::<F, V>(&bytes[at..], out) };
+    }
+    let rest = &bytes[at..];
+    let mut padded = [0; 4 * READ];
+    padded[..rest.len()].copy_from_slice(rest);
+    let (mut carry, mut left) = (Carry::default(), Left::default());
+    for at in (0..rest.len()).step_by(WINDOW) {
+        out.reserve(2 * WINDOW);
+        let there = rest.len() - at;
+        // SAFETY: `rest` has at most `2 * READ` bytes, so `at` is below that. From there on `2 * READ` bytes of `padded` follow:
+        // two windows, and a byte for the masks of the second. `2 * WINDOW` units are reserved.
+        unsafe {
+            let from = padded.as_ptr().add(at);
+            let here = masks::<V>(from);
+            let mut window = here.decide(masks::<V>(from.add(WINDOW)), &mut carry);
+            if there < WINDOW {
+                window.good &= (1 << there) - 1;
+                window.replaced &= (1 << there) - 1;
+            }
+            let places = Places::of(here, window, &carry, &mut left);
+            let to = F::write::<V>(from, at == 0, places, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+    }
+}
+
+/// Decodes a stretch of windows. Returns how many bytes are decoded; they end between two segments.
+///
+/// # Safety
+/// The processor has the instructions of `V`; there are more than `READ + WINDOW` bytes.
+#[inline(always)]
+unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) -> usize {
+    let count = ((bytes.len() - READ) / WINDOW).min(STRETCH);
+    out.reserve((count + 1) * WINDOW);
+    let (mut carry, mut left) = (Carry::default(), Left::default());
+    // SAFETY: `count * WINDOW + READ <= bytes.len()`. `index < count` at each window, `index <= count` at each call of `masks`,
+    // which reads 65 bytes: all reads are below `count * WINDOW + READ`. Where bytes before a window are read, `index > 0`.
+    // Output: before window `index` at most `index * WINDOW` units are written, as each byte makes at most one, and a window
+    // writes at most `2 * WINDOW` from there on: `(count + 1) * WINDOW` are reserved. `isolated_run` writes as many units as
+    // it reads bytes. A high surrogate that is taken back was written by the last window.
+    unsafe {
+        let from = bytes.as_ptr();
+        let mut to = out.as_mut_ptr().add(out.len());
+        let mut here = masks::<V>(from);
+        let mut index = 0;
+        while index < count {
+            if here.all_isolated(carry) {
+                let len = (count - index) * WINDOW;
+                let passed = isolated_run::<F, V>(from.add(index * WINDOW), len, here.non_ascii, to);
+                to = to.add(passed * WINDOW);
+                index += passed;
+                here = masks::<V>(from.add(index * WINDOW));
+                left = Left::default();
+                continue;
+            }
+            if here.lead_of_3 == 0 && index > 0 {
+                let passed;
+                (passed, to) = one_two_byte_run::<F, V>(from.add(index * WINDOW), count - index, &mut carry, to);
+                if passed > 0 {
+                    index += passed;
+                    here = masks::<V>(from.add(index * WINDOW));
+                    left = Left { fours: 0, continuation: u64::from(is_continuation(*from.add(index * WINDOW - 1))) };
+                    continue;
+                }
+            }
+            let window_at = from.add(index * WINDOW);
+            let next = masks::<V>(window_at.add(WINDOW));
+            let window = here.decide(next, &mut carry);
+            let places = Places::of(here, window, &carry, &mut left);
+            to = F::write::<V>(window_at, index == 0, places, to);
+            here = next;
+            index += 1;
+        }
+        let written = to.offset_from_unsigned(out.as_ptr());
+        let at = count * WINDOW;
+        if carry.good == 0 {
+            out.set_len(written);
+            return at + carry.others.count_ones() as usize;
+        }
+        // The last window ends inside a sequence, which is decoded again with the rest of it. If three of its bytes are here,
+        // its high surrogate is written already.
+        let begun = pending(bytes, at);
+        out.set_len(written - usize::from(F::PAIRS && begun == 3));
+        at - begun
+    }
+}
+
+/// Writes windows in which every byte is ASCII or an error of its own. The first is one, with errors at `non_ascii`. Continues
+/// to the first that is not, or one before, and at most for `len` bytes. Returns how many windows are written, at least one.
+///
+/// # Safety
+/// `len >= WINDOW`; `from..from + len` can be read and `len` units written; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn isolated_run<F: Form, V: WindowWriter>(
+    from: *const u8,
+    len: usize,
+    non_ascii: u64,
+    to: *mut F::Unit,
+) -> usize {
+    // SAFETY: each window ends at `at + WINDOW <= len`, and so do its units; the first at `WINDOW`.
+    unsafe {
+        F::widen::<V>(from, non_ascii, to);
+        // From here on no register is written across two cache lines.
+        let mut at = to.align_offset(LINE) % WINDOW;
+        while at + WINDOW <= len {
+            let [non_ascii, lead] = non_ascii_and_leads::<V>(from.add(at));
+            if lead << 1 & non_ascii & !lead | lead >> 63 != 0 {
+                break;
+            }
+            F::widen::<V>(from.add(at), non_ascii, to.add(at));
+            at += WINDOW;
+        }
+        (at / WINDOW).max(1)
+    }
+}
+
+/// Writes up to `most` windows that hold only well-formed sequences of one and two bytes. Returns how many those are, and the
+/// end of their units.
+///
+/// # Safety
+/// As of [`WindowWriter::utf16_one_two_byte`], for each of `most` windows at `from`.
+#[inline(always)]
+unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
+    from: *const u8,
+    most: usize,
+    carry: &mut Carry,
+    mut to: *mut F::Unit,
+) -> (usize, *mut F::Unit) {
+    let mut passed = 0;
+    // SAFETY: `passed < most`; before the window at `passed` at most a unit is written for each byte. The byte before `from`
+    // can be read.
+    unsafe {
+        // A sequence that continues here must be one of two bytes, too.
+        let mut begun = u64::from(*from.sub(1) >= 0xC0);
+        if begun != carry.good || begun != carry.others {
+            return (0, to);
+        }
+        while passed < most
+            && let Some(end) = F::write_one_two_byte::<V>(from.add(passed * WINDOW), &mut begun, to)
+        {
+            to = end;
+            passed += 1;
+        }
+        *carry = Carry { good: begun, others: begun };
+    }
+    (passed, to)
+}

@@ -1,0 +1,343 @@
+//! Validation, register by register: the length of the well-formed prefix of a byte string.
+//!
+//! # Idea
+//!
+//! Whether a byte is right depends on itself and the three bytes before it: it must be a continuation byte exactly where one
+//! of those needs one, and the byte before it must not refuse it (E0 refuses 80..9F, and so on; see `tables.rs`). A register
+//! checks all its bytes against the same bytes one, two and three places earlier, which are loaded again from memory.
+//! Registers pass nothing to each other, and errors are only added up, so a byte may be checked twice: the last register
+//! overlaps the one before it. Only inputs one or two bytes longer than a register leave those bytes to scalar code.
+//!
+//! ```text
+//! check the first register, zeros shifted in before it
+//! for each aligned group of 8 registers:
+//!     highest = the highest byte at each place, including the three bytes before
+//!     if highest < 80: next group                     (ASCII; a tighter loop follows)
+//!     if highest < E0: check with the byte before          (no sequence is longer than two bytes)
+//!     if highest < F0: check with two bytes before
+//!     else:            check with three bytes before
+//!     if there is an error: return the boundary at the start of the group
+//! check the last registers, and that no sequence continues after the last byte
+//! ```
+//!
+//! The caller finds the error in the remaining bytes with scalar code.
+//!
+//! # Example
+//!
+//! `61 E2 82 AC ED A0 80`, with the bytes that AVX-512 compares (the lookup of the others differs, the result does not):
+//!
+//! ```text
+//! bytes           61 E2 82 AC ED A0 80
+//! one before      00 61 E2 82 AC ED A0     from C0 on: needs a continuation byte now
+//! two before      00 00 61 E2 82 AC ED     from E0 on
+//! three before    00 00 00 61 E2 82 AC     from F0 on
+//! needed           .  .  1  1  .  1  1
+//! continuation     .  .  1  1  .  1  1     equal: no error
+//! refused          .  .  .  .  .  1  .     ED refuses A0: an error
+//! ```
+//!
+//! # Cost
+//!
+//! A register costs four loads and about twenty instructions with three bytes before, fewer with one; ASCII costs a load and
+//! an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. Inputs of up to [`SHORT`] bytes
+//! take a path without groups, because aligning and grouping cost more than they save there. It loses on inputs shorter
+//! than a few bytes, where the calls and the scalar search for the place of an error are all there is, and on text with
+//! many errors, where each one costs a check of a whole group: decoding with replacement uses windows instead.
+
+use crate::codec::kernel::path::{Path, Registers, note_run};
+use crate::codec::kernel::vector::Vector;
+use crate::codec::scalar;
+use crate::codec::scalar::{boundary, pending};
+
+/// Registers in a group.
+const GROUP: usize = 8;
+
+/// Registers of a group that are skipped if all of them are ASCII.
+const HALF: usize = GROUP / 2;
+
+/// Inputs of up to this many bytes are checked by [`short_prefix`], longer ones by [`long_prefix`]: at least two registers
+/// of any kernel.
+pub(super) const SHORT: usize = 128;
+
+/// How a kernel checks inputs that are shorter than its registers.
+///
+/// # Safety
+/// The functions may be called only on a processor with the instructions of the implementing file.
+pub(super) trait Partial: Vector {
+    /// The code that runs for `len` bytes, which are fewer than [`Vector::LEN`].
+    fn partial_path(len: usize) -> Path;
+
+    /// As [`short_prefix`], for fewer than [`Vector::LEN`] bytes.
+    unsafe fn partial_prefix(bytes: &[u8]) -> usize;
+}
+
+/// The code that checks `len` bytes: the decisions of [`well_formed_prefix`], by the same constants.
+pub(super) fn path<V: Partial>(len: usize) -> Path {
+    let registers = if len < V::LEN {
+        return V::partial_path(len);
+    } else if len == V::LEN {
+        Registers::One
+    } else if has_short_rest::<V>(len) {
+        Registers::OneAndScalar
+    } else if len <= SHORT {
+        Registers::Several
+    } else {
+        Registers::Groups
+    };
+    Path { kernel: V::NAME, registers }
+}
+
+/// Whether fewer than three bytes stand before the last register, too few to check it.
+#[inline(always)]
+fn has_short_rest<V: Vector>(len: usize) -> bool {
+    matches!(len - V::LEN, 1 | 2)
+}
+
+/// Length in bytes of a prefix of `bytes` that is well-formed and ends between two sequences: [`short_prefix`] or
+/// [`long_prefix`].
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn well_formed_prefix<V: Partial>(bytes: &[u8]) -> usize {
+    // SAFETY: `long_prefix` is called for more than `SHORT` bytes.
+    unsafe { if bytes.len() <= SHORT { short_prefix::<V>(bytes) } else { long_prefix::<V>(bytes) } }
+}
+
+/// Length in bytes of a prefix of at most [`SHORT`] `bytes` that is well-formed and ends between two sequences. After it
+/// comes an error, an incomplete sequence, or nothing.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
+    let (start, len) = (bytes.as_ptr(), bytes.len());
+    if len < V::LEN {
+        // SAFETY: there are fewer than `LEN` bytes.
+        return unsafe { V::partial_prefix(bytes) };
+    }
+    if len == V::LEN {
+        // SAFETY: the load reads all `LEN` bytes.
+        return unsafe { prefix_of(V::load(start), bytes, !0) };
+    }
+    // SAFETY: `len > LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `check_all` is called with `at = LEN`, at
+    // least three, and `len >= LEN + 3`, as other lengths have returned.
+    unsafe {
+        let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
+        if or_all(start, V::LEN, len, first).is_ascii() {
+            return len;
+        }
+        let mut errors = first.check(first.shift_in(), V::no_errors());
+        if has_short_rest::<V>(len) {
+            note_run(V::NAME, Registers::OneAndScalar);
+            let good = if V::has_error(errors) { 0 } else { boundary(bytes, V::LEN) };
+            return good + scalar::well_formed_prefix(&bytes[good..]);
+        }
+        note_run(V::NAME, Registers::Several);
+        errors = check_all::<V>(start, V::LEN, len, errors);
+        if last.is_complete(errors) {
+            len
+        } else if V::has_error(errors) {
+            0
+        } else {
+            boundary(bytes, len)
+        }
+    }
+}
+
+/// Length of a prefix of `bytes` that is well-formed and ends between two sequences. `all` holds the bytes at the places
+/// `mask`, and zeros at the others.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], mask: u64) -> usize {
+    note_run(V::NAME, Registers::One);
+    // SAFETY: registers only.
+    unsafe {
+        if all.is_ascii() {
+            return bytes.len();
+        }
+        // An incomplete sequence at the end makes errors of the zeros after it, if there are any.
+        let errors = all.check(all.shift_in(), V::no_errors());
+        if all.is_complete(errors) {
+            bytes.len()
+        } else if V::error_mask(errors) & mask == 0 {
+            boundary(bytes, bytes.len())
+        } else {
+            0
+        }
+    }
+}
+
+/// As [`short_prefix`], for more than [`SHORT`] bytes. If an error follows the prefix, it is within [`GROUP`] registers.
+///
+/// # Safety
+/// The processor has the instructions of `V`; there are more than [`SHORT`] bytes.
+#[inline(always)]
+pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
+    note_run(V::NAME, Registers::Groups);
+    let (start, len) = (bytes.as_ptr(), bytes.len());
+    // Groups begin at the first aligned register with three bytes before it. The bytes between the end of the first register
+    // and that place, if there are any, are checked by one more register.
+    let mut at = start.align_offset(V::LEN);
+    // SAFETY: `len > 128 >= 2 * LEN`. The first load reads `..LEN`. `at` is at least 3 and at most `LEN + 2`; the register at
+    // 3 reads `..LEN + 3` at most. A group reads `at - 3..at + GROUP * LEN`, which is at most `len`. The last load reads
+    // `len - LEN..len`. `check_all` has `at >= 3` and `len >= LEN + 3`.
+    unsafe {
+        let first = V::load(start);
+        if !first.is_ascii() && V::has_error(first.check(first.shift_in(), V::no_errors())) {
+            return 0;
+        }
+        if at < 3 {
+            at += V::LEN;
+            if V::has_error(check::<V, 4>(start.add(3), V::no_errors())) {
+                return boundary(bytes, 3);
+            }
+        }
+        while len - at >= GROUP * V::LEN {
+            let group = start.add(at);
+            // The highest byte at each place of each half; for the first also of the three bytes before, where a sequence may
+            // begin that continues in it.
+            let first = highest::<V>(group).max(V::load(group.sub(3)));
+            let second = highest::<V>(group.add(HALF * V::LEN));
+            let highest = first.max(second);
+            if highest.is_ascii() {
+                at += GROUP * V::LEN;
+                while len - at >= GROUP * V::LEN && is_ascii_group::<V>(start.add(at)) {
+                    at += GROUP * V::LEN;
+                }
+                continue;
+            }
+            // A half that is ASCII is skipped.
+            let errors = if first.is_ascii() {
+                check_row::<V, HALF>(group.add(HALF * V::LEN), highest)
+            } else if second.is_ascii() && pending(bytes, at + HALF * V::LEN) == 0 {
+                check_row::<V, HALF>(group, highest)
+            } else {
+                check_row::<V, GROUP>(group, highest)
+            };
+            if V::has_error(errors) {
+                return boundary(bytes, at);
+            }
+            at += GROUP * V::LEN;
+        }
+        let last = V::load(start.add(len - V::LEN));
+        if or_all(start, at, len, last).is_ascii() && pending(bytes, at) == 0 {
+            return len;
+        }
+        let errors = check_all::<V>(start, at, len, V::no_errors());
+        if last.is_complete(errors) {
+            len
+        } else if V::has_error(errors) {
+            boundary(bytes, at)
+        } else {
+            boundary(bytes, len)
+        }
+    }
+}
+
+/// Whether a group is ASCII.
+///
+/// # Safety
+/// `from..from + GROUP * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn is_ascii_group<V: Vector>(from: *const u8) -> bool {
+    // SAFETY: register `index` reads `index * LEN..(index + 1) * LEN`, and `index < GROUP`.
+    unsafe {
+        let mut all = V::load(from);
+        for index in 1..GROUP {
+            all = all.or(V::load(from.add(index * V::LEN)));
+        }
+        all.is_ascii()
+    }
+}
+
+/// The bits that are set in `all`, or in any byte of `at..len`.
+///
+/// # Safety
+/// `start..start + len` can be read, at least `LEN` bytes; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn or_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut all: V) -> V {
+    // SAFETY: in the loop `at + LEN < len`; the last load reads `len - LEN..len`.
+    unsafe {
+        while at + V::LEN < len {
+            all = all.or(V::load(start.add(at)));
+            at += V::LEN;
+        }
+        all.or(V::load(start.add(len - V::LEN)))
+    }
+}
+
+/// Checks every byte of `at..len`; the last register is a whole one.
+///
+/// # Safety
+/// `start..start + len` can be read, `at >= 3` and `len >= LEN + 3`; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn check_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut errors: V::Errors) -> V::Errors {
+    // SAFETY: in the loop a register reads `at - 3..at + LEN`, with `at >= 3` and `at + LEN < len`; the last one reads
+    // `len - LEN - 3..len`.
+    unsafe {
+        while at + V::LEN < len {
+            errors = check::<V, 4>(start.add(at), errors);
+            at += V::LEN;
+        }
+        check::<V, 4>(start.add(len - V::LEN), errors)
+    }
+}
+
+/// The highest byte at each place of half a group.
+///
+/// # Safety
+/// `from..from + HALF * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn highest<V: Vector>(from: *const u8) -> V {
+    // SAFETY: register `index` reads `index * LEN..(index + 1) * LEN`, and `index < HALF`.
+    unsafe {
+        let mut highest = V::load(from);
+        for index in 1..HALF {
+            highest = highest.max(V::load(from.add(index * V::LEN)));
+        }
+        highest
+    }
+}
+
+/// Checks `COUNT` registers. No byte in them or in the three before is above the one in `highest`.
+///
+/// # Safety
+/// `from - 3..from + COUNT * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn check_row<V: Vector, const COUNT: usize>(from: *const u8, highest: V) -> V::Errors {
+    // SAFETY: register `index` reads `index * LEN - 3..(index + 1) * LEN`, and `index < COUNT`.
+    unsafe {
+        let mut errors = V::no_errors();
+        if highest.is_below(0xE0) {
+            for index in 0..COUNT {
+                errors = check::<V, 2>(from.add(index * V::LEN), errors);
+            }
+        } else if highest.is_below(0xF0) {
+            for index in 0..COUNT {
+                errors = check::<V, 3>(from.add(index * V::LEN), errors);
+            }
+        } else {
+            for index in 0..COUNT {
+                errors = check::<V, 4>(from.add(index * V::LEN), errors);
+            }
+        }
+        errors
+    }
+}
+
+/// Checks the register at `from`, with as many bytes before it as a sequence of at most `LONGEST` bytes can reach.
+///
+/// # Safety
+/// `from - 3..from + LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn check<V: Vector, const LONGEST: usize>(from: *const u8, errors: V::Errors) -> V::Errors {
+    // SAFETY: the loads begin one to three bytes before `from`, or there, and read `LEN` bytes.
+    unsafe {
+        let two = if LONGEST > 2 { V::load(from.sub(2)) } else { V::zero() };
+        let three = if LONGEST > 3 { V::load(from.sub(3)) } else { V::zero() };
+        V::load(from).check([V::load(from.sub(1)), two, three], errors)
+    }
+}
