@@ -107,6 +107,8 @@ pub struct Info {
     pub contract: Contract,
     /// Whose code runs. Verdicts are counted by lineage and not by name.
     pub lineage: Lineage,
+    /// A number for the code within the lineage that validates an input of this many bytes; see [`Info::runs_same_code`].
+    pub variant: fn(usize) -> u8,
 }
 
 impl Info {
@@ -118,6 +120,7 @@ impl Info {
             package: Cow::Borrowed(name),
             contract: Contract::STANDARD,
             lineage: Lineage::Same(Cow::Borrowed(name)),
+            variant: |_| 0,
         }
     }
 
@@ -162,6 +165,19 @@ impl Info {
         // A `const fn` may not drop what it replaces, which is borrowed text unless the caller has set it before.
         core::mem::forget(core::mem::replace(&mut self.lineage, Lineage::ByLength(lineage)));
         self
+    }
+
+    /// The same with code that varies within a lineage by the length of the input in bytes: other numbers, other code.
+    #[must_use]
+    pub const fn variant_by_length(mut self, variant: fn(usize) -> u8) -> Self {
+        self.variant = variant;
+        self
+    }
+
+    /// Whether the same code validates inputs of these two lengths in bytes. Where not, a test at one of them does not cover
+    /// the other.
+    pub fn runs_same_code(&self, len: usize, other: usize) -> bool {
+        self.lineage.at(len) == self.lineage.at(other) && (self.variant)(len) == (self.variant)(other)
     }
 }
 

@@ -56,7 +56,7 @@ pub fn features() -> Vec<&'static str> {
         };
     }
     #[cfg(target_arch = "x86_64")]
-    let known = detected!(is_x86_feature_detected: "sse2" "ssse3" "sse4.1" "sse4.2" "popcnt" "bmi2" "avx" "avx2" "avx512f"
+    let known = detected!(is_x86_feature_detected: "sse2" "ssse3" "sse4.1" "sse4.2" "popcnt" "bmi1" "bmi2" "lzcnt" "avx" "avx2" "avx512f"
         "avx512bw" "avx512vl" "avx512vbmi" "avx512vbmi2");
     #[cfg(target_arch = "aarch64")]
     let known = detected!(is_aarch64_feature_detected: "neon" "sve" "sve2");
@@ -67,17 +67,19 @@ pub fn features() -> Vec<&'static str> {
 
 /// The decoders of this build that this machine cannot run because its processor lacks a feature.
 pub fn missing() -> Vec<&'static str> {
-    let kernels = [
-        &own::KERNELS[..],
-        #[cfg(feature = "peers")]
-        &simdutf8::KERNELS,
-    ];
-    without(&kernels.concat(), &features())
+    let kernels = own::kernels();
+    #[cfg(feature = "peers")]
+    let kernels = kernels.chain(simdutf8::KERNELS);
+    without(kernels, &features())
 }
 
-/// Those of `kernels` whose feature is not among `features`.
-fn without(kernels: &[(&'static str, &str)], features: &[&str]) -> Vec<&'static str> {
-    kernels.iter().filter(|(_, feature)| !features.contains(feature)).map(|(name, _)| *name).collect()
+/// Those of `kernels` that need a feature which is not among `features`.
+fn without(
+    kernels: impl Iterator<Item = (&'static str, &'static [&'static str])>,
+    features: &[&str],
+) -> Vec<&'static str> {
+    let is_missing = |needed: &[&str]| needed.iter().any(|feature| !features.contains(feature));
+    kernels.filter(|(_, needed)| is_missing(needed)).map(|(name, _)| name).collect()
 }
 
 /// A decoder filter that matches no decoder.
@@ -126,6 +128,8 @@ pub fn select(decoders: &[Box<dyn Decoder>], filter: &str) -> Result<Vec<bool>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(target_arch = "x86_64")]
+    use crate::codec::Kernel;
 
     #[test]
     fn names_are_unique() {
@@ -150,16 +154,31 @@ mod tests {
         assert_eq!(count("owl").unwrap_err().pattern, "owl");
     }
 
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_kernel_that_lacks_one_of_its_features_is_missing() {
+        let all = ["sse4.1", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt"];
+        for absent in all {
+            let here: Vec<_> = all.into_iter().filter(|feature| *feature != absent).collect();
+            let expected = if absent == "sse4.1" { ["own-sse41", "own-avx512"] } else { ["own-avx2", "own-avx512"] };
+            assert_eq!(without(own::kernels(), &here), expected, "without {absent}");
+        }
+        // A feature that `features` does not look for would make a kernel that needs it missing everywhere.
+        let needed = Kernel::available().flat_map(|kernel| kernel.info().features);
+        let unknown: Vec<_> = needed.filter(|feature| !features().contains(feature)).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+
     #[cfg(feature = "peers")]
     #[test]
     fn a_kernel_runs_here_or_is_missing() {
         let decoders = all();
         let all: Vec<&str> = decoders.iter().map(|decoder| &*decoder.info().name).collect();
-        for (kernel, _) in [own::KERNELS, simdutf8::KERNELS].concat() {
+        for (kernel, _) in own::kernels().chain(simdutf8::KERNELS) {
             let is_chosen = decoders[0].info().lineage.at(1000) == kernel;
             assert_ne!(all.contains(&kernel) || is_chosen, missing().contains(&kernel), "{kernel}");
         }
-        assert_eq!(without(&simdutf8::KERNELS, &["sse4.2"]), ["simdutf8-avx2", "simdutf8-avx2-chunked"]);
-        assert!(without(&simdutf8::KERNELS, &["sse4.2", "avx2"]).is_empty());
+        assert_eq!(without(simdutf8::KERNELS.into_iter(), &["sse4.2"]), ["simdutf8-avx2", "simdutf8-avx2-chunked"]);
+        assert!(without(simdutf8::KERNELS.into_iter(), &["sse4.2", "avx2"]).is_empty());
     }
 }

@@ -1,21 +1,31 @@
-//! Our own decoder: the only bridge to `decode`.
+//! Our own decoder: the only bridge to `codec`.
 
-use crate::codec::{Kernel, Streaming, Utf8Error};
+use crate::codec::{Kernel, Path, Streaming, Utf8Error};
 use crate::decoder::{Decoder, Info, Stream};
 use crate::spec::{Contract, Detection};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 
-/// The kernels by name, and the feature without which a processor cannot run each.
-pub(super) const KERNELS: [(&str, &str); 3] =
-    [("own-avx2", "avx2"), ("own-avx512", "avx512vbmi2"), ("own-sse41", "sse4.1")];
+/// Our kernels, and the names of the decoders that run on them.
+const NAMES: [(&str, &str); 4] =
+    [("scalar", "own-scalar"), ("sse41", "own-sse41"), ("avx2", "own-avx2"), ("avx512", "own-avx512")];
+
+/// The decoders by name, and the features without which a processor cannot run each; all but the portable one.
+pub(super) fn kernels() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let needy = Kernel::known().filter(|kernel| !kernel.features.is_empty());
+    needy.map(|kernel| (decoder_name(kernel.name), kernel.features))
+}
+
+fn decoder_name(kernel: &str) -> &'static str {
+    NAMES.iter().find(|(name, _)| *name == kernel).map_or("own", |(_, decoder)| decoder)
+}
 
 /// Our decoder, by the kernel it chooses, and by each other that this machine can run. The one chosen has no second name:
 /// its lineage says which it is.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     let best = Kernel::best();
-    let chosen = Own { kernel: best, info: info(best).name("own") };
+    let chosen = Own { kernel: best, info: info(best.name()).name("own") };
     let others = Kernel::available().filter(|kernel| *kernel != best);
-    let others = others.map(|kernel| Own { kernel, info: info(kernel) });
+    let others = others.map(|kernel| Own { kernel, info: info(kernel.name()) });
     [chosen].into_iter().chain(others).map(|own| Box::new(own) as Box<dyn Decoder>).collect()
 }
 
@@ -24,16 +34,30 @@ struct Own {
     info: Info,
 }
 
-/// Below as many bytes as one register takes, and for the place of an error, the scalar kernel is behind every other.
-fn info(kernel: Kernel) -> Info {
-    let (name, lineage): (_, fn(usize) -> &'static str) = match kernel.name() {
-        "sse41" => ("own-sse41", |len| if len < 19 { "own-scalar" } else { "own-sse41" }),
-        "avx2" => ("own-avx2", |len| if len < 35 { "own-scalar" } else { "own-avx2" }),
-        "avx512" => ("own-avx512", |_| "own-avx512"),
-        _ => ("own-scalar", |_| "own-scalar"),
-    };
+/// The code that validates `len` bytes, as the kernel at this place in [`NAMES`] reports it.
+fn path<const AT: usize>(len: usize) -> Path {
+    let known = Kernel::known().find(|kernel| kernel.name == NAMES[AT].0);
+    (known.unwrap_or(Kernel::SCALAR.info()).path)(len)
+}
+
+fn lineage<const AT: usize>(len: usize) -> &'static str {
+    decoder_name(path::<AT>(len).kernel)
+}
+
+fn variant<const AT: usize>(len: usize) -> u8 {
+    path::<AT>(len).registers as u8
+}
+
+/// The decoder on the kernel of this name, whether or not this processor can run it.
+fn info(kernel: &str) -> Info {
     let contract = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
-    Info::new("utfuzz", env!("CARGO_PKG_VERSION")).name(name).contract(contract).lineage_by_length(lineage)
+    let info = Info::new("utfuzz", env!("CARGO_PKG_VERSION")).name(decoder_name(kernel)).contract(contract);
+    match kernel {
+        "sse41" => info.lineage_by_length(lineage::<1>).variant_by_length(variant::<1>),
+        "avx2" => info.lineage_by_length(lineage::<2>).variant_by_length(variant::<2>),
+        "avx512" => info.lineage_by_length(lineage::<3>).variant_by_length(variant::<3>),
+        _ => info.lineage("own-scalar"),
+    }
 }
 
 impl Decoder for Own {
@@ -70,4 +94,44 @@ pub(super) fn validity(result: Result<(), Utf8Error>) -> Validity {
     let Err(error) = result else { return Validity::Valid };
     let len = ErrorLen::from_error_len(error.error_len());
     Malformed { kind: Some(error.kind()), ..Malformed::at(error.valid_up_to(), len) }.into()
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lineage_is_the_kernel_whose_registers_are_used() {
+        let kernels: Vec<_> = Kernel::known().map(|kernel| kernel.name).collect();
+        assert_eq!(kernels, NAMES.map(|(kernel, _)| kernel));
+        let mut wrong = Vec::new();
+        for (kernel, lens, lineage) in [
+            ("scalar", 1..=1000, "own-scalar"),
+            ("sse41", 1..=1000, "own-sse41"),
+            ("avx2", 1..=31, "own-sse41"),
+            ("avx2", 32..=1000, "own-avx2"),
+            ("avx512", 1..=16, "own-sse41"),
+            ("avx512", 17..=32, "own-avx2"),
+            ("avx512", 33..=1000, "own-avx512"),
+        ] {
+            let info = info(kernel);
+            let others = lens.map(|len| (len, info.lineage.at(len))).filter(|(_, at)| *at != lineage);
+            wrong.extend(others.map(|(len, at)| format!("{}, {len} bytes: {at}", info.name)));
+        }
+        assert!(wrong.is_empty(), "{} are wrong, the first {:?}", wrong.len(), wrong.first());
+    }
+
+    #[test]
+    fn a_short_input_and_several_registers_are_different_code() {
+        let mut wrong = Vec::new();
+        for kernel in ["sse41", "avx2", "avx512"] {
+            let info = info(kernel);
+            let short = (1..=4).map(|len| (len, 128, false));
+            let others = [(128, 129, false), (1, 4, true), (1000, 2000, true)];
+            let pairs = short.chain(others).filter(|&(len, other, same)| info.runs_same_code(len, other) != same);
+            wrong.extend(pairs.map(|(len, other, _)| (kernel, len, other)));
+        }
+        assert_eq!(wrong, []);
+        assert!(info("scalar").runs_same_code(4, 128));
+    }
 }

@@ -9,9 +9,9 @@ use crate::peers::adapter::{Functions, accepted, invalid};
 use crate::spec::Contract;
 use crate::utf8::Validity;
 
-/// The kernels by name, and the feature a processor must have to run each.
-pub(super) const KERNELS: [(&str, &str); 3] =
-    [("simdutf8-avx2", "avx2"), ("simdutf8-avx2-chunked", "avx2"), ("simdutf8-sse42", "sse4.2")];
+/// The kernels by name, and the features a processor must have to run each.
+pub(super) const KERNELS: [(&str, &[&str]); 3] =
+    [("simdutf8-avx2", &["avx2"]), ("simdutf8-avx2-chunked", &["avx2"]), ("simdutf8-sse42", &["sse4.2"])];
 
 /// The decoders of this family that this machine can run.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {

@@ -379,21 +379,10 @@ mod x86 {
             type V = $register;
             $(function! { $features $name $arguments -> $result = $function })*
             function! { $features long_prefix(bytes: &[u8]) -> usize = validate::long_prefix::<V> }
-            /// The two are compiled apart, so that short inputs do not pay for the frame of long ones.
-            ///
-            /// # Safety
-            /// As of the kernel.
-            #[inline(always)]
-            unsafe fn short_or_long_prefix(bytes: &[u8]) -> usize {
-                // SAFETY: the processor has the features, as the caller requires.
-                unsafe {
-                    if bytes.len() <= validate::SHORT {
-                        validate::short_prefix::<V>(bytes)
-                    } else {
-                        long_prefix(bytes)
-                    }
-                }
-            }
+            // Compiled apart, so that short inputs do not pay for the frame of long ones.
+            function! { $features #[inline] short_or_long_prefix(bytes: &[u8]) -> usize {
+                if bytes.len() <= validate::SHORT { validate::short_prefix::<V>(bytes) } else { long_prefix(bytes) }
+            } }
             Operations {
                 info: KernelInfo { name: V::NAME, features: &$features, path: validate::path::<V> },
                 is_here: || is_here!($features),
@@ -408,15 +397,19 @@ mod x86 {
 
     /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too.
     macro_rules! function {
-        ([$($feature:literal),*] $name:ident($($argument:ident: $kind:ty),*) -> $result:ty = $function:expr) => {
+        ($features:tt $name:ident($($argument:ident: $kind:ty),*) -> $result:ty = $function:expr) => {
+            function! { $features #[inline(never)] $name($($argument: $kind),*) -> $result { $function($($argument),*) } }
+        };
+        ([$($feature:literal),*] #[$inline:meta] $name:ident($($argument:ident: $kind:ty),*) -> $result:ty $body:block) => {
             /// # Safety
             /// The processor has the features.
             #[target_feature($(enable = $feature),*)]
-            #[inline(never)]
+            #[$inline]
             #[allow(unused_unsafe, reason = "the portable functions are safe")]
             unsafe fn $name($($argument: $kind),*) -> $result {
-                // SAFETY: all that the functions of the table require is the features.
-                unsafe { $function($($argument),*) }
+                // SAFETY: all that the functions of the table require is the features. `long_prefix` is called for more than
+                // `SHORT` bytes.
+                unsafe { $body }
             }
         };
     }
@@ -426,4 +419,31 @@ mod x86 {
     pub(super) static AVX512: Operations = operations!(compile avx512 Avx512 [
         "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt"
     ]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::path::trace::RAN;
+    use super::*;
+
+    /// Compares paths with what the code itself notes when it runs.
+    #[test]
+    fn a_path_is_the_code_that_runs() {
+        let mut wrong = Vec::new();
+        for kernel in Kernel::available() {
+            for len in 1..=300 {
+                // Not ASCII, so that nothing returns early.
+                let text = "é".repeat(len / 2) + &"a"[..len % 2];
+                RAN.take();
+                assert!(kernel.validate(text.as_bytes()).is_ok());
+                let (ran, path) = (RAN.take(), kernel.path(len));
+                let expected = if kernel == Kernel::SCALAR { vec![] } else { vec![path] };
+                // SSE4.1 finds short ASCII before it fills a register.
+                if ran != expected && len > 1 {
+                    wrong.push(format!("{kernel}, {len} bytes: {path:?}, but {ran:?} ran"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    }
 }

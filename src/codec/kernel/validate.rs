@@ -224,15 +224,16 @@ pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
         }
         let last = V::load(start.add(len - V::LEN));
         if or_all(start, at, len, last).is_ascii() && pending(bytes, at) == 0 {
-            return len;
-        }
-        let errors = check_all::<V>(start, at, len, V::no_errors());
-        if last.is_complete(errors) {
             len
-        } else if V::has_error(errors) {
-            boundary(bytes, at)
         } else {
-            boundary(bytes, len)
+            let errors = check_all::<V>(start, at, len, V::no_errors());
+            if last.is_complete(errors) {
+                len
+            } else if V::has_error(errors) {
+                boundary(bytes, at)
+            } else {
+                boundary(bytes, len)
+            }
         }
     }
 }

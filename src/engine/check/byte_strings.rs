@@ -41,7 +41,7 @@ pub struct ByteOptions {
 
 /// Whether a decoder is asked for each string of this length also across the edge of a block.
 pub fn is_asked_across(info: &Info, len: u32) -> bool {
-    info.lineage.at(len as usize) != info.lineage.at(ACROSS)
+    !info.runs_same_code(len as usize, ACROSS)
 }
 
 /// How many ASCII bytes then stand before the string.

@@ -189,30 +189,18 @@ impl Vector for Avx512 {
     }
 }
 
-/// The shortest register that holds an input.
-enum Shortest {
-    Sse41,
-    Avx2,
-    Avx512,
-}
+/// Inputs of up to this many bytes are checked by a register of SSE4.1, the shortest that holds them.
+const UP_TO_SSE41: usize = Sse41::LEN;
 
-impl Shortest {
-    #[inline(always)]
-    fn of(len: usize) -> Self {
-        match len {
-            ..=Sse41::LEN => Self::Sse41,
-            ..=Avx2::LEN => Self::Avx2,
-            _ => Self::Avx512,
-        }
-    }
-}
+/// Inputs of more bytes, but up to this many, are checked by a register of AVX2.
+const UP_TO_AVX2: usize = Avx2::LEN;
 
 impl Partial for Avx512 {
     fn partial_path(len: usize) -> Path {
-        let kernel = match Shortest::of(len) {
-            Shortest::Sse41 => Sse41::NAME,
-            Shortest::Avx2 => Avx2::NAME,
-            Shortest::Avx512 => Self::NAME,
+        let kernel = match len {
+            ..=UP_TO_SSE41 => Sse41::NAME,
+            ..=UP_TO_AVX2 => Avx2::NAME,
+            _ => Self::NAME,
         };
         Path { kernel, registers: Registers::One }
     }
@@ -223,13 +211,11 @@ impl Partial for Avx512 {
         // input, whose address may be dangling, returns before: a load of no bytes from unmapped memory is slow.
         unsafe {
             let (from, mask) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
-            if bytes.is_empty() {
-                return 0;
-            }
-            match Shortest::of(bytes.len()) {
-                Shortest::Sse41 => prefix_of(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask),
-                Shortest::Avx2 => prefix_of(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask),
-                Shortest::Avx512 => prefix_of(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask),
+            match bytes.len() {
+                0 => 0,
+                1..=UP_TO_SSE41 => prefix_of(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask),
+                ..=UP_TO_AVX2 => prefix_of(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask),
+                _ => prefix_of(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask),
             }
         }
     }
