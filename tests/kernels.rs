@@ -6,7 +6,7 @@ use utfuzz::codec::{Kernel, Streaming};
 use utfuzz::generate::classes::strings::Block;
 use utfuzz::generate::structured::Structured;
 
-/// Asserts that no kernel reads beside these bytes: they stand at either end of memory.
+/// Asserts that no kernel reads outside these bytes, which are placed next to inaccessible pages, before and after.
 #[cfg(all(target_os = "linux", feature = "fence"))]
 #[allow(unsafe_code, reason = "units stand at the end of memory as bytes do")]
 fn keeps_within(bytes: &[u8]) {
@@ -34,7 +34,7 @@ fn keeps_within(bytes: &[u8]) {
                     kernel.read_32_into(bytes, big_endian, &mut scalars);
                 }
                 kernel.utf16_from_bytes_into(bytes, &[7; 32], &mut units);
-                assert!(!fence.out_of_bounds_access(), "{kernel}: reads beside its input");
+                assert!(!fence.out_of_bounds_access(), "{kernel}: reads outside its input");
             }
             // Whole units, so that they are aligned at either end.
             for place in [GuardedBuffer::at_start, GuardedBuffer::at_end] {
@@ -53,7 +53,7 @@ fn keeps_within(bytes: &[u8]) {
                 kernel.write_16_into(twos, true, &mut out);
                 kernel.write_32_into(fours, true, &mut out);
                 kernel.write_16_as_32_into(twos, true, &mut out);
-                assert!(!fence.out_of_bounds_access(), "{kernel}: reads beside its units");
+                assert!(!fence.out_of_bounds_access(), "{kernel}: reads outside its units");
             }
         }
     });
@@ -97,19 +97,19 @@ fn agree(bytes: &[u8]) {
 
 #[test]
 fn class_strings_everywhere_in_registers() {
-    // Every class string of three bytes, so placed that it spans every edge; behind and before it text of each width.
+    // Every class string of three bytes at every offset, with text of each width before and after it.
     let surroundings: [&[u8]; 4] = [b"a", "é".as_bytes(), "€".as_bytes(), "😀".as_bytes()];
     let offsets = if cfg!(miri) { 0..1 } else { 0..66 };
     for offset in offsets {
         for text in surroundings {
             let before: Vec<u8> = text.iter().copied().cycle().take(offset / text.len() * text.len()).collect();
-            for behind in [0, 1, 70, 200] {
-                let behind: Vec<u8> = text.iter().copied().cycle().take(behind / text.len() * text.len()).collect();
+            for after in [0, 1, 70, 200] {
+                let after: Vec<u8> = text.iter().copied().cycle().take(after / text.len() * text.len()).collect();
                 let block = Block { len: 3, offset: 0 };
                 for index in (0..block.count()).step_by(if cfg!(debug_assertions) { 7 } else { 1 }) {
                     let mut string = Vec::new();
                     block.write(index, &mut string);
-                    agree(&[&before[..], &string, &behind].concat());
+                    agree(&[&before[..], &string, &after].concat());
                 }
             }
         }
@@ -251,8 +251,8 @@ fn pairs_and_lone_surrogates_anywhere_in_long_units() {
         [&[0xD83D, 0xDE00], &[0xD83D], &[0xDE00], &[0xDE00, 0xD83D, 0xDE00], &[0xD83D, 0xD83D, 0xDE00]];
     for before in (0..70).chain(2030..2100) {
         for middle in ends {
-            for (unit, behind) in [(0x61, 0), (0x61, 1), (0x61, 40), (0xE9, 40), (0x20AC, 40)] {
-                let units = [&vec![unit; before], middle, &vec![unit; behind]].concat();
+            for (unit, after) in [(0x61, 0), (0x61, 1), (0x61, 40), (0xE9, 40), (0x20AC, 40)] {
+                let units = [&vec![unit; before], middle, &vec![unit; after]].concat();
                 let scalars: String = char::decode_utf16(units.iter().copied())
                     .map(|scalar| scalar.unwrap_or(char::REPLACEMENT_CHARACTER))
                     .collect();
@@ -279,7 +279,7 @@ fn pairs_and_lone_surrogates_anywhere_in_long_units() {
 }
 
 #[test]
-fn structured_inputs_one_behind_the_other() {
+fn structured_inputs_concatenated() {
     let mut all = Vec::new();
     for seed in 0..if cfg!(miri) { 3 } else { 5000 } {
         let input = Structured::seeded(seed).0;

@@ -44,7 +44,7 @@ pub(super) mod trace {
     use core::cell::RefCell;
 
     thread_local! {
-        pub(in crate::codec::kernel) static RAN: RefCell<Vec<Path>> = const { RefCell::new(Vec::new()) };
+        pub(crate) static RAN: RefCell<Vec<Path>> = const { RefCell::new(Vec::new()) };
     }
 }
 

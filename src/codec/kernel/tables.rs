@@ -1,6 +1,7 @@
-//! What a lead byte refuses, as tables for byte lookups. All are computed here, from [`REFUSALS`].
+//! Which continuation bytes a lead refuses, as tables for lookups of bytes. All are computed at compile time from
+//! [`REFUSALS`].
 
-/// A pair of bytes that no well-formed string holds, though the second is a continuation byte: the leads, and the seconds
+/// Pairs of bytes that no well-formed string holds although the second is a continuation byte: leads, and the second bytes
 /// they refuse (RFC 3629 §4: the second byte of UTF8-3 and UTF8-4; C0, C1 and F5 to FF lead nothing).
 const REFUSALS: [([u8; 2], [u8; 2]); 6] = [
     ([0xC0, 0xC1], [0x80, 0xBF]),
@@ -11,18 +12,18 @@ const REFUSALS: [([u8; 2], [u8; 2]); 6] = [
     ([0xF5, 0xFF], [0x80, 0xBF]),
 ];
 
-/// What leaves the highest bit, subtracted without going below zero, just of the leads that ask for a continuation byte
-/// one, two and three places later: from C0, E0 and F0 on.
+/// Subtracted with saturation, these leave the highest bit set only in leads that need a continuation byte one, two and
+/// three places later: from C0, E0 and F0 on.
 pub(super) const BELOW_LEADS: [i8; 3] = [0x40, 0x60, 0x70];
 
-/// At each of the last places of a register, the highest byte that asks for nothing behind it.
+/// At each place of the end of a register, the highest byte that needs nothing after the register.
 pub(super) static FINISHED: [u8; 64] = {
     let mut table = [0xFF; 64];
     [table[61], table[62], table[63]] = [0xEF, 0xDF, 0xBF];
     table
 };
 
-/// By the low six bits of a lead: which of the three ranges of [`SECOND`] it refuses.
+/// By the low six bits of a lead: the ranges of [`SECOND`] it refuses.
 pub(super) static LEAD: [u8; 64] = {
     let mut table = [0; 64];
     let mut lead = 0xC0;
@@ -55,11 +56,11 @@ pub(super) static SECOND: [u8; 64] = {
     table
 };
 
-/// The byte before, by its high nibble and by its low nibble, and a byte, by its high nibble: what the three agree on is
-/// wrong, but for [`TWO_CONTINUATIONS`], which is right where a sequence of three or four bytes asks for it. This is the
+/// By the high nibble of a byte, by its low nibble, and by the high nibble of the next byte: a bit set in all three entries is
+/// an error, except [`TWO_CONTINUATIONS`], which is right where a sequence of three or four bytes needs it. This is the
 /// lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021).
 pub(super) static NIBBLES: [[u8; 16]; 3] = {
-    // Every rule: the bytes before, the bytes, and a bit of its own.
+    // Every rule: a range of bytes, a range of next bytes, and a bit.
     let rules: [([u8; 2], [u8; 2], u8); 11] = [
         // A lead without continuation.
         ([0xC0, 0xFF], [0x00, 0x7F], 1),

@@ -84,7 +84,7 @@ const VERY_SHORT: usize = 4;
 /// Length in bytes of the longest prefix that is well-formed and ends between two sequences. After it comes an error, an
 /// incomplete sequence, or nothing.
 #[inline(never)]
-pub(in crate::codec) fn well_formed_prefix(bytes: &[u8]) -> usize {
+pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
     let (mut at, mut state) = (0, BOUNDARY);
     if bytes.len() >= VERY_SHORT {
         if bytes.len() < ASCII && is_short_ascii(bytes) {
@@ -156,13 +156,13 @@ fn run(state: u64, bytes: &[u8]) -> u64 {
 /// The last boundary between sequences at or before `at`. The bytes before `at` are well-formed, but for a sequence that may
 /// go on there.
 #[inline(never)]
-pub(in crate::codec) fn boundary(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn boundary(bytes: &[u8], at: usize) -> usize {
     at - pending(bytes, at)
 }
 
 /// How many bytes before `at` belong to a sequence that goes on there. The bytes before that sequence are well-formed.
 #[inline]
-pub(in crate::codec) fn pending(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn pending(bytes: &[u8], at: usize) -> usize {
     let byte = |back: usize| at.checked_sub(back).and_then(|index| bytes.get(index)).copied().unwrap_or(0);
     if byte(1) >= 0xC0 {
         1

@@ -11,7 +11,7 @@ use crate::utf8::REPLACEMENT;
 const BLOCK: usize = 32;
 
 /// A code unit of `N` bytes.
-pub(in crate::codec) trait CodeUnit<const N: usize>: Copy + Default {
+pub(crate) trait CodeUnit<const N: usize>: Copy + Default {
     fn from_le_bytes(bytes: [u8; N]) -> Self;
     fn to_le_bytes(self) -> [u8; N];
     fn swap_bytes(self) -> Self;
@@ -88,7 +88,7 @@ fn all_scalars(block: &[u32; BLOCK], last: u32) -> bool {
 
 /// How many units at the start are UTF-16 without a lone surrogate.
 #[inline(always)]
-pub(in crate::codec) fn utf16_prefix(units: &[u16]) -> usize {
+pub(crate) fn utf16_prefix(units: &[u16]) -> usize {
     let mut at = 0;
     while at < units.len() {
         while units[at..].first_chunk().is_some_and(|block| !any_surrogate(block)) {
@@ -108,7 +108,7 @@ pub(in crate::codec) fn utf16_prefix(units: &[u16]) -> usize {
 
 /// How many units at the start are at most `last` and not surrogates.
 #[inline(always)]
-pub(in crate::codec) fn utf32_prefix(units: &[u32], last: u32) -> usize {
+pub(crate) fn utf32_prefix(units: &[u32], last: u32) -> usize {
     let mut at = 0;
     while units[at..].first_chunk().is_some_and(|block| all_scalars(block, last)) {
         at += BLOCK;
@@ -121,7 +121,7 @@ pub(in crate::codec) fn utf32_prefix(units: &[u32], last: u32) -> usize {
 
 /// Appends UTF-16 in UTF-32, with U+FFFD for every lone surrogate.
 #[inline(always)]
-pub(in crate::codec) fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
+pub(crate) fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
     out.reserve(units.len());
     let mut at = 0;
     while at < units.len() {
@@ -153,7 +153,7 @@ pub(in crate::codec) fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
 
 /// Appends UTF-32 in UTF-16, with U+FFFD for every number that is not a scalar value.
 #[inline(always)]
-pub(in crate::codec) fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
+pub(crate) fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
     out.reserve(units.len());
     for block in units.chunks(BLOCK) {
         // Both units of a pair are always written; where there is only one, the next overwrites the second.
@@ -173,7 +173,7 @@ pub(in crate::codec) fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
 
 /// Appends bytes of a single-byte encoding in UTF-16: each is the code point of that number, but 80..9F are those in `of_80`.
 #[inline(always)]
-pub(in crate::codec) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
+pub(crate) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
     out.reserve(bytes.len());
     let is_mapped = |byte: u8| byte & 0xE0 == 0x80;
     let unit = |byte: u8| if is_mapped(byte) { of_80[usize::from(byte & 0x1F)] } else { byte.into() };
@@ -200,7 +200,7 @@ pub(in crate::codec) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &
 }
 
 /// Appends UTF-16 in UTF-8, with U+FFFD for every lone surrogate.
-pub(in crate::codec) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
+pub(crate) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     out.reserve(units.len());
     for scalar in char::decode_utf16(units.iter().copied()) {
         match scalar {
@@ -211,7 +211,7 @@ pub(in crate::codec) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
 }
 
 /// Appends UTF-32 in UTF-8, with U+FFFD for every number that is not a scalar value.
-pub(in crate::codec) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
+pub(crate) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
     out.reserve(units.len());
     for &unit in units {
         push(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), out);
@@ -219,7 +219,7 @@ pub(in crate::codec) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
 }
 
 /// Appends Latin-1 in UTF-8.
-pub(in crate::codec) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len());
     for &byte in bytes {
         push(char::from(byte), out);
@@ -232,7 +232,7 @@ fn push(scalar: char, out: &mut Vec<u8>) {
 
 /// Appends the units that `bytes` are, in either byte order. Bytes at the end that are not a whole unit are left out.
 #[inline(always)]
-pub(in crate::codec) fn read<U: CodeUnit<N>, const N: usize>(bytes: &[u8], big_endian: bool, out: &mut Vec<U>) {
+pub(crate) fn read<U: CodeUnit<N>, const N: usize>(bytes: &[u8], big_endian: bool, out: &mut Vec<U>) {
     let (blocks, rest) = bytes.as_chunks::<N>().0.as_chunks::<BLOCK>();
     out.reserve(bytes.len() / N);
     for block in blocks {
@@ -254,7 +254,7 @@ pub(in crate::codec) fn read<U: CodeUnit<N>, const N: usize>(bytes: &[u8], big_e
 
 /// Appends the bytes of units, each widened to `U`, in either byte order.
 #[inline(always)]
-pub(in crate::codec) fn write<U: CodeUnit<N> + From<F>, F: Copy, const N: usize>(
+pub(crate) fn write<U: CodeUnit<N> + From<F>, F: Copy, const N: usize>(
     units: &[F],
     big_endian: bool,
     out: &mut Vec<u8>,

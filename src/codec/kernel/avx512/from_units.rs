@@ -137,7 +137,7 @@ unsafe fn scalars(from: *const u32) -> __m512i {
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-pub(in crate::codec::kernel) unsafe fn utf16_prefix(units: &[u16]) -> usize {
+pub(crate) unsafe fn utf16_prefix(units: &[u16]) -> usize {
     // 1 if the last unit was the first of a pair.
     let (mut at, mut begun) = (0, 0);
     for block in units.as_chunks::<UNITS_16>().0 {
@@ -165,7 +165,7 @@ pub(in crate::codec::kernel) unsafe fn utf16_prefix(units: &[u16]) -> usize {
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-pub(in crate::codec::kernel) unsafe fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
+pub(crate) unsafe fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
     let (mut at, mut low_is_done) = (0, 0);
     // A step reads one unit more than it converts.
     while units.len() - at > UNITS {
@@ -229,7 +229,7 @@ impl Step<[u32; UNITS], u16> for Utf16FromUtf32 {
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-pub(in crate::codec::kernel) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
+pub(crate) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
     let (steps, rest) = units.as_chunks::<UNITS>();
     // SAFETY: the instructions are all it requires.
     unsafe { append_steps::<Utf16FromUtf32, _, _>(steps, out) };
@@ -241,7 +241,7 @@ pub(in crate::codec::kernel) unsafe fn utf16_from_utf32(units: &[u32], out: &mut
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-pub(in crate::codec::kernel) unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
+pub(crate) unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
     let (steps, rest) = bytes.as_chunks::<UNITS_16>();
     out.reserve(bytes.len());
     // SAFETY: the table has 32 units. Each step reads the 32 bytes of its array and writes 32 units; there is room for a unit
@@ -267,7 +267,7 @@ pub(in crate::codec::kernel) unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-pub(in crate::codec::kernel) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
+pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     let mut at = 0;
     // A step reads one unit more than it converts.
     while units.len() - at > UNITS_16 {
@@ -433,7 +433,7 @@ impl Step<[u32; UNITS], u8> for Utf8FromUtf32 {
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-pub(in crate::codec::kernel) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
+pub(crate) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
     let (steps, rest) = units.as_chunks::<UNITS>();
     // SAFETY: the instructions are all it requires.
     unsafe { append_steps::<Utf8FromUtf32, _, _>(steps, out) };
@@ -458,7 +458,7 @@ impl Step<[u8; UNITS_16], u8> for Utf8FromLatin1 {
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-pub(in crate::codec::kernel) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
     let (steps, rest) = bytes.as_chunks::<UNITS_16>();
     // SAFETY: the instructions are all it requires.
     unsafe { append_steps::<Utf8FromLatin1, _, _>(steps, out) };

@@ -189,17 +189,16 @@ impl Vector for Avx512 {
     }
 }
 
-/// Inputs of up to this many bytes are checked by a register of SSE4.1, the shortest that holds them.
-const UP_TO_SSE41: usize = Sse41::LEN;
-
-/// Inputs of more bytes, but up to this many, are checked by a register of AVX2.
-const UP_TO_AVX2: usize = Avx2::LEN;
+/// Inputs of these lengths are checked by a register of SSE4.1, and of AVX2: the shortest that holds them.
+const LAST_SSE41: usize = Sse41::LEN;
+const FIRST_AVX2: usize = Sse41::LEN + 1;
+const LAST_AVX2: usize = Avx2::LEN;
 
 impl Partial for Avx512 {
     fn partial_path(len: usize) -> Path {
         let kernel = match len {
-            ..=UP_TO_SSE41 => Sse41::NAME,
-            ..=UP_TO_AVX2 => Avx2::NAME,
+            ..=LAST_SSE41 => Sse41::NAME,
+            FIRST_AVX2..=LAST_AVX2 => Avx2::NAME,
             _ => Self::NAME,
         };
         Path { kernel, registers: Registers::One }
@@ -213,8 +212,8 @@ impl Partial for Avx512 {
             let (from, mask) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
             match bytes.len() {
                 0 => 0,
-                1..=UP_TO_SSE41 => prefix_of(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask),
-                ..=UP_TO_AVX2 => prefix_of(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask),
+                1..=LAST_SSE41 => prefix_of(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask),
+                FIRST_AVX2..=LAST_AVX2 => prefix_of(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask),
                 _ => prefix_of(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask),
             }
         }
