@@ -1,13 +1,21 @@
-//! Conversions, against `spec`: every scalar value between any two encodings, every cut, every error.
+//! Conversions, compared with `spec`: every scalar value between any two encodings, every cut, every error.
 
-use utfuzz::codec::convert::{Converter, Detector, Encoding, Fault, Mark, Options, Reason, Surrogates};
-use utfuzz::spec::grammar::Grammar;
+use utfuzz::codec::convert::{Converter, Detector, Encoding, Fault, Mark, Options, Reason, UnpairedSurrogates};
 use utfuzz::spec::{Contract, Replacement, UnitRule, code_points, encode, grammar, validity};
 use utfuzz::utf8::{Kind, Validity};
 
-/// What the standard says an encoding is: the bytes of a code point, if it has any.
+/// The bytes of a code point, if the encoding has it.
 fn expected(encoding: Encoding, code_point: u32) -> Option<Vec<u8>> {
-    let is_surrogate = (0xD800..0xE000).contains(&code_point);
+    if encoding == Encoding::Utf8b && (0xDC80..=0xDCFF).contains(&code_point) {
+        return Some(vec![code_point as u8]);
+    }
+    if let Some(grammar) = encoding.grammar() {
+        let mut out = Vec::new();
+        return encode(grammar, code_point, &mut out).ok().map(|()| out);
+    }
+    if let Some(charset) = encoding.charset() {
+        return charset.encode(code_point).map(|byte| vec![byte]);
+    }
     let unit_16 = |big: bool| {
         let scalar = char::from_u32(code_point)?;
         let units = scalar.encode_utf16(&mut [0; 2]).to_vec();
@@ -15,29 +23,10 @@ fn expected(encoding: Encoding, code_point: u32) -> Option<Vec<u8>> {
     };
     let unit_32 = |last: u32, big: bool| {
         let bytes = if big { code_point.to_be_bytes() } else { code_point.to_le_bytes() };
+        let is_surrogate = (0xD800..0xE000).contains(&code_point);
         (!is_surrogate && code_point <= last).then(|| bytes.to_vec())
     };
-    let by_windows = |holes: bool| {
-        let is = |byte: &u8| Replacement::Windows1252.code_points(&[*byte]).eq([code_point]);
-        let byte = (0..=0xFF).find(|byte| code_point < 0x3000 && is(byte))?;
-        let is_hole = (0x80..0xA0).contains(&code_point);
-        (!(holes && is_hole)).then(|| vec![byte])
-    };
-    let by_grammar = |grammar: &'static Grammar| {
-        let mut out = Vec::new();
-        encode(grammar, code_point, &mut out).ok().map(|()| out)
-    };
     match encoding {
-        Encoding::Utf8 => by_grammar(&grammar::RFC3629),
-        Encoding::Rfc2279 => by_grammar(&grammar::RFC2279),
-        Encoding::Rfc2279NoSurrogates => by_grammar(&grammar::RFC2279_NO_SURROGATES),
-        Encoding::Cesu8 => by_grammar(&grammar::CESU8),
-        Encoding::ModifiedUtf8 => by_grammar(&grammar::MODIFIED_UTF8),
-        Encoding::Wtf8 => by_grammar(&grammar::WTF8),
-        Encoding::Utf8b => match code_point {
-            0xDC80..=0xDCFF => Some(vec![code_point as u8]),
-            _ => by_grammar(&grammar::RFC3629),
-        },
         Encoding::Utf16 | Encoding::Utf16Le => unit_16(false),
         Encoding::Utf16Be => unit_16(true),
         Encoding::Ucs2Le => unit_16(false).filter(|bytes: &Vec<u8>| bytes.len() == 2),
@@ -46,10 +35,7 @@ fn expected(encoding: Encoding, code_point: u32) -> Option<Vec<u8>> {
         Encoding::Utf32Be => unit_32(0x10_FFFF, true),
         Encoding::Ucs4Le => unit_32(0x7FFF_FFFF, false),
         Encoding::Ucs4Be => unit_32(0x7FFF_FFFF, true),
-        Encoding::Ascii => (code_point < 0x80).then(|| vec![code_point as u8]),
-        Encoding::Latin1 => u8::try_from(code_point).ok().map(|byte| vec![byte]),
-        Encoding::Windows1252 => by_windows(false),
-        Encoding::Windows1252Strict => by_windows(true),
+        other => panic!("{other} has no grammar, no character set and no row here"),
     }
 }
 
@@ -75,7 +61,7 @@ fn convert(
     (out, finished.map(|summary| summary.first))
 }
 
-/// What some have beside scalar values. No leading surrogate stands before a trailing one.
+/// Code points beyond the scalar values that some encodings have. No leading surrogate comes before a trailing one.
 const OTHERS: [u32; 14] = [
     0xDC00,
     0xDC7F,
@@ -93,7 +79,7 @@ const OTHERS: [u32; 14] = [
     0x7FFF_FFFF,
 ];
 
-/// What every code point is in one encoding, one after the other.
+/// The bytes of every code point in one encoding, one after the other.
 struct Spelled {
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -134,12 +120,12 @@ fn every_scalar_value_goes_from_any_encoding_to_any_other() {
             assert!(wanted.len() >= 0x80, "{from} to {to}");
             let (out, ended) = convert(*from, *to, PLAIN, &[&text]);
             assert!(out == wanted && ended == Ok(None), "{from} to {to}: {ended:?}");
-            // The first, the last and some between of what the other cannot say.
+            // The first, the last and some in between of the code points that the output encoding lacks.
             let some = refused.iter().step_by(refused.len() / 50 + 1).chain(refused.last());
             for &index in some {
                 let bytes = here.at(index);
                 let text =
-                    if from.is_octets() || from.is_single_byte() { [b"ab", bytes].concat() } else { bytes.to_vec() };
+                    if from.is_utf8_like() || from.is_single_byte() { [b"ab", bytes].concat() } else { bytes.to_vec() };
                 let (out, ended) = convert(*from, *to, PLAIN, &[&text]);
                 let fault = ended.unwrap_err();
                 assert_eq!(fault.reason(), Reason::Unencodable(code_points[index]), "{from} to {to}");
@@ -174,7 +160,7 @@ fn chunks_cut_anywhere_give_the_whole() {
         for to in Encoding::all() {
             for on_error in replacements {
                 for (mark, unit) in marks.into_iter().zip(rules.into_iter().cycle()) {
-                    let options = Options { on_error, mark, unit, surrogates: Surrogates::Refuse };
+                    let options = Options { on_error, mark, unit, surrogates: UnpairedSurrogates::Refuse };
                     if Converter::new(from, to, options).is_err() {
                         continue;
                     }
@@ -201,7 +187,7 @@ fn chunks_cut_anywhere_give_the_whole() {
 }
 
 #[test]
-fn what_cannot_be_said_is_replaced_anywhere_in_long_text() {
+fn unencodable_code_points_are_replaced_anywhere_in_long_text() {
     // Beside the edges of blocks, stretches and pieces.
     let places = [0, 1, 31, 32, 63, 255, 256, 1023, 1024, 2047, 2048, 4094, 4095, 4096];
     let mut conversions = 0;
@@ -233,7 +219,7 @@ fn what_cannot_be_said_is_replaced_anywhere_in_long_text() {
     assert!(conversions > 20_000, "{conversions}");
 }
 
-/// Every string of up to three bytes over those where grammars part, and some longer.
+/// Every string of up to three bytes from those in which grammars differ, and some longer strings.
 fn ill_formed() -> Vec<Vec<u8>> {
     let alphabet = *b"\x00\x41\x7F\x80\x8F\x90\x9F\xA0\xAF\xB0\xBF\xC0\xC2\xDF\xE0\xED\xEF\xF0\xF4\xF8\xFC\xFF";
     let mut strings = vec![Vec::new()];
@@ -250,7 +236,7 @@ fn ill_formed() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn what_is_ill_formed_is_replaced_as_the_standard_says_behind_and_before_much_text() {
+fn ill_formed_input_is_replaced_as_the_standard_says_after_and_before_long_text() {
     let rows = [
         (Encoding::Utf8, &grammar::RFC3629),
         (Encoding::Rfc2279, &grammar::RFC2279),
@@ -264,8 +250,12 @@ fn what_is_ill_formed_is_replaced_as_the_standard_says_behind_and_before_much_te
         let contract = Contract { grammar, ..Contract::STANDARD };
         for string in &strings {
             for bytes in [string.clone(), [text.as_bytes(), string, text.as_bytes()].concat()] {
-                let (out, ended) =
-                    convert(from, Encoding::Ucs4Le, Options { surrogates: Surrogates::Pass, ..PLAIN }, &[&bytes]);
+                let (out, ended) = convert(
+                    from,
+                    Encoding::Ucs4Le,
+                    Options { surrogates: UnpairedSurrogates::Pass, ..PLAIN },
+                    &[&bytes],
+                );
                 let is_valid = from == Encoding::Rfc2279 && validity(&contract, &bytes).is_valid();
                 if is_valid {
                     let units: Vec<u8> = code_points(&contract, &bytes).flat_map(u32::to_le_bytes).collect();
@@ -306,7 +296,7 @@ fn any_bytes_come_back_through_utf_8b() {
 
 #[test]
 fn surrogates_that_meet_join_in_wtf_8_and_pass_where_they_may() {
-    let pass = Options { surrogates: Surrogates::Pass, ..PLAIN };
+    let pass = Options { surrogates: UnpairedSurrogates::Pass, ..PLAIN };
     let apart = b"\xED\xA0\xBD\xED\xB8\x80";
     let joined = "😀".as_bytes();
     assert_eq!(convert(Encoding::Rfc2279, Encoding::Wtf8, PLAIN, &[&apart[..3], &apart[3..]]).0, joined);
@@ -377,19 +367,64 @@ fn a_fault_says_where_and_why() {
 }
 
 #[test]
-fn the_first_of_two_faults_is_told_whatever_it_is() {
+fn the_first_of_two_faults_is_reported_whatever_it_is() {
     let options = replacing(Replacement::ReplacementCharacter);
     for (bytes, offset) in [(&b"a\xE2\x82\xAC\xFF"[..], 1), (b"ab\xFF\xE2\x82\xAC", 2)] {
         let (out, ended) = convert(Encoding::Utf8, Encoding::Latin1, options, &[bytes]);
         assert_eq!(ended.unwrap().map(|fault| fault.offset()), Some(offset));
         assert!(out.ends_with(b"??"));
     }
-    // What cannot be said ends it where errors are read as bytes, and is what is told then.
+    // An unencodable code point ends the conversion if errors are read as bytes, and is the fault that is reported.
     let (out, ended) =
         convert(Encoding::Utf8, Encoding::Latin1, replacing(Replacement::Latin1), &[b"\xFF\n\xE2\x82\xAC"]);
     let fault = ended.unwrap_err();
     assert_eq!((out, fault.offset(), fault.line()), (b"\xFF\n".to_vec(), 2, 2));
     assert_eq!(fault.reason(), Reason::Unencodable(0x20AC));
+}
+
+/// Encodings of single bytes have no surrogates, so the escaped bytes come back whether surrogates pass or not.
+#[test]
+fn escaped_bytes_come_back_in_single_bytes() {
+    for surrogates in [UnpairedSurrogates::Refuse, UnpairedSurrogates::Pass] {
+        let options = Options { surrogates, ..replacing(Replacement::SurrogateEscape) };
+        for to in Encoding::all().filter(|encoding| encoding.is_single_byte()) {
+            let (out, ended) = convert(Encoding::Utf8, to, options, &[b"caf\xE9 x"]);
+            assert_eq!(out, b"caf\xE9 x", "{to}, {surrogates:?}");
+            assert_eq!(ended.unwrap().map(|fault| fault.offset()), Some(3), "{to}, {surrogates:?}");
+        }
+    }
+}
+
+/// The first half of a pair and one byte of the second are one segment: the input ends before the code point does.
+#[test]
+fn a_pair_of_utf_16_that_is_cut_off_is_one_fault() {
+    for (from, bytes) in [(Encoding::Utf16Le, b"a\0\x3D\xD8\0"), (Encoding::Utf16Be, b"\0a\xD8\x3D\xDE")] {
+        let (out, ended) = convert(from, Encoding::Utf8, replacing(Replacement::ReplacementCharacter), &[bytes]);
+        assert_eq!(out, "a\u{FFFD}".as_bytes(), "{from}");
+        let fault = ended.unwrap().unwrap();
+        assert_eq!((fault.kind(), fault.offset(), fault.byte_len()), (Some(Kind::Incomplete), 2, 3), "{from}");
+        assert!(fault.is_incomplete());
+    }
+}
+
+#[test]
+fn the_first_fault_is_as_long_as_the_first_run() {
+    let options = Options { unit: UnitRule::Run, ..replacing(Replacement::ReplacementCharacter) };
+    let rows: [(&[u8], u64, bool); 5] = [
+        (b"a\xFF\xFEb", 2, false),
+        (b"a\xFF\xFEb\xC0\x80\x80c", 2, false),
+        (b"a\xE2\x82b", 2, false),
+        (b"a\xE2\x82", 2, true),
+        (b"a\xFF\xE2\x82", 3, false),
+    ];
+    for (bytes, len, incomplete) in rows {
+        let first = convert(Encoding::Utf8, Encoding::Utf8, options, &[bytes]).1.unwrap().unwrap();
+        assert_eq!((first.offset(), first.byte_len(), first.is_incomplete()), (1, len, incomplete), "{bytes:02X?}");
+        let runs = bytes.split(u8::is_ascii).filter(|run| !run.is_empty()).count();
+        let mut converter = Converter::new(Encoding::Utf8, Encoding::Utf8, options).unwrap();
+        converter.push(bytes, &mut Vec::new()).unwrap();
+        assert_eq!(converter.finish(&mut Vec::new()).unwrap().faults, runs as u64, "{bytes:02X?}");
+    }
 }
 
 #[test]
@@ -431,7 +466,7 @@ fn options_that_make_no_sense_together_are_refused() {
     use Encoding::{Latin1, Utf8, Utf16, Utf16Le};
     let rows = [
         (Utf16Le, Utf8, replacing(Replacement::Latin1), "single bytes"),
-        (Latin1, Utf8, Options { unit: UnitRule::Byte, ..replacing(Replacement::Drop) }, "no relative of UTF-8"),
+        (Latin1, Utf8, Options { unit: UnitRule::Byte, ..replacing(Replacement::Drop) }, "not a relative of UTF-8"),
         (Utf8, Utf8, Options { unit: UnitRule::Run, ..PLAIN }, "policy"),
         (Utf8, Latin1, Options { mark: Mark::Add, ..PLAIN }, "no byte order mark"),
         (Utf8, Utf16, Options { mark: Mark::Strip, ..PLAIN }, "UTF-16LE"),

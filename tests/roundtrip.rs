@@ -10,7 +10,7 @@ use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use utfuzz::codec::convert::{Converter, Encoding, Mark, Options, Surrogates};
+use utfuzz::codec::convert::{Converter, Encoding, Mark, Options, UnpairedSurrogates};
 use utfuzz::spec;
 use utfuzz::spec::grammar::{Form, Grammar, Row};
 use utfuzz::spec::{Contract, Reading, grammar};
@@ -81,7 +81,7 @@ fn every_code_point_comes_back() {
             let refused = tally.refused.iter().sum::<u64>();
             assert_eq!(tally.encoded + refused, u64::from(end), "{what}");
             // As many code points as sequences, each with its own: every sequence is the one of its code point, too.
-            if *grammar != grammar::WITH_OVERLONG {
+            if *grammar != grammar::RFC3629_WITH_OVERLONG {
                 assert_eq!(tally.encoded, sequences(grammar), "{what}");
             }
             let by = |kind: Kind| tally.refused[kind.index()];
@@ -97,7 +97,7 @@ fn every_code_point_comes_back() {
 #[ignore = "minutes; .ci/run runs it, in release"]
 fn every_code_point_goes_through_our_conversions() {
     const PIECE: u32 = 1 << 20;
-    let options = Options { mark: Mark::Keep, surrogates: Surrogates::Pass, ..Options::STRICT };
+    let options = Options { mark: Mark::Keep, surrogates: UnpairedSurrogates::Pass, ..Options::STRICT };
     let convert = |from, to, bytes: &[u8]| {
         let (mut converter, mut out) = (Converter::new(from, to, options).unwrap(), Vec::new());
         converter.push(bytes, &mut out).unwrap();
@@ -192,7 +192,7 @@ fn every_text(len: usize) {
             (texts.count, texts.other)
         });
         let (count, other) = counts.into_iter().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-        assert_eq!(other > 0, *grammar == grammar::WITH_OVERLONG && len > 1, "{what}: {other} of {count}");
+        assert_eq!(other > 0, *grammar == grammar::RFC3629_WITH_OVERLONG && len > 1, "{what}: {other} of {count}");
         if len > 2 {
             tell(&format!("{what}: {count} come back, {other} of them only in the shortest form"));
         }
@@ -222,7 +222,7 @@ fn long_texts_come_back() {
         (state >> 16) as usize % bound
     };
     let mut bytes = Vec::new();
-    for grammar in grammar::ALL.into_iter().filter(|grammar| **grammar != grammar::WITH_OVERLONG) {
+    for grammar in grammar::ALL.into_iter().filter(|grammar| **grammar != grammar::RFC3629_WITH_OVERLONG) {
         let contract = Contract { grammar, ..Contract::VALIDATOR };
         let mut texts = Texts::default();
         for _ in 0..20_000 {

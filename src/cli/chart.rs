@@ -1,7 +1,6 @@
 //! `utfuzz chart`: the code page of a grammar.
 
-use crate::cli::grammar::grammar;
-use crate::cli::{Failure, Verdict};
+use crate::cli::{Failure, Verdict, grammar};
 use crate::error::Error;
 use crate::report::chart;
 use clap::Args;

@@ -1,8 +1,9 @@
 //! `utfuzz check`: the embedded engine.
 
-use crate::cli::{Bar, Failure, Judging, Verdict, note};
+use crate::cli::{Bar, Failure, Judging, Selection, Verdict, note};
 use crate::decoder::Decoder;
-use crate::engine::check::{ByteOptions, Options, Outcome, Plan, Stage, byte_strings, check, check_bytes};
+use crate::engine::check::{ByteOptions, Options, Outcome, Plan, byte_strings, check, check_bytes};
+use crate::error::Error;
 use crate::report::{Certificate, Exhaustive, Report};
 use crate::spec::Contract;
 use crate::triage::ledger::Ledger;
@@ -39,7 +40,7 @@ pub(super) struct Check {
     judging: Judging,
 }
 
-/// The decoders of `--bytes`, where none are named: those of them under the standard's contract, as only verdicts count.
+/// The decoders of `--bytes` if none are named; only those under the standard's contract take part.
 const BYTE_DECODERS: &str = "own*,std,simdutf8*";
 
 fn is_standard(contract: &Contract) -> bool {
@@ -50,35 +51,41 @@ fn is_standard(contract: &Contract) -> bool {
 }
 
 impl Check {
-    pub(super) fn run(mut self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        let unnamed = self.bytes.is_some() && self.judging.selection.decoders.is_empty();
-        if unnamed {
-            self.judging.selection.decoders = BYTE_DECODERS.to_owned();
-        }
-        let mut boxes = self.judging.selection.decoders()?;
-        boxes.retain(|decoder| !unnamed || is_standard(&decoder.info().contract));
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.known.ledger(corpus.as_deref())?;
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
         let bar = Bar::new();
         let start = Instant::now();
-        let outcome = match self.bytes {
-            Some(len) => self.every_string(&decoders, len, &ledger, &bar)?,
-            None => self.every_stage(&decoders, corpus, &ledger, &bar)?,
+        let (outcome, seconds) = match self.bytes {
+            Some(len) => {
+                let outcome = self.every_string(&decoders, len, &ledger, &bar)?;
+                // A resumed run includes the time of the runs before.
+                let seconds = outcome.stages.iter().map(|(.., seconds)| seconds).sum();
+                (outcome, seconds)
+            }
+            None => (self.every_stage(&decoders, corpus, &ledger, &bar)?, start.elapsed().as_secs_f64()),
         };
         bar.finish();
-        // A run that was resumed took longer than this start of it.
-        let seconds = match outcome.stages[..] {
-            [(Stage::Bytes, _, seconds)] => seconds,
-            _ => start.elapsed().as_secs_f64(),
-        };
         let report = Report { decoders: &decoders, ledger: &ledger, outcome: &outcome, seconds };
         let run = self.bytes.map_or(Exhaustive::Classes, Exhaustive::Bytes);
         let written = certificate.map_or(Ok(()), |certificate| certificate.write(run, &report));
         self.judging.print(&report, out)?;
         written?;
         Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
+    }
+
+    /// The decoders that were named; else all, or for `--bytes` those whose verdicts [`BYTE_DECODERS`] compares.
+    fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
+        let selection = &self.judging.selection;
+        if self.bytes.is_none() || !selection.decoders.is_empty() {
+            return selection.decoders();
+        }
+        let mut decoders = Selection { decoders: BYTE_DECODERS.to_owned() }.decoders()?;
+        decoders.retain(|decoder| is_standard(&decoder.info().contract));
+        Ok(decoders)
     }
 
     fn every_stage(

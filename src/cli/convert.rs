@@ -1,11 +1,14 @@
-//! `utfuzz convert`: text from one encoding to another.
+//! `utfuzz convert` and `utfuzz detect`: the encodings of text.
 
-use crate::cli::output::Output;
-use crate::cli::{Bar, Failure, Verdict, note};
-use crate::codec::convert::{Converter, Encoding, Mark, Options, Summary, Surrogates};
+use crate::cli::output::{OutputFile, StandardOutput};
+use crate::cli::{Bar, Failure, Verdict, fail, note};
+use crate::codec::convert::{
+    Converter, Detection, Detector, Encoding, Fault, Mark, Options, Summary, UnpairedSurrogates,
+};
 use crate::error::Error;
 use crate::spec::{Replacement, UnitRule};
-use crate::text::shown;
+use crate::text::{hex, shown};
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,9 +16,10 @@ use std::path::{Path, PathBuf};
 
 /// Convert text from one encoding to another, of any length in constant memory
 ///
-/// Exit status: 0 done, 1 the input is ill-formed or cannot be said in the other encoding (where errors are not replaced),
-/// 2 wrong use or trouble outside. What stands before the first error has been written to standard output then; a file is
-/// written whole or not at all.
+/// Exit status: 0 done, 1 the input is ill-formed or cannot be encoded in the output encoding (unless errors are replaced),
+/// 2 usage or environment. Output up to the first error has been written to standard output by then; a file is written
+/// completely or not at all. If the reader of standard output goes away, files are still read to their end for the exit
+/// status, and a stream is read no further.
 #[derive(Debug, Args)]
 #[command(after_help = encodings())]
 pub(super) struct Convert {
@@ -25,166 +29,167 @@ pub(super) struct Convert {
     /// The encoding of the output
     #[arg(short, long, value_name = "ENCODING")]
     to: String,
-    /// What becomes of ill-formed input, and of what the other encoding cannot say
+    /// What to write for ill-formed input, and for what the output encoding lacks
     #[arg(long, value_name = "WHAT", default_value = "strict")]
     on_error: OnError,
-    /// How ill-formed UTF-8 is cut into units, each of which is replaced [default: maximal-subpart]
+    /// How ill-formed UTF-8 is cut into segments, each of which is replaced [default: maximal-subpart]
     #[arg(long, value_name = "RULE")]
-    policy: Option<Policy>,
-    /// What becomes of a byte order mark [default: UTF-16 and UTF-32 have one, any other keeps one]
+    policy: Option<UnitRule>,
+    /// What to do with a byte order mark [default: UTF-16 and UTF-32 have one, any other encoding keeps one]
     #[arg(long, value_name = "WHAT")]
-    bom: Option<Bom>,
-    /// What becomes of unpaired surrogates
+    bom: Option<Mark>,
+    /// What to do with unpaired surrogates
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
-    surrogates: Unpaired,
+    surrogates: UnpairedSurrogates,
     /// Write to this file, in one step at the end [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What to read, one after the other; - is standard input [default: -]
+    /// The files to read, one after the other; - is standard input [default: -]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OnError {
-    /// The first ends the conversion
-    Strict,
-    /// U+FFFD, or ? where the encoding has none
-    Replace,
-    /// Leave it out
-    Skip,
-    /// U+DC80..U+DCFF for each byte, which become those bytes again where they are written (Python surrogateescape)
-    Escape,
-    /// Each byte is Latin-1
-    Latin1,
-    /// Each byte is Windows-1252
-    #[value(name = "windows-1252")]
-    Windows1252,
+/// What is written for ill-formed input; `None` if the first error ends the conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OnError(Option<Replacement>);
+
+impl ValueEnum for OnError {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self(None),
+            Self(Some(Replacement::ReplacementCharacter)),
+            Self(Some(Replacement::Drop)),
+            Self(Some(Replacement::SurrogateEscape)),
+            Self(Some(Replacement::Latin1)),
+            Self(Some(Replacement::Windows1252)),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self.0? {
+            Replacement::ReplacementCharacter => ("replace", "U+FFFD, or ? if the encoding lacks it"),
+            Replacement::Drop => ("skip", "Nothing"),
+            Replacement::SurrogateEscape => (
+                "escape",
+                "U+DC80..U+DCFF for each byte, written as that byte again if the encoding lacks surrogates (Python \
+                 surrogateescape)",
+            ),
+            Replacement::Latin1 => ("latin1", "Each byte read as Latin-1"),
+            Replacement::Windows1252 => ("windows-1252", "Each byte read as Windows-1252"),
+            Replacement::Windows1252Strict => return None,
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Policy {
-    /// As the Unicode Standard and the Encoding Standard do
-    MaximalSubpart,
-    /// The same, but a surrogate of three bytes is one unit (OpenJDK)
-    MaximalSubpartSurrogate,
-    /// Each byte (Go)
-    Byte,
-    /// Each run of ill-formed bytes (Go strings.ToValidUTF8)
-    Run,
-    /// As long as the lead byte says (ICU before 60)
-    LeadAnnounced,
-    /// The same, over any byte that leads nothing (PHP htmlspecialchars)
-    SwallowNonLead,
+impl ValueEnum for UnitRule {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.summary()))
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Bom {
-    /// It is text
-    Keep,
-    /// Leave it out
-    Strip,
-    /// The output has one
-    Add,
-    /// It says what the input is in, and is left out
-    Detect,
+impl ValueEnum for Mark {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Keep, Self::Strip, Self::Add, Self::Detect]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            // What no option means.
+            Self::AsEncoded => return None,
+            Self::Keep => ("keep", "It is text"),
+            Self::Strip => ("strip", "It is not copied to the output"),
+            Self::Add => ("add", "The output starts with one"),
+            Self::Detect => ("detect", "It names the encoding of the input, and is not copied"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Unpaired {
-    /// They are ill-formed
-    Refuse,
-    /// They are read and written like characters
-    Pass,
+impl ValueEnum for UnpairedSurrogates {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Refuse, Self::Pass]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Refuse => PossibleValue::new("refuse").help("They are ill-formed"),
+            Self::Pass => PossibleValue::new("pass").help("They are read and written like characters"),
+        })
+    }
 }
 
 fn encodings() -> String {
     let names: Vec<_> = Encoding::all().map(Encoding::name).collect();
-    format!("Encodings: {}; and what else the Encoding Standard and IANA call them.", names.join(", "))
+    format!("Encodings: {}; and their other names in the Encoding Standard and at IANA.", names.join(", "))
 }
 
-/// Bytes that are read at a time.
-const CHUNK: usize = 64 << 10;
+/// How the conversion of one input ended.
+enum End {
+    Finished(Summary),
+    /// The first error, if errors are not replaced.
+    Fault(Fault),
+    /// Nobody reads standard output any more, and the input may have no end.
+    ReaderLeft,
+}
 
 impl Convert {
-    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+    pub(super) fn run(self, out: &mut StandardOutput) -> Result<Verdict, Failure> {
         let mut converter = self.converter()?;
-        let files = if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() };
-        let mut output = self.output.as_deref().map(Output::create).transpose()?;
+        let files = or_standard_input(&self.files);
+        let mut file = self.output.as_deref().map(OutputFile::create).transpose()?;
         let mut progress = Progress::of(&files);
         for path in &files {
-            let name = if path == Path::new("-") { "standard input".into() } else { shown(path) };
             let mut input = Input::open(path)?;
-            let mut write = |bytes: &[u8]| match &mut output {
-                Some(output) => output.write(bytes).map_err(Failure::Error),
-                None => out.write_all(bytes).map_err(Failure::Output),
-            };
-            match convert(&mut converter, &mut input, &mut write, &mut progress)? {
-                Ok(summary) => self.tell(&name, &summary),
-                Err(fault) => {
+            match convert(&mut converter, &mut input, file.as_mut(), out, &mut progress)? {
+                End::Finished(summary) => self.report(&input.name, &summary),
+                End::Fault(fault) => {
                     progress.finish();
                     out.flush()?;
-                    let _ = writeln!(io::stderr(), "utfuzz: {name}: {fault}");
+                    let _ = writeln!(io::stderr(), "utfuzz: {}: {fault}", input.name);
                     return Ok(Verdict::IllFormed);
                 }
+                End::ReaderLeft => break,
             }
         }
         progress.finish();
-        output.map_or(Ok(()), Output::finish)?;
+        file.map_or(Ok(()), OutputFile::finish)?;
         Ok(Verdict::Clean)
     }
 
     fn converter(&self) -> Result<Converter, Error> {
-        if self.on_error == OnError::Strict && self.policy.is_some() {
+        if self.on_error.0.is_none() && self.policy.is_some() {
             return Err(Error::usage("--policy cuts what is replaced, and --on-error strict replaces nothing"));
         }
         let options = Options {
-            on_error: match self.on_error {
-                OnError::Strict => None,
-                OnError::Replace => Some(Replacement::ReplacementCharacter),
-                OnError::Skip => Some(Replacement::Drop),
-                OnError::Escape => Some(Replacement::SurrogateEscape),
-                OnError::Latin1 => Some(Replacement::Latin1),
-                OnError::Windows1252 => Some(Replacement::Windows1252),
-            },
-            unit: match self.policy {
-                None | Some(Policy::MaximalSubpart) => UnitRule::MaximalSubpart,
-                Some(Policy::MaximalSubpartSurrogate) => UnitRule::MaximalSubpartSurrogate,
-                Some(Policy::Byte) => UnitRule::Byte,
-                Some(Policy::Run) => UnitRule::Run,
-                Some(Policy::LeadAnnounced) => UnitRule::LeadAnnounced,
-                Some(Policy::SwallowNonLead) => UnitRule::SwallowNonLead,
-            },
-            mark: match self.bom {
-                None => Mark::AsEncoded,
-                Some(Bom::Keep) => Mark::Keep,
-                Some(Bom::Strip) => Mark::Strip,
-                Some(Bom::Add) => Mark::Add,
-                Some(Bom::Detect) => Mark::Detect,
-            },
-            surrogates: match self.surrogates {
-                Unpaired::Refuse => Surrogates::Refuse,
-                Unpaired::Pass => Surrogates::Pass,
-            },
+            on_error: self.on_error.0,
+            unit: self.policy.unwrap_or(UnitRule::MaximalSubpart),
+            mark: self.bom.unwrap_or(Mark::AsEncoded),
+            surrogates: self.surrogates,
         };
         Converter::new(Encoding::named(&self.from)?, Encoding::named(&self.to)?, options)
     }
 
-    fn tell(&self, name: &str, summary: &Summary) {
+    fn report(&self, name: &str, summary: &Summary) {
         if let Some(first) = summary.first {
-            let done = if self.on_error == OnError::Skip { "left out" } else { "replaced" };
+            let done = if self.on_error.0 == Some(Replacement::Drop) { "left out" } else { "replaced" };
             note(&format!("{name}: {} {done}, the first at {first}", summary.faults));
         }
     }
 }
 
-/// Converts one input to its end, or to what ends the conversion.
+/// Converts one input to the file, or else to standard output.
 fn convert(
     converter: &mut Converter,
     input: &mut Input,
-    write: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
+    mut file: Option<&mut OutputFile>,
+    out: &mut StandardOutput,
     progress: &mut Progress,
-) -> Result<Result<Summary, crate::codec::convert::Fault>, Failure> {
+) -> Result<End, Failure> {
     let mut chunk = vec![0; CHUNK];
     let mut converted = Vec::new();
     loop {
@@ -194,34 +199,150 @@ fn convert(
             0 => converter.finish(&mut converted).map(Some),
             _ => converter.push(&chunk[..read], &mut converted).map(|()| None),
         };
-        write(&converted)?;
+        match &mut file {
+            Some(file) => file.write(&converted)?,
+            None => out.write_all(&converted)?,
+        }
         progress.add(read);
         match summary {
+            Ok(Some(summary)) => return Ok(End::Finished(summary)),
+            Err(fault) => return Ok(End::Fault(fault)),
+            Ok(None) if file.is_none() && out.is_closed() && !input.has_end => return Ok(End::ReaderLeft),
             Ok(None) => {}
-            Ok(Some(summary)) => return Ok(Ok(summary)),
-            Err(fault) => return Ok(Err(fault)),
         }
     }
 }
 
-/// A file or standard input.
-pub(super) struct Input {
+/// Name the encoding of files: valid UTF-8, or else the likeliest, with the reason
+///
+/// Exit status: 0 each has an encoding, 1 one of them is not text, 2 usage or environment.
+#[derive(Debug, Args)]
+pub(super) struct Detect {
+    /// The files to examine; - is standard input [default: -]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(serde::Serialize)]
+struct Row {
+    name: String,
+    encoding: Option<&'static str>,
+    valid_utf8: bool,
+    byte_order_mark: bool,
+    reason: String,
+    bytes: u64,
+    first_error: Option<FirstError>,
+}
+
+/// Where the input stops being UTF-8.
+#[derive(serde::Serialize)]
+struct FirstError {
+    offset: u64,
+    line: u64,
+    bytes: String,
+    kind: Option<&'static str>,
+}
+
+impl Row {
+    fn of(name: String, detection: Detection) -> Self {
+        let first_error = detection.not_utf8.map(|fault| FirstError {
+            offset: fault.offset(),
+            line: fault.line(),
+            bytes: hex(fault.bytes()),
+            kind: fault.kind().map(crate::utf8::Kind::name),
+        });
+        Self {
+            name,
+            encoding: detection.encoding.map(Encoding::name),
+            valid_utf8: detection.not_utf8.is_none(),
+            byte_order_mark: detection.byte_order_mark,
+            reason: detection.reason,
+            bytes: detection.read,
+            first_error,
+        }
+    }
+}
+
+impl Detect {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let mut rows = Vec::new();
+        let mut unread = None;
+        for path in or_standard_input(&self.files) {
+            match detect(&path) {
+                Ok(row) => rows.push(row),
+                // The other files are examined all the same.
+                Err(error) => {
+                    if let Some(before) = unread.replace(error) {
+                        fail(before);
+                    }
+                }
+            }
+        }
+        if self.json {
+            serde_json::to_writer(&mut *out, &rows).map_err(io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            for row in &rows {
+                writeln!(out, "{}: {}: {}", row.name, row.encoding.unwrap_or("no text"), row.reason)?;
+            }
+        }
+        if let Some(error) = unread {
+            return Err(error.into());
+        }
+        let all = rows.iter().all(|row| row.encoding.is_some());
+        Ok(if all { Verdict::Clean } else { Verdict::IllFormed })
+    }
+}
+
+fn detect(path: &Path) -> Result<Row, Error> {
+    let mut input = Input::open(path)?;
+    let mut detector = Detector::new();
+    let mut chunk = vec![0; CHUNK];
+    while !detector.is_decided() {
+        match input.read(&mut chunk)? {
+            0 => break,
+            read => detector.push(&chunk[..read]),
+        }
+    }
+    Ok(Row::of(input.name, detector.finish()))
+}
+
+/// The files that were named, or standard input.
+fn or_standard_input(files: &[PathBuf]) -> Vec<PathBuf> {
+    if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() }
+}
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 64 << 10;
+
+/// A file or standard input, read in chunks.
+struct Input {
     reader: Box<dyn Read>,
     path: PathBuf,
+    /// Safe to print.
+    name: String,
+    /// A file, not a stream.
+    has_end: bool,
 }
 
 impl Input {
     /// Opens a file; `-` is standard input.
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        if path == Path::new("-") {
-            return Ok(Self { reader: Box::new(io::stdin().lock()), path: "standard input".into() });
-        }
-        let file = File::open(path).map_err(|error| Error::io(path, &error))?;
-        Ok(Self { reader: Box::new(file), path: path.to_owned() })
+    fn open(path: &Path) -> Result<Self, Error> {
+        let (path, reader, has_end): (PathBuf, Box<dyn Read>, bool) = if path == Path::new("-") {
+            ("standard input".into(), Box::new(io::stdin().lock()), false)
+        } else {
+            let file = File::open(path).map_err(|error| Error::io(path, &error))?;
+            let has_end = file.metadata().is_ok_and(|metadata| metadata.is_file());
+            (path.to_owned(), Box::new(file), has_end)
+        };
+        Ok(Self { name: shown(&path), reader, path, has_end })
     }
 
-    /// Reads a chunk; 0 bytes at the end.
-    pub(super) fn read(&mut self, chunk: &mut [u8]) -> Result<usize, Error> {
+    /// Reads some bytes; 0 at the end.
+    fn read(&mut self, chunk: &mut [u8]) -> Result<usize, Error> {
         loop {
             match self.reader.read(chunk) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -231,7 +352,7 @@ impl Input {
     }
 }
 
-/// How far it is, where that takes a while and is known.
+/// A progress bar for long input of known length.
 struct Progress {
     bar: Option<Bar>,
     read: u64,
@@ -240,7 +361,7 @@ struct Progress {
 
 impl Progress {
     fn of(files: &[PathBuf]) -> Self {
-        /// Less than this is done at once.
+        /// Less than this takes no noticeable time.
         const LONG: u64 = 64 << 20;
         let size =
             |path: &PathBuf| std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len());

@@ -1,8 +1,7 @@
 //! `utfuzz explain`: what bytes are, and who says what of them.
 
 use crate::case::{Case, files};
-use crate::cli::grammar::grammar;
-use crate::cli::{Failure, Selection, Verdict};
+use crate::cli::{Failure, Selection, Verdict, grammar};
 use crate::error::Error;
 use crate::explain::{Grid, annotate, bits};
 use crate::generate::vectors;

@@ -1,14 +1,13 @@
-//! The command line: one file for each verb.
+//! The command line.
 //!
 //! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder) or ill-formed input, 2 usage or
-//! environment.
+//! environment. Standard output has no say in a verdict: a reader that goes away (a closed pipe) changes nothing, and a
+//! full disk turns 0 into 2, never 1 into anything else.
 
 mod chart;
 mod check;
 mod convert;
-mod detect;
 mod explain;
-mod grammar;
 mod list;
 mod measure;
 mod minimize;
@@ -18,10 +17,14 @@ mod replay;
 mod score;
 mod triage;
 
+use crate::cli::output::StandardOutput;
+use crate::codec::convert::Encoding;
 use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::peers;
 use crate::report::{Exporter, Json, Report, Text};
+use crate::spec::Grammar;
+use crate::spec::grammar::ALL;
 use crate::text::{hex, printable};
 use crate::triage::ledger::Ledger;
 use clap::{Args, Parser, Subcommand};
@@ -44,7 +47,7 @@ enum Verb {
     Replay(replay::Replay),
     Explain(explain::Explain),
     Convert(convert::Convert),
-    Detect(detect::Detect),
+    Detect(convert::Detect),
     Chart(chart::Chart),
     List(list::List),
     Score(score::Score),
@@ -54,30 +57,28 @@ enum Verb {
     Nightly(nightly::Nightly),
 }
 
-/// What a verb ended with, where nothing failed.
+/// The verdict of a subcommand that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Clean,
     Diverged,
-    /// Input was not what it was to be.
+    /// Input is ill-formed.
     IllFormed,
 }
 
-/// Why a verb did not end.
-enum Failure {
-    Error(Error),
-    Output(io::Error),
-}
+/// Why a subcommand has no verdict: usage or environment.
+struct Failure(Error);
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Error(error)
+        Self(error)
     }
 }
 
+/// [`StandardOutput`] does not fail while a subcommand runs; a report that cannot be serialised does.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::Output(error)
+        Self(Error::io(Path::new("standard output"), &error))
     }
 }
 
@@ -87,7 +88,7 @@ impl Cli {
         match Self::try_parse() {
             Ok(cli) => cli.run(),
             Err(error) if error.use_stderr() => {
-                // What clap says repeats the arguments, which are not to be trusted.
+                // The message repeats the arguments, which are untrusted.
                 let text = error.render().to_string();
                 let lines: Vec<String> = text.lines().map(printable).collect();
                 let _ = writeln!(io::stderr(), "{}", lines.join("\n").trim_end());
@@ -111,9 +112,9 @@ impl Cli {
                  --decoders=-{decoder}",
                 stuck.bytes.len()
             );
-            std::process::exit(1);
+            std::process::exit(DIVERGED.into());
         });
-        let mut out = io::BufWriter::new(standard_output());
+        let mut out = StandardOutput::open();
         let result = match self.verb {
             Verb::Check(check) => check.run(&mut out),
             Verb::Replay(replay) => replay.run(&mut out),
@@ -128,32 +129,27 @@ impl Cli {
             Verb::Triage(triage) => triage.run(&mut out),
             Verb::Nightly(nightly) => nightly.run(&mut out),
         };
-        let flushed = out.flush();
-        match result.and_then(|verdict| flushed.map(|()| verdict).map_err(Failure::Output)) {
-            Ok(Verdict::Clean) => ExitCode::SUCCESS,
-            Ok(Verdict::Diverged | Verdict::IllFormed) => ExitCode::from(1),
-            // Whoever reads the output has seen enough.
-            Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-            Err(Failure::Output(error)) => fail(format_args!("standard output: {error}")),
-            Err(Failure::Error(error)) => fail(&error),
+        let unwritten = out.finish();
+        match (result, unwritten) {
+            (Err(Failure(error)), _) => fail(&error),
+            (Ok(Verdict::Clean), None) => ExitCode::SUCCESS,
+            (Ok(Verdict::Diverged | Verdict::IllFormed), None) => ExitCode::from(DIVERGED),
+            (Ok(verdict), Some(error)) => {
+                let status = fail(format_args!("standard output: {error}"));
+                if verdict == Verdict::Clean { status } else { ExitCode::from(DIVERGED) }
+            }
         }
     }
 }
 
-/// Standard output as a file: the one of the library looks through all that is written for the end of its last line.
-fn standard_output() -> Box<dyn io::Write> {
-    #[cfg(unix)]
-    if let Ok(descriptor) = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned() {
-        return Box::new(std::fs::File::from(descriptor));
-    }
-    Box::new(io::stdout().lock())
-}
+/// The exit status of a new divergence and of ill-formed input.
+const DIVERGED: u8 = 1;
 
-/// A decoder that has not answered a case for so long is taken not to come back.
+/// A decoder that takes longer than this for one case is taken to hang.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 fn fail(message: impl std::fmt::Display) -> ExitCode {
-    // Where nobody reads standard error, the exit status still says it.
+    // The exit status stands even if nobody reads standard error.
     let _ = writeln!(io::stderr(), "utfuzz: {message}");
     ExitCode::from(2)
 }
@@ -162,7 +158,7 @@ fn note(message: &str) {
     let _ = writeln!(io::stderr(), "note: {message}");
 }
 
-/// A progress bar on standard error, where that is a terminal.
+/// A progress bar on standard error, if that is a terminal.
 struct Bar(ProgressBar);
 
 impl Bar {
@@ -186,7 +182,16 @@ impl Bar {
     }
 }
 
-/// Which decoders are judged, by which ledger, and how it is printed.
+/// The grammar of this name; also by the names of the encoding it is of.
+fn grammar(name: &str) -> Result<&'static Grammar, Error> {
+    let of_encoding = || Encoding::named(name).ok().filter(|encoding| *encoding != Encoding::Utf8b)?.grammar();
+    Grammar::named(&name.to_lowercase()).or_else(of_encoding).ok_or_else(|| {
+        let known = ALL.map(|grammar| grammar.name).join(", ");
+        Error::usage(format!("no grammar is named {name:?}; there are: {known}"))
+    })
+}
+
+/// Which decoders are judged, by which ledger, and how the result is printed.
 #[derive(Debug, Args)]
 struct Judging {
     /// Print one JSON object
@@ -214,6 +219,7 @@ struct Selection {
 }
 
 impl Selection {
+    /// The decoders that were named, or all.
     fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let all = peers::all();
         let selected = peers::select(&all, &self.decoders).map_err(Error::usage)?;

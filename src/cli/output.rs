@@ -1,33 +1,82 @@
-//! A file that is written whole or not at all.
+//! Where output goes: standard output, which has no say in the verdict, and files that are written completely or not at all.
 
 use crate::error::Error;
 use crate::io::temporary_beside;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
-/// A file on its way: written beside its place, and put there at the end.
-pub(super) struct Output {
+/// Standard output. Writing to it never fails: after the first error nothing more is written, and the subcommand goes on to
+/// its verdict.
+pub(super) struct StandardOutput {
+    out: BufWriter<Box<dyn Write>>,
+    error: Option<io::Error>,
+}
+
+impl StandardOutput {
+    pub(super) fn open() -> Self {
+        Self { out: BufWriter::new(standard_output()), error: None }
+    }
+
+    /// Whether nothing more can be written.
+    pub(super) fn is_closed(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// Writes what is buffered. Why not all of the output was written, unless its reader went away.
+    pub(super) fn finish(mut self) -> Option<io::Error> {
+        let _ = self.flush();
+        self.error.filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl Write for StandardOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.error.is_none() {
+            self.error = self.out.write_all(bytes).err();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.error.is_none() {
+            self.error = self.out.flush().err();
+        }
+        Ok(())
+    }
+}
+
+/// The file itself: `std::io::Stdout` searches everything for its last line feed.
+fn standard_output() -> Box<dyn Write> {
+    #[cfg(unix)]
+    if let Ok(descriptor) = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned() {
+        return Box::new(File::from(descriptor));
+    }
+    Box::new(io::stdout().lock())
+}
+
+/// A file that appears at its path when it is complete.
+pub(super) struct OutputFile {
     path: PathBuf,
-    file: Way,
+    sink: Sink,
 }
 
-enum Way {
-    Beside(NamedTempFile),
-    /// What is no regular file, such as a pipe or a device, is written as it comes.
-    Through(File),
+enum Sink {
+    TempFile(NamedTempFile),
+    /// A pipe or a device is written to directly.
+    Direct(File),
 }
 
-impl Output {
-    /// Begins to write what is to be found at `path`.
+impl OutputFile {
+    /// Starts to write the file at `path`.
     ///
     /// # Errors
-    /// Nothing can be written there.
+    /// It cannot be written.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let wrong = |error: io::Error| Error::io(path, &error);
-        // Behind a link is what is meant.
+        // A link stays, and its target is replaced.
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let before = match fs::metadata(&place) {
             Ok(before) => Some(before),
@@ -37,10 +86,10 @@ impl Output {
         if before.is_some() {
             let opened = File::options().write(true).open(&place).map_err(wrong)?;
             if before.as_ref().is_some_and(|before| !before.is_file()) {
-                return Ok(Self { path: path.to_owned(), file: Way::Through(opened) });
+                return Ok(Self { path: path.to_owned(), sink: Sink::Direct(opened) });
             }
         }
-        // None may come between: what a signal finds here is removed.
+        // The lock is held until the name is known, so that a signal finds and removes the file.
         let mut unfinished = unfinished();
         let file = temporary_beside(&place)?;
         *unfinished = Some(file.path().to_owned());
@@ -50,27 +99,27 @@ impl Output {
         }
         #[cfg(unix)]
         clean_up_on_signals().map_err(wrong)?;
-        Ok(Self { path: place, file: Way::Beside(file) })
+        Ok(Self { path: place, sink: Sink::TempFile(file) })
     }
 
     /// Appends bytes.
     ///
     /// # Errors
-    /// The disk is full, for one.
+    /// The file cannot be written, for example because the disk is full.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let written = match &mut self.file {
-            Way::Beside(file) => file.write_all(bytes),
-            Way::Through(file) => file.write_all(bytes),
+        let written = match &mut self.sink {
+            Sink::TempFile(file) => file.write_all(bytes),
+            Sink::Direct(file) => file.write_all(bytes),
         };
         written.map_err(|error| Error::io(&self.path, &error))
     }
 
-    /// Puts the file in its place.
+    /// Puts the file in place.
     ///
     /// # Errors
-    /// That cannot be done; what was there before still is.
+    /// That is not possible; what was there before still is.
     pub(super) fn finish(self) -> Result<(), Error> {
-        let Way::Beside(file) = self.file else { return Ok(()) };
+        let Sink::TempFile(file) = self.sink else { return Ok(()) };
         let mut unfinished = unfinished();
         let put = file
             .as_file()
@@ -82,20 +131,20 @@ impl Output {
     }
 }
 
-/// The file that is to be removed where the process is ended.
+/// The file to remove when a signal ends the process.
 fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
     static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has a signal that ends the process remove the unfinished file first.
+/// Makes signals that end the process remove the unfinished file first.
 #[cfg(unix)]
 fn clean_up_on_signals() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     std::thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            // Held to the end, so that nothing is put in place any more.
+            // The lock is held to the end, so that nothing is put in place any more.
             let unfinished = unfinished();
             if let Some(path) = &*unfinished {
                 let _ = fs::remove_file(path);

@@ -50,13 +50,19 @@ impl Triage {
         kept.iter().for_each(|(signature, file)| findings.enter_kept(signature, file));
         if let Some(directory) = &self.report {
             findings.history = history(&directory.join("history.jsonl"))?;
-            write_all(&findings, directory)?;
         }
         if self.judging.json {
             Json.export(&findings, out)?;
         } else {
             Text.export(&findings, out)?;
             kept.iter().try_for_each(|(_, file)| writeln!(out, "written: {}", shown(file)))?;
+        }
+        // After the text, which is not lost if a report cannot be written.
+        if let Some(directory) = &self.report {
+            write_all(&findings, directory)?;
+        }
+        if outcome.inputs == 0 {
+            return Err(Error::usage("none of the files could be read; nothing was triaged").into());
         }
         Ok(if outcome.new_members().next().is_none() { Verdict::Clean } else { Verdict::Diverged })
     }

@@ -8,7 +8,7 @@
 use crate::decoder::{Decoder, Info, Stream};
 use crate::peers::adapter::{invalid, invalid_at, push_utf16};
 use crate::spec::Contract;
-use crate::spec::grammar::RFC2279_NO_SURROGATES;
+use crate::spec::grammar::RFC2279_WITHOUT_SURROGATES;
 use crate::spec::model::push_generalised;
 use crate::utf8::Validity;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -50,7 +50,7 @@ fn verdict(ended: Ended, valid_up_to: usize) -> Validity {
 }
 
 fn iconv_family() -> Vec<Box<dyn Decoder>> {
-    let wide = Contract { grammar: &RFC2279_NO_SURROGATES, ..Contract::VALIDATOR };
+    let wide = Contract { grammar: &RFC2279_WITHOUT_SURROGATES, ..Contract::VALIDATOR };
     let all = [
         Iconv::new("glibc-iconv-utf16", Contract::VALIDATOR, c"UTF-16LE", |bytes, out| {
             let units: Vec<u16> = bytes.as_chunks().0.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
@@ -211,7 +211,7 @@ impl Drop for Descriptor {
 
 fn mbrtowc_family() -> Option<Box<dyn Decoder>> {
     let locale = Locale::utf8()?;
-    let contract = Contract { grammar: &RFC2279_NO_SURROGATES, ..Contract::VALIDATOR };
+    let contract = Contract { grammar: &RFC2279_WITHOUT_SURROGATES, ..Contract::VALIDATOR };
     Some(Box::new(Mbrtowc { info: info("glibc-mbrtowc", contract), locale }))
 }
 

@@ -1,6 +1,6 @@
-//! Our own decoders of the relatives of UTF-8, and of UTF-8 under other policies: the only bridge to `convert`.
+//! Our own decoders of the relatives of UTF-8, and of UTF-8 under other policies, as conversions.
 //!
-//! Each is a conversion to RFC 2279 with its surrogates, which is generalised UTF-8.
+//! Each is a conversion to RFC 2279 with its surrogates, which is extended UTF-8.
 
 use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options};
 use crate::decoder::{Decoder, Info, Stream};
@@ -10,22 +10,22 @@ use crate::utf8::{ErrorLen, Malformed, Validity};
 use core::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
-/// The relatives, each by its grammar.
+/// One decoder for each relative.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     decoders([
         ("own-rfc2279", Encoding::Rfc2279, STANDARD),
-        ("own-rfc2279-surrogates", Encoding::Rfc2279NoSurrogates, STANDARD),
+        ("own-rfc2279-without-surrogates", Encoding::Rfc2279WithoutSurrogates, STANDARD),
         ("own-cesu-8", Encoding::Cesu8, STANDARD),
         ("own-modified-utf-8", Encoding::ModifiedUtf8, STANDARD),
         ("own-wtf-8", Encoding::Wtf8, STANDARD),
     ])
 }
 
-/// UTF-8 under every other policy, and UTF-8B. They are no part of [`all`](crate::peers::all): that would double the time every
-/// case takes.
+/// UTF-8 under every other policy, and UTF-8B. [`all`](crate::peers::all) does not contain them: they would double the time
+/// that each case takes.
 pub fn policies() -> Vec<Box<dyn Decoder>> {
     let replaced = |replacement| Contract { replacement: Some(replacement), ..STANDARD };
-    // These rules look farther than a sequence goes.
+    // These rules look beyond a sequence, so errors are not detected at once.
     let cut = |unit| Contract { unit, ..Contract::STANDARD };
     decoders([
         ("own-utf-8b", Encoding::Utf8, replaced(Replacement::SurrogateEscape)),
@@ -53,9 +53,9 @@ fn decoders<const N: usize>(rows: [(&'static str, Encoding, Contract); N]) -> Ve
 struct Relative {
     info: Info,
     fresh: Converter,
-    /// One that ends at the first error, but where units run together.
+    /// Ends at the first error. There is none for runs, which have no first error alone.
     strict: Option<Converter>,
-    /// Those that have finished, which are as new.
+    /// Converters that have finished, and can be used again.
     idle: Mutex<Vec<Converter>>,
     idle_strict: Mutex<Vec<Converter>>,
 }
@@ -79,22 +79,22 @@ impl Relative {
     }
 }
 
-/// Converts the whole by an idle converter, or one made anew.
+/// Converts the whole input by an idle converter, or else a new one.
 fn whole(fresh: &Converter, idle: &Mutex<Vec<Converter>>, bytes: &[u8], out: &mut Vec<u8>) -> Validity {
     let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = idle().pop();
-    let mut converter = known.unwrap_or_else(|| fresh.clone());
-    // What ends the conversion is told again at its end.
+    let idle_one = idle().pop();
+    let mut converter = idle_one.unwrap_or_else(|| fresh.clone());
+    // The fault that ends the conversion is returned again at the end.
     let _ = converter.push(bytes, out);
     let validity = match converter.finish(out) {
-        Ok(summary) => summary.first.map_or(Validity::Valid, said),
-        Err(fault) => said(fault),
+        Ok(summary) => summary.first.map_or(Validity::Valid, invalid),
+        Err(fault) => invalid(fault),
     };
     idle().push(converter);
     validity
 }
 
-fn said(fault: Fault) -> Validity {
+fn invalid(fault: Fault) -> Validity {
     let len = match fault.is_incomplete() {
         true => ErrorLen::Incomplete,
         false => ErrorLen::Bytes(fault.byte_len() as usize),
@@ -109,9 +109,9 @@ impl Decoder for Relative {
 
     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
         thread_local! {
-            static UNREAD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+            static DISCARDED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
         }
-        UNREAD.with_borrow_mut(|out| {
+        DISCARDED.with_borrow_mut(|out| {
             out.clear();
             Some(match &self.strict {
                 Some(strict) => whole(strict, &self.idle_strict, bytes, out),
@@ -132,11 +132,11 @@ impl Decoder for Relative {
 
 impl Stream for Converter {
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        // Nothing ends a conversion in which everything is replaced.
+        // A conversion that replaces all errors does not fail.
         let _ = Converter::push(self, chunk, out);
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
-        Some(Converter::finish(self, out).ok()?.first.map_or(Validity::Valid, said))
+        Some(Converter::finish(self, out).ok()?.first.map_or(Validity::Valid, invalid))
     }
 }

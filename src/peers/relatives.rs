@@ -7,7 +7,7 @@
 
 use crate::decoder::{Decoder, Info};
 use crate::peers::adapter::{Functions, accepted, invalid};
-use crate::spec::grammar::{CESU8, Grammar, MODIFIED_UTF8, WITH_SURROGATES};
+use crate::spec::grammar::{CESU8, Grammar, MODIFIED_UTF8, RFC3629_WITH_SURROGATES};
 use crate::spec::model::push_generalised;
 use crate::spec::{Contract, End, Replacement, UnitRule};
 use crate::utf8::Validity;
@@ -124,7 +124,7 @@ fn java_string() -> Vec<Box<dyn Decoder>> {
         }
     }
     let info = |grammar| Info::new("java_string", "0.1.3").contract(Contract { grammar, ..Contract::VALIDATOR });
-    let semi = info(&WITH_SURROGATES).name("java_string-semi").lineage("core::str");
+    let semi = info(&RFC3629_WITH_SURROGATES).name("java_string-semi").lineage("core::str");
     let modified = info(&MODIFIED_UTF8).lineage("cesu8");
     vec![
         Box::new(Refusing { info: semi, decode: |input| bytes(JavaStr::from_semi_utf8(input).map(Cow::Borrowed)) }),

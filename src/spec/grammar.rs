@@ -2,6 +2,16 @@
 //!
 //! A row is one line of a table like Unicode Table 3-7 or one alternative of the ABNF in RFC 3629 §4: a range
 //! for each byte. Nothing else decides well-formedness; the tables are meant to be compared with the standards by eye.
+//!
+//! ```
+//! use utfuzz::spec::{Grammar, encode};
+//!
+//! let (utf_8, cesu_8) = (Grammar::named("rfc3629").unwrap(), Grammar::named("cesu-8").unwrap());
+//! let (mut four, mut six) = (Vec::new(), Vec::new());
+//! encode(utf_8, 0x1_F600, &mut four).unwrap();
+//! encode(cesu_8, 0x1_F600, &mut six).unwrap();
+//! assert_eq!((&four[..], &six[..]), (&b"\xF0\x9F\x98\x80"[..], &b"\xED\xA0\xBD\xED\xB8\x80"[..]));
+//! ```
 
 /// An inclusive range of bytes.
 pub type Range = (u8, u8);
@@ -31,7 +41,8 @@ pub enum Form {
 /// A named set of well-formed sequences.
 #[derive(Debug)]
 pub struct Grammar {
-    /// The name in contracts and vectors.
+    /// The name in contracts, reports and on the command line. A grammar that differs from another in one feature is named
+    /// after it: `-with-` what it adds, `-without-` what it leaves out.
     pub name: &'static str,
     /// Where the table comes from.
     pub source: &'static str,
@@ -59,13 +70,13 @@ impl Grammar {
         Self { name, source, rows, pairs_join: false, first_row }
     }
 
-    /// Whether a sequence of this grammar may be none with one of these bytes exchanged for the other.
+    /// Whether exchanging one of these bytes for the other can make a well-formed sequence ill-formed.
     pub fn tells_apart(&self, one: u8, other: u8) -> bool {
         let has = |&(first, last): &Range, byte: u8| first <= byte && byte <= last;
         self.rows.iter().flat_map(|row| row.bytes).any(|range| has(range, one) != has(range, other))
     }
 
-    /// The rows this byte leads, and maybe others behind them.
+    /// The rows this byte leads, perhaps followed by others.
     pub(super) fn rows_from(&self, lead: u8) -> &'static [Row] {
         &self.rows[usize::from(self.first_row[usize::from(lead)])..]
     }
@@ -136,23 +147,23 @@ pub static RFC2279: Grammar = Grammar::new(
     ],
 );
 
-/// RFC 2279 without the surrogate code points: what glibc's multibyte functions accept.
-pub static RFC2279_NO_SURROGATES: Grammar = Grammar::new(
-    "rfc2279-surrogates",
+/// RFC 2279 without the surrogate code points: what the multibyte functions of glibc accept.
+pub static RFC2279_WITHOUT_SURROGATES: Grammar = Grammar::new(
+    "rfc2279-without-surrogates",
     "RFC 2279 §2, less U+D800..U+DFFF",
     &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_TO_1FFFFF, FIVE_F8, FIVE_F9, SIX_FC, SIX_FD],
 );
 
-/// RFC 3629 and the surrogate code points as three-byte forms, joined or not ("generalized UTF-8").
-pub static WITH_SURROGATES: Grammar = Grammar::new(
-    "rfc3629+surrogates",
+/// RFC 3629 and the surrogate code points as three-byte forms, joined or not ("generalized UTF-8" in WTF-8 §3.2).
+pub static RFC3629_WITH_SURROGATES: Grammar = Grammar::new(
+    "rfc3629-with-surrogates",
     "RFC 3629 §4, and U+D800..U+DFFF as three-byte forms",
     &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, LEAD_SURROGATE, TRAIL_SURROGATE, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4],
 );
 
 /// RFC 3629 and every overlong form of two to four bytes.
-pub static WITH_OVERLONG: Grammar = Grammar::new(
-    "rfc3629+overlong",
+pub static RFC3629_WITH_OVERLONG: Grammar = Grammar::new(
+    "rfc3629-with-overlong",
     "RFC 3629 §4, and the forms §3 forbids as overlong",
     &[
         ASCII,
@@ -160,7 +171,7 @@ pub static WITH_OVERLONG: Grammar = Grammar::new(
         scalar(&[(0xE0, 0xEC), TAIL, TAIL]),
         THREE_ED,
         THREE_EE,
-        // F0 80 80..8D: up to U+0DFFF's first part; the surrogates U+D800..U+DFFF (F0 8D A0..BF) stay out.
+        // The four-byte forms of the surrogates U+D800..U+DFFF (F0 8D A0..BF) are left out.
         scalar(&[(0xF0, 0xF0), (0x80, 0x8C), TAIL, TAIL]),
         scalar(&[(0xF0, 0xF0), (0x8D, 0x8D), (0x80, 0x9F), TAIL]),
         scalar(&[(0xF0, 0xF0), (0x8E, 0xBF), TAIL, TAIL]),
@@ -170,8 +181,8 @@ pub static WITH_OVERLONG: Grammar = Grammar::new(
 );
 
 /// RFC 3629 without the 66 noncharacters (Unicode D14): what Perl's strict `UTF-8` accepts.
-pub static NO_NONCHARACTERS: Grammar = Grammar::new(
-    "rfc3629-noncharacters",
+pub static RFC3629_WITHOUT_NONCHARACTERS: Grammar = Grammar::new(
+    "rfc3629-without-noncharacters",
     "RFC 3629 §4, less the noncharacters of Unicode D14",
     &[
         ASCII,
@@ -225,16 +236,16 @@ pub static MODIFIED_UTF8: Grammar = Grammar::new(
 
 /// WTF-8: RFC 3629 and lone surrogates, but never a surrogate pair as two three-byte forms.
 pub static WTF8: Grammar =
-    Grammar { pairs_join: true, ..Grammar::new("wtf-8", "The WTF-8 encoding, §3.2", WITH_SURROGATES.rows) };
+    Grammar { pairs_join: true, ..Grammar::new("wtf-8", "The WTF-8 encoding, §3.2", RFC3629_WITH_SURROGATES.rows) };
 
 /// Every grammar.
 pub static ALL: [&Grammar; 9] = [
     &RFC3629,
     &RFC2279,
-    &RFC2279_NO_SURROGATES,
-    &WITH_SURROGATES,
-    &WITH_OVERLONG,
-    &NO_NONCHARACTERS,
+    &RFC2279_WITHOUT_SURROGATES,
+    &RFC3629_WITH_SURROGATES,
+    &RFC3629_WITH_OVERLONG,
+    &RFC3629_WITHOUT_NONCHARACTERS,
     &CESU8,
     &MODIFIED_UTF8,
     &WTF8,
@@ -265,6 +276,41 @@ mod tests {
         }
     }
 
+    /// `X-with-F` accepts F where X does not, and `X-without-F` the other way round; no other name speaks of a feature.
+    #[test]
+    fn a_name_says_what_the_grammar_adds_or_leaves_out() {
+        let features: [(&str, &[u8]); 3] =
+            [("surrogates", b"\xED\xA0\x80"), ("overlong", b"\xC1\x81"), ("noncharacters", b"\xEF\xBF\xBE")];
+        let accepts = |grammar: &Grammar, sequence: &[u8]| {
+            let holds = |row: &Row| {
+                row.bytes.len() == sequence.len()
+                    && row.bytes.iter().zip(sequence).all(|(&(first, last), byte)| (first..=last).contains(byte))
+            };
+            grammar.rows.iter().any(holds)
+        };
+        let mut derived = 0;
+        for grammar in ALL {
+            let (base, rest) = grammar.name.split_once("-with").unwrap_or((grammar.name, ""));
+            let base = Grammar::named(base).unwrap();
+            let (out, named) = match rest.strip_prefix("out-") {
+                Some(feature) => (true, feature),
+                None => (false, rest.strip_prefix('-').unwrap_or("")),
+            };
+            assert_eq!(rest.is_empty(), named.is_empty(), "{}", grammar.name);
+            derived += usize::from(!named.is_empty());
+            assert!(named.is_empty() || features.iter().any(|(feature, _)| *feature == named), "{}", grammar.name);
+            for (feature, sequence) in features {
+                let (has, had) = (accepts(grammar, sequence), accepts(base, sequence));
+                let expected = if feature == named { (!out, out) } else { (had, had) };
+                assert_eq!((has, had), expected, "{}: {feature}", grammar.name);
+            }
+        }
+        assert_eq!(derived, 4);
+        for misleading in ["rfc2279-surrogates", "rfc3629-noncharacters", "rfc3629+surrogates", "rfc3629+overlong"] {
+            assert!(Grammar::named(misleading).is_none(), "{misleading}");
+        }
+    }
+
     #[test]
     fn every_grammar_is_itself_and_no_other() {
         for (index, one) in ALL.iter().enumerate() {
@@ -291,7 +337,7 @@ mod tests {
         let sequences: u64 = RFC3629.rows.iter().map(sequences).sum();
         assert_eq!(sequences, 1_112_064);
         assert_eq!(RFC2279.rows.iter().map(super::tests::sequences).sum::<u64>(), 1 << 31);
-        assert_eq!(NO_NONCHARACTERS.rows.iter().map(super::tests::sequences).sum::<u64>(), 1_112_064 - 66);
+        assert_eq!(RFC3629_WITHOUT_NONCHARACTERS.rows.iter().map(super::tests::sequences).sum::<u64>(), 1_112_064 - 66);
         assert_eq!(CESU8.rows.iter().map(super::tests::sequences).sum::<u64>(), 1_112_064);
         assert_eq!(MODIFIED_UTF8.rows.iter().map(super::tests::sequences).sum::<u64>(), 1_112_064);
     }

@@ -3,17 +3,29 @@
 //! Grammars are tables ([`grammar`]), policies are data ([`policy`]), and one loop ([`model`]) reads bytes by
 //! them. It is slow and obvious on purpose; it is checked against published vectors and against `core::str` on every
 //! short string, and everything else is checked against it.
+//!
+//! ```
+//! use utfuzz::spec::{Contract, Grammar, decode, encode_text, validity};
+//!
+//! let overlong = validity(&Contract::STANDARD, b"a\xC0\xAF");
+//! assert_eq!(overlong.to_string(), "invalid at 1, length 1, overlong-2");
+//!
+//! let wtf_8 = Contract { grammar: Grammar::named("wtf-8").unwrap(), ..Contract::VALIDATOR };
+//! let (mut code_points, mut bytes) = (Vec::new(), Vec::new());
+//! decode(&wtf_8, b"\xED\xA0\xBD", &mut code_points)?;
+//! encode_text(&wtf_8, &[0xD83D, 0xDE00], &mut bytes)?;
+//! assert_eq!((&code_points[..], &bytes[..]), (&[0xD83D][..], "\u{1F600}".as_bytes()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-mod charset;
 pub mod grammar;
 pub mod model;
 pub mod policy;
 mod rule;
 mod text;
 
-pub use charset::Charset;
 pub use grammar::Grammar;
 pub use model::{Reading, Unit, Units, code_points, detected_at, encode, lossy, units, utf16, validity};
-pub use policy::{Bom, Contract, Detection, End, Replacement, UnitRule};
+pub use policy::{Bom, Charset, Contract, Detection, End, Replacement, UnitRule};
 pub use rule::Rule;
 pub use text::{Unencodable, concatenate, decode, encode_text, encode_utf16};

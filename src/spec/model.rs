@@ -54,7 +54,7 @@ pub struct Units<'a> {
 }
 
 impl<'a> Units<'a> {
-    /// Goes on reading at `at`, behind a sequence of the form `previous`.
+    /// Continues at `at`, after a sequence of the form `previous`.
     pub(crate) fn behind(contract: &Contract, bytes: &'a [u8], at: usize, previous: Option<Form>) -> Self {
         Self { contract: *contract, bytes, at, previous }
     }
@@ -88,9 +88,9 @@ impl Iterator for Units<'_> {
     }
 }
 
-/// How the start of a byte string meets a grammar.
+/// How a grammar matches the start of a byte string.
 enum Match {
-    /// This row, wholly.
+    /// This row, completely.
     Whole(&'static Row),
     /// No row; this many bytes begin one.
     Prefix(usize),
@@ -154,7 +154,7 @@ pub(crate) fn announced_len(lead: u8) -> usize {
     }
 }
 
-/// Names the rule broken where `matched` bytes begin a sequence and the next cannot go on.
+/// Names the rule broken where `matched` bytes begin a sequence and the next byte cannot continue it.
 pub(crate) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Option<Form>) -> Kind {
     let Some(&next) = rest.get(matched) else { return Kind::Incomplete };
     let joins = |row: &Row| must_join(grammar, row, previous) && matching_prefix(row, rest) > matched;
@@ -162,7 +162,7 @@ pub(crate) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Op
         return Kind::SurrogatePair;
     }
     if matched > 0 && !is_continuation(next) {
-        // A lone leading surrogate of a pair is whole in itself; what is missing is its other half.
+        // The three bytes of a leading surrogate are complete; what is missing is the rest of the pair.
         return if matched == 3 && rest[0] == 0xED { Kind::Surrogate } else { Kind::TooShort };
     }
     match (rest[0], next) {
@@ -209,7 +209,7 @@ fn follow(rest: &[u8], allowed: impl Fn(u8) -> bool) -> usize {
     rest[1..].iter().take(announced_len(rest[0]) - 1).take_while(|&&byte| allowed(byte)).count()
 }
 
-/// PHP's `get_next_char` for UTF-8: bytes that are neither ASCII nor a lead of RFC 3629 are swallowed.
+/// PHP's `get_next_char` for UTF-8: bytes that are neither ASCII nor a lead byte of RFC 3629 are included.
 fn swallowed(rest: &[u8]) -> usize {
     match rest[0] {
         0xC2..=0xF4 => 1 + follow(rest, |byte| matches!(byte, 0x80..=0xC1 | 0xF5..=0xFF)),
@@ -234,7 +234,7 @@ pub fn malformed(contract: &Contract, unit: &Unit) -> Option<Malformed> {
 
 /// The number of bytes after which a decoder fed one byte at a time can know that the input is ill-formed.
 ///
-/// `None` where the input is well-formed or merely incomplete, so that only its end tells.
+/// `None` if the input is well-formed or merely incomplete, so that only its end decides.
 pub fn detected_at(grammar: &'static Grammar, bytes: &[u8]) -> Option<usize> {
     let mut units = units(&Contract { grammar, ..Contract::STANDARD }, bytes);
     loop {
@@ -265,9 +265,9 @@ pub fn code_points<'a>(contract: &Contract, bytes: &'a [u8]) -> impl Iterator<It
     })
 }
 
-/// Appends the output in generalised UTF-8 (up to six bytes a code point, surrogates included).
+/// Appends the output in extended (RFC 2279) UTF-8: up to six bytes for a code point, surrogates included.
 ///
-/// `None`, and nothing appended, where the contract has no replacement and `bytes` are ill-formed.
+/// `None`, and nothing appended, if the contract has no replacement and `bytes` are ill-formed.
 pub fn lossy(contract: &Contract, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
     if contract.replacement.is_none() && !validity(contract, bytes).is_valid() {
         return None;
@@ -291,7 +291,7 @@ pub fn lossy(contract: &Contract, bytes: &[u8], out: &mut Vec<u8>) -> Option<()>
     Some(())
 }
 
-/// Appends the output in UTF-16; code points beyond U+10FFFF become U+FFFD, which UTF-16 cannot spell.
+/// Appends the output in UTF-16; code points beyond U+10FFFF, which UTF-16 lacks, become U+FFFD.
 pub fn utf16(contract: &Contract, bytes: &[u8], out: &mut Vec<u16>) {
     for code_point in code_points(contract, bytes) {
         match code_point {
@@ -315,7 +315,7 @@ fn surrogates(code_point: u32) -> [u16; 2] {
     [0xD800 | (bits >> 10) as u16, 0xDC00 | (bits & 0x3FF) as u16]
 }
 
-/// Length of a code point's shortest form in generalised UTF-8, 1 to 6 bytes (the ranges of RFC 2279 §2).
+/// Length of a code point's shortest form in extended UTF-8, 1 to 6 bytes (the ranges of RFC 2279 §2).
 pub fn generalised_len(code_point: u32) -> usize {
     match code_point {
         0..=0x7F => 1,
@@ -332,7 +332,7 @@ pub fn push_generalised(code_point: u32, out: &mut Vec<u8>) {
     push_form(code_point, generalised_len(code_point), out);
 }
 
-/// Appends a code point in a form of `len` bytes, 1 to 6, whether that is the shortest or not (RFC 2279 §2).
+/// Appends a code point in a form of `len` bytes, 1 to 6, which need not be the shortest (RFC 2279 §2).
 pub fn push_form(code_point: u32, len: usize, out: &mut Vec<u8>) {
     if len == 1 {
         out.push(code_point as u8);

@@ -1,8 +1,19 @@
 //! What a decoder promises: its contract. Grammar, unit rule, replacement, byte order mark, end of input.
 //!
 //! Real decoders differ in these on purpose, so each is held to its own contract and to nothing else.
+//!
+//! ```
+//! use utfuzz::spec::{Contract, UnitRule, lossy, validity};
+//!
+//! // One U+FFFD for each maximal subpart (Unicode D93b), or one for each byte.
+//! let by_byte = Contract { unit: UnitRule::Byte, ..Contract::STANDARD };
+//! let (mut subparts, mut bytes) = (Vec::new(), Vec::new());
+//! lossy(&Contract::STANDARD, b"a\xE2\x82b", &mut subparts);
+//! lossy(&by_byte, b"a\xE2\x82b", &mut bytes);
+//! assert_eq!((subparts, bytes), ("a\u{FFFD}b".into(), "a\u{FFFD}\u{FFFD}b".into()));
+//! assert_eq!(validity(&by_byte, b"a\xE2\x82b").to_string(), "invalid at 1, length 1, too-short");
+//! ```
 
-use crate::spec::charset::Charset;
 use crate::spec::grammar::{Grammar, RFC3629};
 use crate::spec::model::push_generalised;
 use crate::utf8::REPLACEMENT;
@@ -15,18 +26,19 @@ pub struct Contract {
     pub grammar: &'static Grammar,
     /// How ill-formed bytes are cut into units, one error each.
     pub unit: UnitRule,
-    /// What is written for an ill-formed unit; `None` for a decoder that refuses the whole, and a validator.
+    /// What is written for an ill-formed unit; `None` for a validator, and for a decoder that refuses the whole input.
     pub replacement: Option<Replacement>,
-    /// What becomes of a byte order mark at the start.
+    /// How a byte order mark at the start is treated.
     pub bom: Bom,
     /// How a sequence cut off by the end of the input is reported.
     pub end: End,
-    /// When a stream writes what it knows.
+    /// When a stream writes what is decided.
     pub detection: Detection,
 }
 
 /// How ill-formed bytes are cut into units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UnitRule {
     /// The maximal subpart (Unicode D93b, "U+FFFD Substitution of Maximal Subparts"; the WHATWG decoder).
     MaximalSubpart,
@@ -36,10 +48,46 @@ pub enum UnitRule {
     Byte,
     /// One unit for each maximal run of ill-formed bytes (Go `strings.ToValidUTF8`).
     Run,
-    /// The length the lead byte announces, cut before the first byte that is no continuation (ICU before 60).
+    /// The length the lead byte announces, cut before the first byte that is not a continuation byte (ICU before 60).
     LeadAnnounced,
-    /// As `LeadAnnounced`, but swallowing any byte that cannot start a character (PHP `htmlspecialchars`).
+    /// As `LeadAnnounced`, but including any byte that cannot start a character (PHP `htmlspecialchars`).
     SwallowNonLead,
+}
+
+impl UnitRule {
+    /// Every rule.
+    pub const ALL: [Self; 6] = [
+        Self::MaximalSubpart,
+        Self::MaximalSubpartSurrogate,
+        Self::Byte,
+        Self::Run,
+        Self::LeadAnnounced,
+        Self::SwallowNonLead,
+    ];
+
+    /// The name in contracts and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MaximalSubpart => "maximal-subpart",
+            Self::MaximalSubpartSurrogate => "maximal-subpart-surrogate",
+            Self::Byte => "byte",
+            Self::Run => "run",
+            Self::LeadAnnounced => "lead-announced",
+            Self::SwallowNonLead => "swallow-non-lead",
+        }
+    }
+
+    /// A phrase for people, with who cuts so.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::MaximalSubpart => "The maximal subpart (the Unicode Standard, the Encoding Standard)",
+            Self::MaximalSubpartSurrogate => "The same, but a three-byte surrogate is one segment (OpenJDK)",
+            Self::Byte => "Each byte (Go)",
+            Self::Run => "Each run of ill-formed bytes (Go strings.ToValidUTF8)",
+            Self::LeadAnnounced => "The length the lead byte announces (ICU before 60)",
+            Self::SwallowNonLead => "The same, including any byte that cannot start a character (PHP htmlspecialchars)",
+        }
+    }
 }
 
 /// What is written for an ill-formed unit.
@@ -55,12 +103,12 @@ pub enum Replacement {
     Latin1,
     /// One for each byte by the index windows-1252 of the WHATWG Encoding Standard.
     Windows1252,
-    /// One for each byte by the vendor's table of Windows-1252; U+FFFD for its five holes (Java, Perl), which
+    /// One for each byte by the vendor's table of Windows-1252; U+FFFD for its five undefined bytes (Java, Perl), which
     /// [`decode`](crate::spec::decode) refuses.
     Windows1252Strict,
 }
 
-/// What becomes of `EF BB BF` at the start of the input.
+/// How `EF BB BF` at the start of the input is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bom {
     /// It is U+FEFF like any other.
@@ -74,21 +122,21 @@ pub enum Bom {
 pub enum End {
     /// As [`ErrorLen::Incomplete`](crate::utf8::ErrorLen::Incomplete): more bytes could complete it.
     Incomplete,
-    /// As an error of so many bytes.
+    /// As an error with a length in bytes.
     Error,
 }
 
 /// When a stream writes the text and the replacements of the chunks it has been given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detection {
-    /// When it likes, and at the latest at its end.
+    /// At any time, and at the latest at its end.
     Late,
-    /// At once: nothing waits but a sequence that more bytes could complete.
+    /// At once: only a sequence that more bytes could complete is held back.
     Earliest,
 }
 
 impl Contract {
-    /// RFC 3629, maximal subparts, U+FFFD, byte order mark kept, incomplete told apart: `core::str`, WHATWG.
+    /// RFC 3629, maximal subparts, U+FFFD, byte order mark kept, incomplete sequences reported as such: `core::str`, WHATWG.
     pub const STANDARD: Self = Self {
         grammar: &RFC3629,
         unit: UnitRule::MaximalSubpart,
@@ -98,12 +146,12 @@ impl Contract {
         detection: Detection::Late,
     };
 
-    /// [`Contract::STANDARD`] of a decoder that writes no output.
+    /// [`Contract::STANDARD`] for a decoder without output.
     pub const VALIDATOR: Self = Self { replacement: None, ..Self::STANDARD };
 }
 
 impl Replacement {
-    /// Appends what is written for an ill-formed unit, in generalised UTF-8.
+    /// Appends what is written for an ill-formed unit, in extended (RFC 2279) UTF-8.
     pub fn push(self, unit: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::ReplacementCharacter => out.extend_from_slice(REPLACEMENT),
@@ -121,7 +169,7 @@ impl Replacement {
         whole.into_iter().chain(each.iter().map(move |&byte| self.escape(byte)))
     }
 
-    /// The charset ill-formed bytes are read in.
+    /// The charset in which ill-formed bytes are read.
     pub fn charset(self) -> Option<Charset> {
         match self {
             Self::ReplacementCharacter | Self::Drop | Self::SurrogateEscape => None,
@@ -131,7 +179,7 @@ impl Replacement {
         }
     }
 
-    /// The first byte of an ill-formed unit that is a hole of the charset: its index.
+    /// The index of the first byte of an ill-formed unit that the charset leaves undefined.
     pub fn hole(self, unit: &[u8]) -> Option<usize> {
         let charset = self.charset()?;
         unit.iter().position(|&byte| charset.decode(byte).is_none())
@@ -147,14 +195,7 @@ impl Replacement {
 
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = match self.unit {
-            UnitRule::MaximalSubpart => "maximal-subpart",
-            UnitRule::MaximalSubpartSurrogate => "maximal-subpart-surrogate",
-            UnitRule::Byte => "byte",
-            UnitRule::Run => "run",
-            UnitRule::LeadAnnounced => "lead-announced",
-            UnitRule::SwallowNonLead => "swallow-non-lead",
-        };
+        let unit = self.unit.name();
         let replacement = match self.replacement {
             None => "no-output",
             Some(Replacement::ReplacementCharacter) => "U+FFFD",
@@ -177,5 +218,87 @@ impl fmt::Display for Contract {
             Detection::Earliest => " detected-at-once",
         };
         write!(f, "{} {unit} {replacement} {bom} {end}{detection}", self.grammar.name)
+    }
+}
+
+/// A character set of one byte for each character, which decoders fall back to and conversions read and write.
+///
+/// Windows-1252 occurs twice: the index of the WHATWG Encoding Standard maps five bytes to the C1 controls of the same
+/// number, and the vendor's own table (Unicode MAPPINGS/VENDORS/MICSFT/WINDOWS/CP1252.TXT) leaves them undefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Charset {
+    /// ISO/IEC 646, the U.S. version: 00..7F.
+    Ascii,
+    /// ISO/IEC 8859-1 with both sets of controls: byte and code point are the same number.
+    Latin1,
+    /// WHATWG Encoding Standard, index windows-1252: every byte is a character.
+    Windows1252,
+    /// Windows-1252 by the vendor's table: 81, 8D, 8F, 90 and 9D are undefined.
+    Windows1252Strict,
+}
+
+impl Charset {
+    /// Every charset.
+    pub const ALL: [Self; 4] = [Self::Ascii, Self::Latin1, Self::Windows1252, Self::Windows1252Strict];
+
+    /// The name in contracts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ascii => "us-ascii",
+            Self::Latin1 => "latin-1",
+            Self::Windows1252 => "windows-1252",
+            Self::Windows1252Strict => "windows-1252-strict",
+        }
+    }
+
+    /// The code point of a byte; `None` for an undefined byte.
+    pub fn decode(self, byte: u8) -> Option<u32> {
+        let from_80 = usize::from(byte).checked_sub(0x80).and_then(|index| WINDOWS_1252_FROM_80.get(index));
+        match (self, from_80) {
+            (Self::Ascii, _) => byte.is_ascii().then_some(byte.into()),
+            (Self::Latin1, _) | (_, None) => Some(byte.into()),
+            (Self::Windows1252, Some(0)) => Some(byte.into()),
+            (Self::Windows1252Strict, Some(0)) => None,
+            (Self::Windows1252 | Self::Windows1252Strict, Some(&code_point)) => Some(code_point.into()),
+        }
+    }
+
+    /// The byte of a code point; `None` for a code point the charset lacks.
+    pub fn encode(self, code_point: u32) -> Option<u8> {
+        (0..=u8::MAX).find(|&byte| self.decode(byte) == Some(code_point))
+    }
+}
+
+/// The code points of 80..9F in windows-1252; 0 for an undefined byte.
+const WINDOWS_1252_FROM_80: [u16; 32] = [
+    0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0, 0,
+    0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E, 0x0178,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_charset_is_one_to_one() {
+        for charset in Charset::ALL {
+            let characters = (0..=255).filter_map(|byte| charset.decode(byte).map(|code_point| (byte, code_point)));
+            let characters: Vec<(u8, u32)> = characters.collect();
+            assert!(characters.iter().all(|&(byte, code_point)| charset.encode(code_point) == Some(byte)));
+            let code_points = (0..=0xFFFF).filter(|&code_point| charset.encode(code_point).is_some()).count();
+            assert_eq!(code_points, characters.len(), "{}", charset.name());
+        }
+    }
+
+    #[test]
+    fn the_holes_are_five() {
+        let holes: Vec<u8> = (0..=255).filter(|&byte| Charset::Windows1252Strict.decode(byte).is_none()).collect();
+        assert_eq!(holes, [0x81, 0x8D, 0x8F, 0x90, 0x9D]);
+        for byte in 0..=255 {
+            let (lax, strict) = (Charset::Windows1252.decode(byte), Charset::Windows1252Strict.decode(byte));
+            assert_eq!(lax, strict.or(Some(byte.into())));
+            assert_eq!(Charset::Latin1.decode(byte), Some(byte.into()));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The clause behind each kind of error, for people: what is wrong, and which text says so.
+//! The clause each kind of error breaks, for people: what is wrong, and which text says so.
 
 use crate::spec::grammar::{Form, Grammar, RFC3629};
 use crate::spec::model::announced_len;
@@ -79,7 +79,7 @@ impl Rule {
     }
 }
 
-/// What the first `len` bytes would spell by RFC 2279 §2, were there no rule against it.
+/// The code point the first `len` bytes would encode by RFC 2279 §2 if no rule forbade it.
 fn spelled(rest: &[u8], len: usize) -> Option<u32> {
     let sequence = rest.get(..len)?;
     let tail = &sequence[1..];

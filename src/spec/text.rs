@@ -6,10 +6,10 @@ use crate::spec::policy::{Contract, Replacement};
 use crate::utf8::{ErrorLen, Kind, Malformed, Validity};
 use core::fmt;
 
-/// What a text cannot be written with.
+/// A code point that the grammar cannot encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unencodable {
-    /// Index among the code points or code units that were given.
+    /// Index among the given code points or code units.
     pub index: usize,
     /// The code point.
     pub code_point: u32,
@@ -29,7 +29,7 @@ impl core::error::Error for Unencodable {}
 ///
 /// # Errors
 /// The first ill-formed unit, where the contract has no replacement; under [`Replacement::Windows1252Strict`] the first
-/// ill-formed byte that is a hole, as an error of one byte. What stands before it is appended then.
+/// ill-formed byte that is undefined, as an error of one byte. The output before the error has been appended.
 pub fn decode(contract: &Contract, bytes: &[u8], out: &mut Vec<u32>) -> Result<(), Malformed> {
     let skipped = stripped(contract, bytes);
     for unit in units(contract, bytes).skip(usize::from(skipped > 0)) {
@@ -96,8 +96,8 @@ fn pair(lead: u32, trail: u32) -> Option<u32> {
     is_pair.then(|| 0x1_0000 + ((lead - 0xD800) << 10) + (trail - 0xDC00))
 }
 
-/// Appends two well-formed texts as one: byte behind byte, but in WTF-8 a leading surrogate at the end of the first and
-/// a trailing one at the start of the second become one four-byte form (The WTF-8 encoding, "Concatenating").
+/// Appends two well-formed texts as one: their bytes one after the other, but in WTF-8 a leading surrogate at the end of the
+/// first and a trailing one at the start of the second become one four-byte form (The WTF-8 encoding, "Concatenating").
 ///
 /// # Errors
 /// The first ill-formed unit of either, its offset counted from the start of the first; nothing is appended then.

@@ -150,17 +150,6 @@ fn a_full_disk_and_a_signal_leave_nothing_behind() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_ends_a_conversion() {
-    let directory = directory_with(&[("long", &b"0123456789\n".repeat(1 << 17))]);
-    for args in [&["convert", "-f", "utf8", "-t", "utf16", "long"][..], &["detect", "long"]] {
-        let mut command = command(directory.path(), args);
-        let (_, unread) = std::io::pipe().unwrap();
-        let output = command.stdout(unread).output().unwrap();
-        assert_none_wrong(Run::of(&command, output).wrong_quiet(0));
-    }
-}
-
-#[test]
 fn detect_says_which_encoding_and_why() {
     let files: [(&str, &[u8]); 6] = [
         ("ascii", b"a\n"),
@@ -186,6 +175,29 @@ fn detect_says_which_encoding_and_why() {
     assert_eq!((&row["encoding"], &row["valid_utf8"]), (&serde_json::Value::Null, &false.into()));
     assert_eq!((&row["name"], &row["first_error"]["offset"]), (&"standard input".into(), &0.into()));
     assert_eq!(row["first_error"]["kind"], "invalid-byte");
-    let missing = run(directory.path(), &["detect", "ascii", "nowhere"]);
-    assert_none_wrong(missing.wrong_refusal(&["nowhere"]));
+}
+
+#[test]
+fn detect_examines_the_files_that_can_be_read() {
+    let directory = directory_with(&[("ascii", b"a\n"), ("noise", b"\xFF\x01\x02\x03"), ("tree/file", b"")]);
+    let text = run(directory.path(), &["detect", "nowhere", "ascii", "tree", "noise"]);
+    let json = run(directory.path(), &["detect", "--json", "nowhere", "ascii", "tree", "noise"]);
+    assert_none_wrong([text.wrong_status(2), json.wrong_status(2)].into_iter().flatten());
+    let lines: Vec<String> = text.out().lines().map(str::to_owned).collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("ascii: UTF-8: "), "{lines:?}");
+    assert!(lines[1].starts_with("noise: no text: "), "{lines:?}");
+    assert_eq!(json.json().as_array().map(Vec::len), Some(2));
+    for run in [text, json] {
+        let named = ["nowhere: ", "tree: "].map(|name| run.err().matches(name).count());
+        assert_eq!((named, run.err().lines().count()), ([1, 1], 2), "{}", run.err());
+    }
+}
+
+#[test]
+fn a_misleading_name_of_an_encoding_is_refused() {
+    let directory = directory_with(&[]);
+    let convert = run(directory.path(), &["convert", "-f", "rfc2279-surrogates", "-t", "utf-8"]);
+    let explain = run(directory.path(), &["explain", "80", "--as", "rfc2279-surrogates"]);
+    assert_none_wrong(convert.wrong_refusal(&["no encoding is named", "RFC2279-without-surrogates"]));
+    assert_none_wrong(explain.wrong_refusal(&["no grammar is named", "rfc2279-without-surrogates"]));
 }

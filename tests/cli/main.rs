@@ -196,25 +196,102 @@ fn broken_pipe() -> std::io::PipeWriter {
     std::io::pipe().unwrap().1
 }
 
+/// Runs of one verb each, with the exit status of the verdict: a new divergence or ill-formed input is 1.
+const VERDICTS: [(&[&str], i32); 20] = [
+    (&["list"], 0),
+    (&["list", "--json"], 0),
+    (&["--help"], 0),
+    (&["check", "--help"], 0),
+    (&["--version"], 0),
+    (&["explain", "C0 AF"], 0),
+    (&["check", "--bytes", "2", "--decoders", "own", "--no-ledger"], 0),
+    (&["check", "--bytes", "2", "--decoders", "utf8-decode", "--no-ledger"], 1),
+    (&["check", "--bytes", "2", "--decoders", "utf8-decode", "--no-ledger", "--json"], 1),
+    (&["replay", "case.bin", "--decoders", "own,utf8-decode"], 0),
+    (&["replay", "case.bin", "--decoders", "own,utf8-decode", "--no-ledger"], 1),
+    (&["replay", "case.bin", "--decoders", "own,utf8-decode", "--no-ledger", "--json"], 1),
+    (&["triage", "case.bin", "--decoders", "own,utf8-decode"], 0),
+    (&["triage", "case.bin", "--decoders", "own,utf8-decode", "--no-ledger"], 1),
+    (&["triage", "case.bin", "--decoders", "own,utf8-decode", "--no-ledger", "--json"], 1),
+    (&["minimize", "case.bin", "--decoders", "utf8-decode", "--no-ledger"], 1),
+    (&["detect", "case.bin", "noise.bin"], 1),
+    (&["convert", "-f", "latin1", "-t", "utf16", "long.txt"], 0),
+    (&["convert", "-f", "utf8", "-t", "utf16", "case.bin"], 1),
+    (&["convert", "-f", "utf8", "-t", "utf16", "long.txt"], 1),
+];
+
+/// A directory for [`VERDICTS`]. The text is longer than any pipe, and ill-formed at its end.
+fn directory_of_verdicts() -> tempfile::TempDir {
+    let long = [&b"0123456789\n".repeat(1 << 16)[..], b"\xFF"].concat();
+    directory_with(&[("case.bin", b"\xC0\xAF"), ("noise.bin", b"\xFF\x01\x02\x03"), ("long.txt", &long)])
+}
+
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
-    let directory = directory_with(&[("case.bin", b"\xC0\xAF")]);
-    let filter = names(false).join(",");
-    let rows: [&[&str]; 8] = [
-        &["list"],
-        &["list", "--json"],
-        &["explain", "C0 AF"],
-        &["replay", "case.bin", "--decoders", &filter],
-        &["replay", "case.bin", "--json", "--decoders", &filter],
-        &["--help"],
-        &["check", "--help"],
-        &["--version"],
-    ];
-    assert_none_wrong(rows.iter().filter_map(|args| {
+fn a_reader_that_leaves_never_changes_a_verdict() {
+    let directory = directory_of_verdicts();
+    let mut wrong = Vec::new();
+    for (args, status) in VERDICTS {
+        let read = run(directory.path(), args);
+        wrong.extend(read.wrong_status(status));
         let mut command = command(directory.path(), args);
         let output = command.stdout(broken_pipe()).output().unwrap();
-        Run::of(&command, output).wrong_quiet(0)
+        let left = Run::of(&command, output);
+        wrong.extend(left.wrong_status(status));
+        if left.err != read.err {
+            wrong.push(format!("{}: stderr {:?}, and {:?} with a reader", left.line, left.err(), read.err()));
+        }
+    }
+    assert_none_wrong(wrong);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_verdict_needs_no_standard_output() {
+    let directory = directory_of_verdicts();
+    assert_none_wrong(VERDICTS.iter().filter_map(|(args, status)| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "exec \"$0\" \"$@\" >&-", env!("CARGO_BIN_EXE_utfuzz")]).args(*args);
+        let output = shell.current_dir(directory.path()).stdin(std::process::Stdio::null()).output().unwrap();
+        Run::of(&shell, output).wrong_status(*status)
     }));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_status_2_unless_the_verdict_is_1() {
+    let directory = directory_of_verdicts();
+    assert_none_wrong(VERDICTS.iter().filter_map(|(args, status)| {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = command(directory.path(), args);
+        let output = command.stdout(full).output().unwrap();
+        let run = Run::of(&command, output);
+        let unsaid = || (!run.err().contains("No space left")).then(|| format!("{}: {:?}", run.line, run.err()));
+        run.wrong_status(if *status == 1 { 1 } else { 2 }).or_else(unsaid)
+    }));
+}
+
+#[test]
+fn a_triage_of_nothing_but_unreadable_files_is_not_clean() {
+    // More than an input may have.
+    let directory = directory_with(&[("heap/long.bin", &vec![b'a'; 2 << 20])]);
+    let run = run(directory.path(), &["triage", "heap", "--decoders", "own"]);
+    let unsaid = || (!run.out().contains("long.bin")).then(|| format!("{}: {}", run.line, run.out()));
+    assert_none_wrong(run.wrong_status(2).or_else(unsaid));
+}
+
+/// Input without an end has no verdict.
+#[test]
+fn a_conversion_of_a_stream_ends_when_its_reader_leaves() {
+    let directory = directory_with(&[]);
+    let mut command = command(directory.path(), &["convert", "-f", "utf8", "-t", "utf16"]);
+    let (input, mut endless) = std::io::pipe().unwrap();
+    let mut child = command.stdin(input).stdout(broken_pipe()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    // The command holds the only reading end.
+    drop(command);
+    let refused = (0..1 << 10).find_map(|_| std::io::Write::write_all(&mut endless, &[b'a'; 1 << 20]).err());
+    assert_eq!(refused.map(|error| error.kind()), Some(std::io::ErrorKind::BrokenPipe), "a GiB was read");
+    let output = child.wait().unwrap();
+    assert_eq!(output.code(), Some(0));
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! The conversion: bytes in, cut anywhere; bytes out.
 //!
-//! Code points are the pivot, in blocks: a reader for each shape of encoding makes them, a writer takes them. Text that is
-//! as it should be takes a shorter way where there is one.
+//! Code points are the pivot, in blocks: a reader for each form of encoding makes them, a writer takes them. Well-formed text
+//! takes a shortcut where there is one.
 
 use crate::codec::convert::direct::Direct;
-use crate::codec::convert::encoding::{Encoding, Shape, Surrogate};
-use crate::codec::convert::fault::{Fault, Reason};
-use crate::codec::convert::options::{Mark, Options, Surrogates};
-use crate::codec::convert::read::{Broken, Read, Reader, Substitute};
-use crate::codec::convert::write::Writer;
+use crate::codec::convert::encoding::{Encoding, Form};
+use crate::codec::convert::fault::{Fault, Mark, Options, Reason, UnpairedSurrogates};
+use crate::codec::convert::reader::{Read, Reader, Substitute};
+use crate::codec::convert::utf8_like::IllFormed;
+use crate::codec::convert::writer::Writer;
 use crate::error::Error;
 use crate::spec::{Replacement, UnitRule};
 use crate::utf8::Kind;
@@ -17,39 +17,49 @@ use crate::utf8::Kind;
 #[derive(Clone, Debug)]
 pub struct Converter {
     named: Encoding,
-    /// What is read: the one that was named, or that which the byte order mark says.
+    /// What the input is read as: the encoding that was named, or that of the byte order mark.
     from: Encoding,
     to: Encoding,
     options: Options,
     reader: Reader,
     writer: Writer,
     direct: Option<Direct>,
-    block: Vec<u32>,
-    units: Vec<u16>,
-    /// Bytes that wait for more.
-    held: Vec<u8>,
-    /// The byte order mark at the start has been looked for.
-    begun: bool,
-    /// The output has got its byte order mark.
-    marked: bool,
-    tally: Tally,
+    /// Bytes whose meaning depends on those to come.
+    pending: Vec<u8>,
+    progress: Progress,
+    scratch: Scratch,
 }
 
-/// Where the conversion is in its input, and what was wrong before.
+/// Working memory.
 #[derive(Clone, Debug, Default)]
-struct Tally {
-    offset: u64,
-    line_feeds: u64,
+struct Scratch {
+    block: Vec<u32>,
+    units: Vec<u16>,
+}
+
+/// How far the conversion has come in its input, and what was wrong so far.
+#[derive(Clone, Debug, Default)]
+struct Progress {
+    /// The byte order mark at the start has been looked for.
+    begun: bool,
+    place: Place,
     faults: u64,
     first: Option<Fault>,
-    /// Where the run of ill-formed bytes that was read last ends.
+    /// Where the last run of ill-formed bytes ends.
     run_end: Option<u64>,
-    /// What ended the conversion.
+    /// The fault that ended the conversion.
     stopped: Option<Fault>,
 }
 
-/// What an input came to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    offset: u64,
+    line_feeds: u64,
+}
+
+/// The result of converting one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// How many bytes were read.
     pub read: u64,
@@ -57,11 +67,11 @@ pub struct Summary {
     pub faults: u64,
     /// The first of them.
     pub first: Option<Fault>,
-    /// What the input was read as: the encoding that was named, unless a byte order mark said otherwise.
+    /// What the input was read as: the encoding that was named, or that of the byte order mark.
     pub from: Encoding,
 }
 
-/// Code units that are converted at a time: what comes of them stays in the cache.
+/// Code units that are converted at a time, so that their output stays in the cache.
 const PIECE: usize = 4 << 10;
 
 impl Converter {
@@ -71,95 +81,85 @@ impl Converter {
     /// The options make no sense between these encodings.
     pub fn new(from: Encoding, to: Encoding, options: Options) -> Result<Self, Error> {
         options.check(from, to)?;
-        let pass = options.surrogates == Surrogates::Pass;
-        let shape = match to.shape() {
-            shape if pass && to != Encoding::Utf8b => shape.with_surrogates(),
-            shape => shape,
-        };
-        let holds_escapes = match shape {
-            Shape::Octets(octets) => !matches!(octets.surrogates, Surrogate::Refused | Surrogate::Paired),
-            _ => pass,
-        };
-        let escapes = options.on_error == Some(Replacement::SurrogateEscape) && !holds_escapes;
+        let form = form(to, &options);
+        let escapes = options.on_error == Some(Replacement::SurrogateEscape) && !form.has_lone_surrogates();
         let mut converter = Self {
             named: from,
             from,
             to,
             options,
-            reader: Reader::new(from.shape(), options.unit, pass, None),
-            writer: Writer::new(shape, pass, escapes || to == Encoding::Utf8b),
+            reader: Reader::new(from.form(), options.unit, None),
+            writer: Writer::new(form, escapes || to == Encoding::Utf8b),
             direct: None,
-            block: Vec::new(),
-            units: Vec::new(),
-            held: Vec::new(),
-            begun: false,
-            marked: false,
-            tally: Tally::default(),
+            pending: Vec::new(),
+            progress: Progress::default(),
+            scratch: Scratch::default(),
         };
-        converter.read_as(from, from.shape());
+        converter.read_as(from);
         Ok(converter)
     }
 
-    /// Converts a chunk and appends to `out` all that is certain.
+    /// Converts a chunk and appends everything already decided to `out`.
     ///
     /// # Errors
-    /// What ends the conversion; all before it has been appended. The input can only be finished then.
+    /// The fault that ends the conversion; the output before it has been appended. The input can then only be finished.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         /// More than any code point or byte order mark takes.
         const DECIDES: usize = 16;
         let mut chunk = chunk;
-        let waiting = self.held.len();
+        let waiting = self.pending.len();
         if waiting > 0 {
             let (taken, _) = chunk.split_at(chunk.len().min(DECIDES));
-            let mut joined = core::mem::take(&mut self.held);
+            let mut joined = core::mem::take(&mut self.pending);
             joined.extend_from_slice(taken);
             let used = self.feed(&joined, false, out)?;
-            // Else so few bytes that they do not decide.
+            // Otherwise the chunk is too short to decide.
             let is_decided = used >= waiting;
             joined.drain(..if is_decided { joined.len() } else { used });
-            self.held = joined;
+            self.pending = joined;
             if !is_decided {
                 return Ok(());
             }
             chunk = &chunk[used - waiting..];
         }
         let used = self.feed(chunk, false, out)?;
-        self.held.extend_from_slice(&chunk[used..]);
+        self.pending.extend_from_slice(&chunk[used..]);
         Ok(())
     }
 
-    /// Ends the input. What is pushed next is another input that goes on in the same output.
+    /// Ends the input. The next push starts another input, whose output continues the same output.
     ///
     /// # Errors
-    /// What ended the conversion.
+    /// The fault that ended the conversion.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<Summary, Fault> {
-        let mut held = core::mem::take(&mut self.held);
-        let fed = self.feed(&held, true, out);
-        held.clear();
-        self.held = held;
+        let mut pending = core::mem::take(&mut self.pending);
+        let fed = self.feed(&pending, true, out);
+        pending.clear();
+        self.pending = pending;
         self.writer.flush(out);
-        let tally = core::mem::take(&mut self.tally);
-        let summary = Summary { read: tally.offset, faults: tally.faults, first: tally.first, from: self.from };
-        self.begun = false;
-        self.read_as(self.named, self.named.shape());
+        let Progress { place, faults, first, .. } = core::mem::take(&mut self.progress);
+        let summary = Summary { read: place.offset, faults, first, from: self.from };
+        self.read_as(self.named);
         fed.map(|_| summary)
     }
 
-    /// From here on the input is in this encoding, in this shape of it.
-    fn read_as(&mut self, from: Encoding, shape: Shape) {
-        let pass = self.options.surrogates == Surrogates::Pass;
-        let shape = if pass && from != Encoding::Utf8b { shape.with_surrogates() } else { shape };
+    /// From here on the input is in this encoding.
+    fn read_as(&mut self, from: Encoding) {
         self.from = from;
-        self.reader = Reader::new(shape, self.options.unit, pass, self.substitute());
-        self.direct = Direct::between(shape, self.writer.shape());
+        self.read_form(form(from, &self.options));
     }
 
-    /// What stands for ill-formed units; none where it takes more than that.
+    fn read_form(&mut self, form: Form) {
+        self.reader = Reader::new(form, self.options.unit, self.substitute());
+        self.direct = Direct::between(form, self.writer.form());
+    }
+
+    /// What replaces ill-formed segments, if the reader can do it.
     fn substitute(&self) -> Option<Substitute> {
         match self.options.on_error {
             _ if self.from == Encoding::Utf8b => Some(Substitute::Bytes(Replacement::SurrogateEscape)),
             None => None,
-            // Where a unit ends is known when the next begins.
+            // The end of a run is known only when the next segment begins.
             Some(_) if self.options.unit == UnitRule::Run => None,
             Some(Replacement::Drop) => Some(Substitute::Nothing),
             Some(Replacement::ReplacementCharacter) => Some(Substitute::CodePoint(self.replacement())),
@@ -167,25 +167,25 @@ impl Converter {
         }
     }
 
-    /// U+FFFD, or what stands for it.
+    /// U+FFFD, or what the output encoding has in its place.
     fn replacement(&self) -> u32 {
         if self.to.is_single_byte() { u32::from('?') } else { 0xFFFD }
     }
 
-    /// Converts all of `bytes` but what more bytes would decide, and says how many that are.
+    /// Converts the bytes at the start whose meaning does not depend on those to come. How many these are.
     fn feed(&mut self, bytes: &[u8], last: bool, out: &mut Vec<u8>) -> Result<usize, Fault> {
-        if let Some(fault) = self.tally.stopped {
+        if let Some(fault) = self.progress.stopped {
             return Err(fault);
         }
         let mut at = 0;
-        if !self.begun {
+        if !self.progress.begun {
             match self.begin(bytes, last, out) {
                 Some(mark) => at = mark,
                 None => return Ok(0),
             }
         }
         while at < bytes.len() {
-            let end = bytes.len().min(at + PIECE * self.reader.shape().unit_len());
+            let end = bytes.len().min(at + PIECE * self.reader.form().unit_len());
             match self.piece(&bytes[at..end], last && end == bytes.len(), out)? {
                 0 => break,
                 used => at += used,
@@ -194,7 +194,7 @@ impl Converter {
         Ok(at)
     }
 
-    /// Looks at the byte order mark; how many bytes of it are left out, or none where too little is there to say.
+    /// Handles the byte order mark. How many of its bytes are not copied; `None` if there are too few bytes to tell.
     fn begin(&mut self, bytes: &[u8], last: bool, out: &mut Vec<u8>) -> Option<usize> {
         /// Bytes of the longest mark.
         const LONGEST: usize = 4;
@@ -203,69 +203,67 @@ impl Converter {
         if !last && (bytes.is_empty() || looks && bytes.len() < LONGEST) {
             return None;
         }
-        self.begun = true;
+        self.progress.begun = true;
         if mark == Mark::Detect
-            && let Some(from) = crate::codec::convert::detect::byte_order_mark(bytes)
+            && let Some(from) = Encoding::of_byte_order_mark(bytes)
         {
-            self.read_as(from, from.shape());
+            self.read_as(from);
         }
         let was_marked = self.from.is_marked();
-        if was_marked
-            && let Some(shape) = self.from.shape().reversed()
-            && bytes.starts_with(shape.mark())
-        {
-            self.read_as(self.from, shape);
+        let reversed = self.reader.form().reversed();
+        if was_marked && bytes.starts_with(reversed.mark()) {
+            self.read_form(reversed);
         }
         let leaves_out =
             mark == Mark::AsEncoded && was_marked || matches!(mark, Mark::Strip | Mark::Add | Mark::Detect);
         let mut left_out = 0;
         if leaves_out {
-            let found = self.reader.shape().mark();
+            let found = self.reader.form().mark();
             left_out = if bytes.starts_with(found) { found.len() } else { 0 };
-            self.tally.offset += left_out as u64;
+            self.progress.place.offset += left_out as u64;
         }
-        let adds = mark == Mark::Add || self.to.is_marked() && mark != Mark::Keep;
-        if adds && !core::mem::replace(&mut self.marked, true) {
-            out.extend_from_slice(self.writer.shape().mark());
+        if mark == Mark::Add || self.to.is_marked() && mark != Mark::Keep {
+            self.writer.mark(out);
         }
         Some(left_out)
     }
 
-    /// Converts the start of a piece; how many bytes that are, none where it must wait for more.
+    /// Converts the start of a piece. How many bytes that is, 0 if it must wait for more.
     fn piece(&mut self, piece: &[u8], last: bool, out: &mut Vec<u8>) -> Result<usize, Fault> {
         if let Some(direct) = self.direct
-            && !self.reader.is_rough()
+            && !self.reader.is_after_error()
             && !self.writer.is_waiting()
         {
-            let used = direct.convert(piece, &mut self.units, out);
+            let used = direct.convert(piece, &mut self.scratch.units, out);
             if used > 0 {
-                self.reader.passed();
-                self.tally.advance(&piece[..used], self.reader.shape());
+                self.reader.skip_text();
+                self.progress.place.advance(&piece[..used], self.reader.form());
                 return Ok(used);
             }
         }
         let before = self.reader;
-        let mut block = core::mem::take(&mut self.block);
+        let mut block = core::mem::take(&mut self.scratch.block);
         block.clear();
-        let Read { used, replaced, first, broken } = self.reader.read(piece, last, &mut self.units, &mut block);
+        let Read { used, replaced, first, ill_formed } =
+            self.reader.read(piece, last, &mut self.scratch.units, &mut block);
         if replaced > 0 && self.from != Encoding::Utf8b {
-            self.tally.faults += replaced;
-            if self.tally.first.is_none() {
-                self.tally.first = first.map(|(start, broken)| {
-                    let here = self.tally.behind(&piece[..start], self.reader.shape());
-                    here.ill_formed(&piece[start..start + broken.len], broken, self.from)
+            self.progress.faults += replaced;
+            if self.progress.first.is_none() {
+                self.progress.first = first.map(|(start, ill_formed)| {
+                    let place = self.progress.place.after(&piece[..start], self.reader.form());
+                    place.ill_formed(&piece[start..start + ill_formed.len], ill_formed, self.from)
                 });
             }
         }
         let written = self.write(&block, piece, last, before, out);
-        self.block = block;
+        self.scratch.block = block;
         written?;
-        self.tally.advance(&piece[..used], self.reader.shape());
-        let Some(broken) = broken else { return Ok(used) };
-        let unit = &piece[used..used + broken.len];
-        self.replace(unit, broken, out)?;
-        self.tally.advance(unit, self.reader.shape());
-        Ok(used + broken.len)
+        self.progress.place.advance(&piece[..used], self.reader.form());
+        let Some(ill_formed) = ill_formed else { return Ok(used) };
+        let segment = &piece[used..used + ill_formed.len];
+        self.replace(segment, ill_formed, out)?;
+        self.progress.place.advance(segment, self.reader.form());
+        Ok(used + segment.len())
     }
 
     /// Writes the code points that `before` reads at the start of `piece`.
@@ -280,13 +278,14 @@ impl Converter {
         let mut at = 0;
         while let Err(index) = self.writer.write(&block[at..], out) {
             at += index;
-            // It takes a second reading to say where it stands. What is ill-formed in this piece may stand before.
-            let may_be_first = at == index && self.tally.first.is_none_or(|first| first.offset >= self.tally.offset);
+            // The offset takes a second reading. A fault of the reader in this piece may come before it.
+            let progress = &self.progress;
+            let may_be_first = at == index && progress.first.is_none_or(|first| first.offset >= progress.place.offset);
             let is_wanted = may_be_first || self.ends_with_unencodable();
             let fault = is_wanted.then(|| {
-                let (start, len) = { before }.place(piece, last, at);
-                let here = self.tally.behind(&piece[..start], before.shape());
-                here.fault(&piece[start..start + len], Reason::Unencodable(block[at]), self.to)
+                let (start, len) = before.place(piece, last, at);
+                let place = progress.place.after(&piece[..start], before.form());
+                place.fault(&piece[start..start + len], Reason::Unencodable(block[at]), self.to)
             });
             self.unencodable(fault, out)?;
             at += 1;
@@ -294,14 +293,14 @@ impl Converter {
         Ok(())
     }
 
-    /// Whether what the other encoding cannot say ends the conversion.
+    /// Whether a code point that the output encoding lacks ends the conversion.
     fn ends_with_unencodable(&self) -> bool {
         !matches!(self.options.on_error, Some(Replacement::ReplacementCharacter | Replacement::Drop))
     }
 
-    /// Replaces a code point the other encoding cannot say.
+    /// Replaces a code point that the output encoding lacks.
     fn unencodable(&mut self, fault: Option<Fault>, out: &mut Vec<u8>) -> Result<(), Fault> {
-        self.tally.note(fault);
+        self.progress.note(fault);
         match fault {
             Some(fault) if self.ends_with_unencodable() => return self.stop(fault),
             _ if self.options.on_error == Some(Replacement::ReplacementCharacter) => {
@@ -313,87 +312,96 @@ impl Converter {
         Ok(())
     }
 
-    /// Ends the conversion at an ill-formed unit, or goes on with one of a run.
-    fn replace(&mut self, unit: &[u8], broken: Broken, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let goes_on = self.tally.run_end == Some(self.tally.offset);
-        self.tally.run_end = Some(self.tally.offset + unit.len() as u64);
-        if goes_on {
-            self.tally.lengthen(unit);
+    /// Ends the conversion at an ill-formed segment, or replaces it, once for all segments of a run.
+    fn replace(&mut self, segment: &[u8], ill_formed: IllFormed, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let offset = self.progress.place.offset;
+        let continues_run = self.progress.run_end == Some(offset);
+        self.progress.run_end = Some(offset + segment.len() as u64);
+        if continues_run {
+            self.progress.lengthen(segment);
         } else {
-            let mut fault = self.tally.ill_formed(unit, broken, self.from);
-            // A run goes on to where the input ends, if its first sequence does.
-            fault.incomplete |= self.options.unit == UnitRule::Run && broken.kind == Some(Kind::Incomplete);
-            self.tally.note(Some(fault));
+            let mut fault = self.progress.place.ill_formed(segment, ill_formed, self.from);
+            // A run extends to the end of the input if its first sequence does.
+            fault.incomplete |= self.options.unit == UnitRule::Run && ill_formed.kind == Some(Kind::Incomplete);
+            self.progress.note(Some(fault));
             if self.options.on_error.is_none() {
                 return self.stop(fault);
             }
         }
         match self.options.on_error {
             None | Some(Replacement::Drop) => {}
-            Some(Replacement::ReplacementCharacter) if goes_on => {}
-            Some(Replacement::ReplacementCharacter) => self.write_one(self.replacement(), unit, out)?,
+            Some(Replacement::ReplacementCharacter) if continues_run => {}
+            Some(Replacement::ReplacementCharacter) => self.write_one(self.replacement(), segment, out)?,
             Some(replacement) => {
-                for code_point in replacement.code_points(unit) {
-                    self.write_one(code_point, unit, out)?;
+                for code_point in replacement.code_points(segment) {
+                    self.write_one(code_point, segment, out)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Writes a code point that stands for what is wrong here.
-    fn write_one(&mut self, code_point: u32, unit: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    /// Writes a code point that replaces `segment`.
+    fn write_one(&mut self, code_point: u32, segment: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         self.writer.write(&[code_point], out).or_else(|_| {
-            let fault = self.tally.fault(unit, Reason::Unencodable(code_point), self.to);
+            let fault = self.progress.place.fault(segment, Reason::Unencodable(code_point), self.to);
             self.unencodable(Some(fault), out)
         })
     }
 
     fn stop(&mut self, fault: Fault) -> Result<(), Fault> {
-        self.tally.stopped = Some(fault);
+        self.progress.stopped = Some(fault);
         Err(fault)
     }
 }
 
-impl Tally {
-    fn advance(&mut self, bytes: &[u8], shape: Shape) {
+/// The form of an encoding under the options.
+fn form(encoding: Encoding, options: &Options) -> Form {
+    match options.surrogates {
+        UnpairedSurrogates::Pass if encoding != Encoding::Utf8b => encoding.form().with_lone_surrogates(),
+        _ => encoding.form(),
+    }
+}
+
+impl Place {
+    fn advance(&mut self, bytes: &[u8], form: Form) {
         self.offset += bytes.len() as u64;
-        self.line_feeds += line_feeds(bytes, shape);
+        self.line_feeds += line_feeds(bytes, form);
     }
 
-    /// The same, behind these bytes.
-    fn behind(&self, bytes: &[u8], shape: Shape) -> Self {
-        let mut behind = self.clone();
-        behind.advance(bytes, shape);
-        behind
+    fn after(mut self, bytes: &[u8], form: Form) -> Self {
+        self.advance(bytes, form);
+        self
     }
 
-    /// What is wrong with the bytes that are here.
-    fn fault(&self, unit: &[u8], reason: Reason, encoding: Encoding) -> Fault {
+    /// A fault of the bytes that are here.
+    fn fault(self, segment: &[u8], reason: Reason, encoding: Encoding) -> Fault {
         let mut shown = [0; Fault::SHOWN];
-        let len = unit.len().min(shown.len());
-        shown[..len].copy_from_slice(&unit[..len]);
+        let len = segment.len().min(shown.len());
+        shown[..len].copy_from_slice(&segment[..len]);
         let (offset, line) = (self.offset, 1 + self.line_feeds);
-        Fault { offset, line, len: unit.len() as u64, shown, incomplete: false, reason, encoding }
+        Fault { offset, line, len: segment.len() as u64, shown, incomplete: false, reason, encoding }
     }
 
-    fn ill_formed(&self, unit: &[u8], broken: Broken, encoding: Encoding) -> Fault {
-        let reason = broken.kind.map_or(Reason::Unassigned, Reason::IllFormed);
-        Fault { incomplete: broken.incomplete, ..self.fault(unit, reason, encoding) }
+    fn ill_formed(self, segment: &[u8], ill_formed: IllFormed, encoding: Encoding) -> Fault {
+        let reason = ill_formed.kind.map_or(Reason::Unassigned, Reason::IllFormed);
+        Fault { incomplete: ill_formed.incomplete, ..self.fault(segment, reason, encoding) }
     }
+}
 
+impl Progress {
     fn note(&mut self, fault: Option<Fault>) {
         self.faults += 1;
         self.first = self.first.into_iter().chain(fault).min_by_key(|fault| fault.offset);
     }
 
-    /// One more unit of the run that was read last.
-    fn lengthen(&mut self, unit: &[u8]) {
+    /// One more segment of the last run.
+    fn lengthen(&mut self, segment: &[u8]) {
         if self.faults != 1 {
             return;
         }
         if let Some(first) = &mut self.first {
-            for &byte in unit {
+            for &byte in segment {
                 if let Some(place) = first.shown.get_mut(first.len as usize) {
                     *place = byte;
                 }
@@ -404,17 +412,17 @@ impl Tally {
 }
 
 /// How many of the code points of a piece are U+000A.
-fn line_feeds(bytes: &[u8], shape: Shape) -> u64 {
-    /// So few bytes that a byte counts them.
+fn line_feeds(bytes: &[u8], form: Form) -> u64 {
+    /// The most bytes whose line feeds a byte can count.
     const FEW: usize = 255;
     let in_few = |bytes: &[u8]| bytes.iter().fold(0u8, |count, &byte| count + u8::from(byte == b'\n'));
-    match shape {
-        Shape::Octets(_) | Shape::Bytes(_) => bytes.chunks(FEW).map(|few| u64::from(in_few(few))).sum(),
-        Shape::Units16 { order, .. } => {
+    match form {
+        Form::Utf8Like(_) | Form::SingleByte(_) => bytes.chunks(FEW).map(|few| u64::from(in_few(few))).sum(),
+        Form::Units16 { order, .. } => {
             let units = bytes.as_chunks().0.iter().map(|&unit| order.unit_16(unit));
             units.fold(0u32, |count, unit| count + u32::from(unit == 0x0A)).into()
         }
-        Shape::Units32 { order, .. } => {
+        Form::Units32 { order, .. } => {
             let units = bytes.as_chunks().0.iter().map(|&unit| order.unit_32(unit));
             units.fold(0u32, |count, unit| count + u32::from(unit == 0x0A)).into()
         }

@@ -1,17 +1,16 @@
-//! Which encoding some bytes are in: known where they are well-formed UTF-8 or begin with a byte order mark, and else the
-//! likeliest, with the reason.
+//! The encoding of some bytes: known if they are well-formed UTF-8 or begin with a byte order mark, and else the likeliest,
+//! with the reason.
 
 use crate::codec;
 use crate::codec::convert::converter::Converter;
-use crate::codec::convert::encoding::{Encoding, Order};
-use crate::codec::convert::fault::Fault;
-use crate::codec::convert::options::Options;
-use crate::utf8::BYTE_ORDER_MARK;
+use crate::codec::convert::encoding::{Encoding, Order, WINDOWS_1252_STRICT};
+use crate::codec::convert::fault::{Fault, Options};
 
 /// The encoding of some bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Detection {
-    /// The encoding; none where the bytes are no text.
+    /// The encoding; `None` if the bytes are not text.
     pub encoding: Option<Encoding>,
     /// Why.
     pub reason: String,
@@ -19,22 +18,33 @@ pub struct Detection {
     pub read: u64,
     /// Whether they begin with a byte order mark.
     pub byte_order_mark: bool,
-    /// Where they are ill-formed in UTF-8.
+    /// Where they first are ill-formed in UTF-8.
     pub not_utf8: Option<Fault>,
 }
 
-/// Looks at bytes in chunks, in constant memory.
+/// Examines bytes in chunks, in constant memory.
+///
+/// ```
+/// use utfuzz::codec::convert::{Detector, Encoding};
+///
+/// let mut detector = Detector::new();
+/// detector.push(b"\x93caf");
+/// detector.push(b"\xE9\x94");
+/// let detection = detector.finish();
+/// assert_eq!(detection.encoding, Some(Encoding::Windows1252));
+/// assert_eq!(detection.not_utf8.unwrap().offset(), 0);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Detector {
     candidates: Vec<Candidate>,
-    /// The start, which is looked at more closely.
+    /// The start, which is examined more closely.
     sample: Vec<u8>,
     beyond_ascii: bool,
     read: u64,
     out: Vec<u8>,
 }
 
-/// UTF-8 or a relative that the bytes may be in.
+/// UTF-8 or a relative in which the bytes may be encoded.
 #[derive(Clone, Debug)]
 struct Candidate {
     encoding: Encoding,
@@ -42,15 +52,15 @@ struct Candidate {
     fault: Option<Fault>,
 }
 
-/// Bytes that are looked at more closely.
+/// Bytes that are examined more closely.
 const SAMPLE: usize = 256 << 10;
 
-/// UTF-8 and those that could be taken for it; of several that fit the first.
+/// UTF-8 and encodings that could be taken for it; the first that fits is chosen.
 const CANDIDATES: [Encoding; 5] =
     [Encoding::Utf8, Encoding::Cesu8, Encoding::ModifiedUtf8, Encoding::Wtf8, Encoding::Rfc2279];
 
 impl Detector {
-    /// A detector that has seen nothing.
+    /// A detector at the start of its input.
     pub fn new() -> Self {
         let candidate = |encoding| {
             let converter = Converter::new(encoding, Encoding::Rfc2279, Options::STRICT).ok()?;
@@ -60,7 +70,7 @@ impl Detector {
         Self { candidates, sample: Vec::new(), beyond_ascii: false, read: 0, out: Vec::new() }
     }
 
-    /// Looks at a chunk.
+    /// Examines a chunk.
     pub fn push(&mut self, chunk: &[u8]) {
         self.read += chunk.len() as u64;
         self.beyond_ascii |= !chunk.is_ascii();
@@ -77,20 +87,20 @@ impl Detector {
         self.sample.len() == SAMPLE && self.candidates.iter().all(|candidate| candidate.fault.is_some())
     }
 
-    /// What the bytes are in.
+    /// The encoding of the bytes.
     pub fn finish(mut self) -> Detection {
         for candidate in self.candidates.iter_mut().filter(|candidate| candidate.fault.is_none()) {
             candidate.fault = candidate.converter.finish(&mut self.out).err();
         }
         let not_utf8 = self.candidates.first().and_then(|candidate| candidate.fault);
         let (encoding, reason) = self.judge(not_utf8);
-        let byte_order_mark = byte_order_mark(&self.sample).is_some();
+        let byte_order_mark = Encoding::of_byte_order_mark(&self.sample).is_some();
         Detection { encoding, reason, read: self.read, byte_order_mark, not_utf8 }
     }
 
     fn judge(&self, not_utf8: Option<Fault>) -> (Option<Encoding>, String) {
         let sample = &self.sample[..];
-        if let Some(marked) = byte_order_mark(sample) {
+        if let Some(marked) = Encoding::of_byte_order_mark(sample) {
             let wrong = if marked == Encoding::Utf8 { not_utf8 } else { first_fault(marked, sample) };
             if wrong.is_none() {
                 return (Some(marked), "it begins with the byte order mark, and is well-formed".into());
@@ -135,7 +145,7 @@ impl Detector {
         let (little, big) = (likely(Order::Little), likely(Order::Big));
         let (encoding, most, least) =
             if little >= big { (Encoding::Utf16Le, little, big) } else { (Encoding::Utf16Be, big, little) };
-        // Where it is UTF-8 at the same time it takes more to believe it.
+        // If it is UTF-8 at the same time, more evidence is needed.
         let share = if not_utf8.is_none() { 2 } else { 50 };
         let believed = most * share > units.len() && most > 2 * least && self.read.is_multiple_of(2);
         (believed && first_fault(encoding, whole(2)).is_none()).then(|| {
@@ -158,9 +168,8 @@ impl Detector {
                 format!("{whole} characters of two and more bytes are well-formed, and {broken} are not ({fault})");
             return (Some(Encoding::Utf8), reason);
         }
-        let holes = [0x81, 0x8D, 0x8F, 0x90, 0x9D];
         let c1 = self.sample.iter().filter(|&&byte| (0x80..0xA0).contains(&byte)).count();
-        let held = self.sample.iter().filter(|byte| holes.contains(byte)).count();
+        let held = self.sample.iter().filter(|&&byte| WINDOWS_1252_STRICT.code_point(byte).is_none()).count();
         match (c1, held) {
             (0, _) => (
                 Some(Encoding::Latin1),
@@ -184,19 +193,7 @@ impl Default for Detector {
     }
 }
 
-/// The encoding whose byte order mark stands at the start. FF FE 00 00 is that of UTF-32.
-pub(super) fn byte_order_mark(bytes: &[u8]) -> Option<Encoding> {
-    match bytes {
-        [0xFF, 0xFE, 0, 0, ..] => Some(Encoding::Utf32Le),
-        [0, 0, 0xFE, 0xFF, ..] => Some(Encoding::Utf32Be),
-        [0xFF, 0xFE, ..] => Some(Encoding::Utf16Le),
-        [0xFE, 0xFF, ..] => Some(Encoding::Utf16Be),
-        _ if bytes.starts_with(BYTE_ORDER_MARK) => Some(Encoding::Utf8),
-        _ => None,
-    }
-}
-
-/// What is wrong first in the start of a text, which may end anywhere.
+/// The first fault in the start of a text, which may end anywhere.
 fn first_fault(encoding: Encoding, sample: &[u8]) -> Option<Fault> {
     let mut converter = Converter::new(encoding, Encoding::Rfc2279, Options::STRICT).ok()?;
     converter.push(sample, &mut Vec::new()).err()
@@ -207,7 +204,7 @@ fn is_likely(unit: u16) -> bool {
     matches!(unit, 0x09 | 0x0A | 0x0D | 0x20..=0x7E | 0xA0..=0x17F | 0x3000..=0x3002 | 0xFF0C)
 }
 
-/// Controls that text has no use for.
+/// Control characters that do not occur in text.
 fn is_odd_control(byte: u8) -> bool {
     matches!(byte, 0..=0x08 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)
 }

@@ -1,55 +1,63 @@
-//! Short ways between encodings that much text is in: well-formed runs go through `decode`, most as UTF-16, which most of
-//! them can say, and do not become code points.
+//! Shortcuts between encodings: well-formed runs go through the kernels, most by way of UTF-16, and never become single code
+//! points.
 
 use crate::codec;
 use crate::codec::Kernel;
-use crate::codec::convert::encoding::{Bytes, Octets, Order, Shape};
-use crate::codec::convert::octets::first_of;
-use crate::codec::convert::read::text_prefix;
+use crate::codec::convert::encoding::{Form, Identity, Order, SingleByte, Utf8Like, first_of, text_prefix};
 
-/// A way from one encoding to another for text that is well-formed in RFC 3629, or is UTF-16, ASCII or Latin-1.
+/// A way from one encoding to another for text that is well-formed in RFC 3629, in UTF-16, or in an encoding of one byte for
+/// each code point.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Direct {
-    /// The bytes mean the same as far as they are common with RFC 3629.
-    Copy(Octets),
-    /// The bytes mean the same as far as they are of this encoding.
-    CopyBytes(Bytes),
-    /// Latin-1 and Windows-1252, from one to the other.
+    /// The bytes that are well-formed in RFC 3629 are copied.
+    Copy(Utf8Like),
+    /// The bytes that are assigned in this encoding are copied.
+    CopyBytes(&'static SingleByte),
+    /// From single bytes to single bytes that differ only in 80..9F.
     CopyOutside80To9F,
     /// Latin-1 to UTF-8.
     FromLatin1,
     /// From single bytes to units of 32 bits.
-    Widen(Bytes, Order),
+    Widen(&'static SingleByte, Order),
     /// By way of UTF-16.
-    Utf16 { from: Shape, to: Shape },
+    Utf16 { from: Form, to: Form },
 }
 
 impl Direct {
-    /// The short way, if there is one.
-    pub(super) fn between(from: Shape, to: Shape) -> Option<Self> {
+    /// The shortcut, if there is one.
+    pub(super) fn between(from: Form, to: Form) -> Option<Self> {
         match (from, to) {
-            (Shape::Octets(from), Shape::Octets(to)) if to.extends_rfc3629() => Some(Self::Copy(from)),
-            (Shape::Bytes(_), Shape::Bytes(Bytes::Ascii)) => Some(Self::CopyBytes(Bytes::Ascii)),
-            (Shape::Bytes(Bytes::Ascii), Shape::Bytes(_) | Shape::Octets(Octets { null_as_two: false, .. })) => {
-                Some(Self::CopyBytes(Bytes::Ascii))
+            (Form::Utf8Like(from), Form::Utf8Like(to)) if to.extends_rfc3629() => Some(Self::Copy(from)),
+            (Form::SingleByte(from), Form::SingleByte(to)) => Some(Self::between_single_bytes(from, to)),
+            (Form::SingleByte(from), Form::Utf8Like(Utf8Like { null_as_two: false, .. })) if from.is_ascii() => {
+                Some(Self::CopyBytes(from))
             }
-            (Shape::Bytes(from), Shape::Bytes(to)) if from == to => Some(Self::CopyBytes(from)),
-            (Shape::Bytes(Bytes::Latin1), Shape::Bytes(_)) | (Shape::Bytes(_), Shape::Bytes(Bytes::Latin1)) => {
-                Some(Self::CopyOutside80To9F)
+            (Form::SingleByte(from), Form::Utf8Like(to)) if from.identity == Identity::All && to.extends_rfc3629() => {
+                Some(Self::FromLatin1)
             }
-            (Shape::Bytes(Bytes::Latin1), Shape::Octets(to)) if to.extends_rfc3629() => Some(Self::FromLatin1),
-            (Shape::Bytes(from), Shape::Units32 { order, .. }) => Some(Self::Widen(from, order)),
-            (Shape::Units32 { .. }, _) | (_, Shape::Units32 { .. }) => None,
-            (_, Shape::Octets(to)) if !to.extends_rfc3629() => None,
+            (Form::SingleByte(from), Form::Units32 { order, .. }) => Some(Self::Widen(from, order)),
+            (Form::Units32 { .. }, _) | (_, Form::Units32 { .. }) => None,
+            (_, Form::Utf8Like(to)) if !to.extends_rfc3629() => None,
             _ => Some(Self::Utf16 { from, to }),
         }
     }
 
-    /// Converts as many bytes as are well-formed and whole, and says how many. `units` is a place to work.
+    fn between_single_bytes(from: &'static SingleByte, to: &'static SingleByte) -> Self {
+        match (from.identity, to.identity) {
+            _ if from == to || from.is_ascii() => Self::CopyBytes(from),
+            _ if to.is_ascii() => Self::CopyBytes(to),
+            (Identity::Ascii, _) | (_, Identity::Ascii) => {
+                Self::Utf16 { from: Form::SingleByte(from), to: Form::SingleByte(to) }
+            }
+            _ => Self::CopyOutside80To9F,
+        }
+    }
+
+    /// Converts the bytes at the start that are well-formed and complete. How many these are. `units` is working memory.
     pub(super) fn convert(self, bytes: &[u8], units: &mut Vec<u16>, out: &mut Vec<u8>) -> usize {
         match self {
-            Self::Copy(octets) => {
-                let common = octets.common_prefix(bytes);
+            Self::Copy(like) => {
+                let common = like.common_prefix(bytes);
                 out.extend_from_slice(&bytes[..common]);
                 common
             }
@@ -81,10 +89,10 @@ impl Direct {
                 let written = from_utf16(to, units, out);
                 match from {
                     _ if written == units.len() => used,
-                    Shape::Bytes(_) => written,
-                    Shape::Units16 { .. } => 2 * written,
-                    // How long the sequences of those were is not known.
-                    Shape::Octets(_) | Shape::Units32 { .. } => {
+                    Form::SingleByte(_) => written,
+                    Form::Units16 { .. } => 2 * written,
+                    // The length of the sequences that were written is not known.
+                    Form::Utf8Like(_) | Form::Units32 { .. } => {
                         out.truncate(start);
                         0
                     }
@@ -94,41 +102,42 @@ impl Direct {
     }
 }
 
-/// Reads UTF-16 from as many bytes as are well-formed and whole, and says how many.
-fn to_utf16(from: Shape, bytes: &[u8], units: &mut Vec<u16>) -> usize {
+/// Reads the bytes at the start that are well-formed and complete as UTF-16. How many these are.
+fn to_utf16(from: Form, bytes: &[u8], units: &mut Vec<u16>) -> usize {
     match from {
-        Shape::Octets(octets) => {
-            let common = octets.common_prefix(bytes);
+        Form::Utf8Like(like) => {
+            let common = like.common_prefix(bytes);
             codec::utf16_lossy_into(&bytes[..common], units);
             common
         }
-        Shape::Units16 { order, pairs } => {
+        Form::Units16 { order, pairs, .. } => {
             let good = order.read_16(bytes, pairs, units);
             units.truncate(good);
             2 * good
         }
-        Shape::Bytes(from) => {
+        Form::SingleByte(from) => {
             let clean = from.clean_prefix(bytes);
             from.to_utf16(&bytes[..clean], units);
             clean
         }
-        Shape::Units32 { .. } => 0,
+        Form::Units32 { .. } => 0,
     }
 }
 
-/// Writes as many units of well-formed UTF-16 as can be said, or a block of them fewer, and says how many.
-fn from_utf16(to: Shape, units: &[u16], out: &mut Vec<u8>) -> usize {
+/// Writes well-formed UTF-16 up to the first code unit, or to the block of the first, that `to` lacks. How many units these
+/// are.
+fn from_utf16(to: Form, units: &[u16], out: &mut Vec<u8>) -> usize {
     match to {
-        Shape::Octets(_) => {
+        Form::Utf8Like(_) => {
             codec::from_utf16_lossy_into(units, out);
             units.len()
         }
-        Shape::Units16 { order, pairs } => {
+        Form::Units16 { order, pairs, .. } => {
             let text = if pairs { units.len() } else { text_prefix(units, pairs) };
             order.write_16(&units[..text], out);
             text
         }
-        Shape::Bytes(to) => to.narrow(units, out),
-        Shape::Units32 { .. } => 0,
+        Form::SingleByte(to) => to.narrow(units, out),
+        Form::Units32 { .. } => 0,
     }
 }

@@ -1,202 +1,256 @@
-//! The encodings, and the names people give them.
+//! The encodings: the one list of them, the names people give them, and how each spells code points.
 
+use crate::codec::Kernel;
 use crate::error::Error;
 use crate::spec::grammar;
-use crate::spec::grammar::Grammar;
+use crate::spec::{Charset, Grammar};
+use crate::utf8::BYTE_ORDER_MARK;
 
-/// An encoding of text as bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Encoding {
-    /// UTF-8 as it is now: RFC 3629.
-    Utf8,
-    /// UTF-8 as first published: one to six octets, 31 bits, surrogates included (RFC 2279 §2).
-    Rfc2279,
-    /// The same without the surrogates, as the C library of GNU has it.
-    Rfc2279NoSurrogates,
-    /// CESU-8: supplementary code points as two three-byte surrogates (UTR #26).
-    Cesu8,
-    /// Modified UTF-8: CESU-8 with U+0000 as C0 80 (Java `DataInput`).
-    ModifiedUtf8,
-    /// WTF-8: UTF-8 and lone surrogates, pairs always joined.
-    Wtf8,
-    /// UTF-8B: UTF-8 in which each ill-formed byte is one of U+DC80..U+DCFF, so that any bytes come back
-    /// (Python `surrogateescape`).
-    Utf8b,
-    /// UTF-16 in the order the byte order mark says: little-endian where there is none, and so written, with a mark.
-    Utf16,
-    /// UTF-16, little-endian.
-    Utf16Le,
-    /// UTF-16, big-endian.
-    Utf16Be,
-    /// Sixteen bits for each code point and no pairs, little-endian.
-    Ucs2Le,
-    /// The same, big-endian.
-    Ucs2Be,
-    /// UTF-32 in the order the byte order mark says: little-endian where there is none, and so written, with a mark.
-    Utf32,
-    /// UTF-32, little-endian.
-    Utf32Le,
-    /// UTF-32, big-endian.
-    Utf32Be,
-    /// 31 bits for each code point, little-endian.
-    Ucs4Le,
-    /// The same, big-endian.
-    Ucs4Be,
-    /// ASCII: seven bits.
-    Ascii,
-    /// Latin-1 (ISO/IEC 8859-1, with the controls of ISO/IEC 6429): each byte is the code point of that number.
-    Latin1,
-    /// Windows-1252 by the index of the WHATWG Encoding Standard: 81, 8D, 8F, 90 and 9D are controls.
-    Windows1252,
-    /// Windows-1252 in which those five bytes are not assigned.
-    Windows1252Strict,
+/// One line for each encoding: its name; what else it is called by the Encoding Standard, IANA or habit; its form; and what
+/// `spec` has of it, to be judged by. Where the Encoding Standard reads one encoding as another (Latin-1 as Windows-1252),
+/// IANA's meaning holds.
+macro_rules! encodings {
+    ($($(#[$doc:meta])* $encoding:ident = $name:literal $aliases:expr, $form:expr, $standard:expr;)*) => {
+        /// An encoding of text as bytes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Encoding {
+            $($(#[$doc])* $encoding,)*
+        }
+
+        /// In the order of the variants.
+        static ROWS: &[Row] = &[$(Row {
+            encoding: Encoding::$encoding,
+            name: $name,
+            aliases: &$aliases,
+            form: $form,
+            standard: $standard,
+        },)*];
+    };
 }
 
-/// Each encoding with its name and what else it is called, by the Encoding Standard, IANA, or habit. Where the Encoding
-/// Standard reads one encoding as another (Latin-1 as Windows-1252), IANA's meaning holds.
-const NAMES: [(Encoding, &str, &[&str]); 21] = [
-    (
-        Encoding::Utf8,
-        "UTF-8",
-        &["rfc3629", "unicode-1-1-utf-8", "unicode20utf8", "x-unicode20utf8", "csUTF8", "cp65001"],
-    ),
-    (Encoding::Rfc2279, "RFC2279", &["utf-8-rfc2279", "fss-utf", "utf-fss"]),
-    (Encoding::Rfc2279NoSurrogates, "RFC2279-no-surrogates", &["rfc2279-surrogates"]),
-    (Encoding::Cesu8, "CESU-8", &["csCESU8"]),
-    (Encoding::ModifiedUtf8, "Modified-UTF-8", &["mutf-8", "java-utf-8"]),
-    (Encoding::Wtf8, "WTF-8", &[]),
-    (Encoding::Utf8b, "UTF-8B", &["utf-8-surrogateescape", "surrogateescape"]),
-    (Encoding::Utf16, "UTF-16", &["csUTF16", "unicode", "csUnicode"]),
-    (Encoding::Utf16Le, "UTF-16LE", &["csUTF16LE", "unicodeFEFF"]),
-    (Encoding::Utf16Be, "UTF-16BE", &["csUTF16BE", "unicodeFFFE"]),
-    (Encoding::Ucs2Le, "UCS-2LE", &["ucs-2", "iso-10646-ucs-2", "unicodelittle"]),
-    (Encoding::Ucs2Be, "UCS-2BE", &["unicodebig"]),
-    (Encoding::Utf32, "UTF-32", &["csUTF32"]),
-    (Encoding::Utf32Le, "UTF-32LE", &["csUTF32LE"]),
-    (Encoding::Utf32Be, "UTF-32BE", &["csUTF32BE"]),
-    (Encoding::Ucs4Le, "UCS-4LE", &[]),
-    (Encoding::Ucs4Be, "UCS-4BE", &["ucs-4", "iso-10646-ucs-4", "csUCS4"]),
-    (
-        Encoding::Ascii,
-        "US-ASCII",
-        &[
-            "ascii",
-            "ansi_x3.4-1968",
-            "ansi_x3.4-1986",
-            "iso-ir-6",
-            "iso_646.irv:1991",
-            "iso646-us",
-            "us",
-            "ibm367",
-            "cp367",
-            "csASCII",
+encodings! {
+    /// UTF-8 as it is now: RFC 3629.
+    Utf8 = "UTF-8" ["rfc3629", "unicode-1-1-utf-8", "unicode20utf8", "x-unicode20utf8", "csUTF8", "cp65001"],
+        UTF_8, Standard::Grammar(&grammar::RFC3629);
+    /// UTF-8 as first published: one to six octets, 31 bits, surrogates included (RFC 2279 §2).
+    Rfc2279 = "RFC2279" ["utf-8-rfc2279", "fss-utf", "utf-fss"],
+        utf8_like(6, Surrogates::Lone), Standard::Grammar(&grammar::RFC2279);
+    /// RFC 2279 without the surrogates, as in the GNU C library.
+    Rfc2279WithoutSurrogates = "RFC2279-without-surrogates" [],
+        utf8_like(6, Surrogates::Refused), Standard::Grammar(&grammar::RFC2279_WITHOUT_SURROGATES);
+    /// CESU-8: supplementary code points as two three-byte surrogates (UTR #26).
+    Cesu8 = "CESU-8" ["csCESU8"],
+        utf8_like(3, Surrogates::Pairs), Standard::Grammar(&grammar::CESU8);
+    /// Modified UTF-8: CESU-8 with U+0000 as C0 80 (Java `DataInput`).
+    ModifiedUtf8 = "Modified-UTF-8" ["mutf-8", "java-utf-8"],
+        Form::Utf8Like(Utf8Like { longest: 3, surrogates: Surrogates::Pairs, null_as_two: true }),
+        Standard::Grammar(&grammar::MODIFIED_UTF8);
+    /// WTF-8: UTF-8 and lone surrogates, pairs always joined.
+    Wtf8 = "WTF-8" [],
+        utf8_like(4, Surrogates::LoneOnly), Standard::Grammar(&grammar::WTF8);
+    /// UTF-8B: UTF-8 in which each ill-formed byte is one of U+DC80..U+DCFF, so that any bytes come back
+    /// (Python `surrogateescape`).
+    Utf8b = "UTF-8B" ["utf-8-surrogateescape", "surrogateescape"],
+        UTF_8, Standard::Grammar(&grammar::RFC3629);
+    /// UTF-16 with a byte order mark. Without one it is read as little-endian; it is written as little-endian, with one.
+    Utf16 = "UTF-16" ["csUTF16", "unicode", "csUnicode"],
+        utf_16(Order::Little), Standard::Other;
+    /// UTF-16, little-endian.
+    Utf16Le = "UTF-16LE" ["csUTF16LE", "unicodeFEFF"],
+        utf_16(Order::Little), Standard::Other;
+    /// UTF-16, big-endian.
+    Utf16Be = "UTF-16BE" ["csUTF16BE", "unicodeFFFE"],
+        utf_16(Order::Big), Standard::Other;
+    /// Sixteen bits for each code point and no pairs, little-endian.
+    Ucs2Le = "UCS-2LE" ["ucs-2", "iso-10646-ucs-2", "unicodelittle"],
+        ucs_2(Order::Little), Standard::Other;
+    /// Sixteen bits for each code point and no pairs, big-endian.
+    Ucs2Be = "UCS-2BE" ["unicodebig"],
+        ucs_2(Order::Big), Standard::Other;
+    /// UTF-32 with a byte order mark. Without one it is read as little-endian; it is written as little-endian, with one.
+    Utf32 = "UTF-32" ["csUTF32"],
+        units_32(Order::Little, 0x10_FFFF), Standard::Other;
+    /// UTF-32, little-endian.
+    Utf32Le = "UTF-32LE" ["csUTF32LE"],
+        units_32(Order::Little, 0x10_FFFF), Standard::Other;
+    /// UTF-32, big-endian.
+    Utf32Be = "UTF-32BE" ["csUTF32BE"],
+        units_32(Order::Big, 0x10_FFFF), Standard::Other;
+    /// 31 bits for each code point, little-endian.
+    Ucs4Le = "UCS-4LE" [],
+        units_32(Order::Little, 0x7FFF_FFFF), Standard::Other;
+    /// 31 bits for each code point, big-endian.
+    Ucs4Be = "UCS-4BE" ["ucs-4", "iso-10646-ucs-4", "csUCS4"],
+        units_32(Order::Big, 0x7FFF_FFFF), Standard::Other;
+    /// ASCII: seven bits.
+    Ascii = "US-ASCII" [
+            "ascii", "ansi_x3.4-1968", "ansi_x3.4-1986", "iso-ir-6", "iso_646.irv:1991", "iso646-us", "us", "ibm367",
+            "cp367", "csASCII",
         ],
-    ),
-    (
-        Encoding::Latin1,
-        "ISO-8859-1",
-        &["latin-1", "l1", "iso_8859-1:1987", "iso-ir-100", "ibm819", "cp819", "csISOLatin1"],
-    ),
-    (Encoding::Windows1252, "windows-1252", &["cp1252", "x-cp1252", "cswindows1252", "ansi"]),
-    (Encoding::Windows1252Strict, "windows-1252-strict", &["cp1252-strict"]),
-];
+        Form::SingleByte(&ASCII), Standard::Charset(Charset::Ascii);
+    /// Latin-1 (ISO/IEC 8859-1, with the controls of ISO/IEC 6429): each byte is the code point of that number.
+    Latin1 = "ISO-8859-1" ["latin-1", "l1", "iso_8859-1:1987", "iso-ir-100", "ibm819", "cp819", "csISOLatin1"],
+        Form::SingleByte(&LATIN_1), Standard::Charset(Charset::Latin1);
+    /// Windows-1252 by the index of the WHATWG Encoding Standard: 81, 8D, 8F, 90 and 9D are controls.
+    Windows1252 = "windows-1252" ["cp1252", "x-cp1252", "cswindows1252", "ansi"],
+        Form::SingleByte(&WINDOWS_1252), Standard::Charset(Charset::Windows1252);
+    /// Windows-1252 in which those five bytes are not assigned.
+    Windows1252Strict = "windows-1252-strict" ["cp1252-strict"],
+        Form::SingleByte(&WINDOWS_1252_STRICT), Standard::Charset(Charset::Windows1252Strict);
+}
+
+static ASCII: SingleByte = SingleByte::new([UNASSIGNED; 128]);
+
+static LATIN_1: SingleByte = SingleByte::new(LATIN_1_UPPER);
+
+/// WHATWG Encoding Standard, index windows-1252.
+pub(super) static WINDOWS_1252: SingleByte = SingleByte::new(WINDOWS_1252_UPPER);
+
+/// Unicode MAPPINGS/VENDORS/MICSFT/WINDOWS/CP1252.TXT.
+pub(super) static WINDOWS_1252_STRICT: SingleByte = SingleByte::new(except(
+    WINDOWS_1252_UPPER,
+    &[(0x81, UNASSIGNED), (0x8D, UNASSIGNED), (0x8F, UNASSIGNED), (0x90, UNASSIGNED), (0x9D, UNASSIGNED)],
+));
+
+/// The code points of 80..FF in Latin-1.
+const LATIN_1_UPPER: [u16; 128] = {
+    let mut upper = [0; 128];
+    let mut at = 0;
+    while at < 128 {
+        upper[at] = 0x80 + at as u16;
+        at += 1;
+    }
+    upper
+};
+
+#[rustfmt::skip]
+const WINDOWS_1252_UPPER: [u16; 128] = except(LATIN_1_UPPER, &[
+    (0x80, 0x20AC), (0x82, 0x201A), (0x83, 0x0192), (0x84, 0x201E), (0x85, 0x2026), (0x86, 0x2020), (0x87, 0x2021),
+    (0x88, 0x02C6), (0x89, 0x2030), (0x8A, 0x0160), (0x8B, 0x2039), (0x8C, 0x0152), (0x8E, 0x017D), (0x91, 0x2018),
+    (0x92, 0x2019), (0x93, 0x201C), (0x94, 0x201D), (0x95, 0x2022), (0x96, 0x2013), (0x97, 0x2014), (0x98, 0x02DC),
+    (0x99, 0x2122), (0x9A, 0x0161), (0x9B, 0x203A), (0x9C, 0x0153), (0x9E, 0x017E), (0x9F, 0x0178),
+]);
+
+struct Row {
+    encoding: Encoding,
+    name: &'static str,
+    aliases: &'static [&'static str],
+    form: Form,
+    standard: Standard,
+}
+
+/// What `spec` has of an encoding.
+#[derive(Clone, Copy)]
+enum Standard {
+    Grammar(&'static Grammar),
+    Charset(Charset),
+    Other,
+}
 
 impl Encoding {
     /// Every encoding.
     pub fn all() -> impl Iterator<Item = Self> {
-        NAMES.iter().map(|(encoding, ..)| *encoding)
+        ROWS.iter().map(|row| row.encoding)
+    }
+
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
     }
 
     /// The name.
     pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(encoding, ..)| *encoding == self).map_or("", |(_, name, _)| name)
+        self.row().name
     }
 
-    /// What else it is called.
+    /// Its other names.
     pub fn aliases(self) -> &'static [&'static str] {
-        NAMES.iter().find(|(encoding, ..)| *encoding == self).map_or(&[], |(.., aliases)| aliases)
+        self.row().aliases
     }
 
-    /// The encoding of this name or alias. Case, hyphens, underscores and the like say nothing.
+    /// The encoding of this name or alias. Only letters and digits count, in either case.
+    ///
+    /// ```
+    /// use utfuzz::codec::convert::Encoding;
+    ///
+    /// assert_eq!(Encoding::named("utf_16le")?, Encoding::Utf16Le);
+    /// assert_eq!(Encoding::named("CP1252")?.name(), "windows-1252");
+    /// let error = Encoding::named("utf-9").unwrap_err();
+    /// assert_eq!(error.to_string(), "no encoding is named \"utf-9\"; did you mean UTF-8?");
+    /// # Ok::<(), utfuzz::error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// There is none; the error names the nearest there is.
+    /// No encoding has this name; the error suggests the nearest, or lists all.
     pub fn named(label: &str) -> Result<Self, Error> {
         let wanted = essence(label);
         let labels = || {
-            NAMES.iter().flat_map(|&(encoding, name, rest)| {
-                core::iter::once(name).chain(rest.iter().copied()).map(move |label| (encoding, essence(label)))
+            ROWS.iter().flat_map(|row| {
+                core::iter::once(row.name).chain(row.aliases.iter().copied()).map(move |label| (row, essence(label)))
             })
         };
-        if let Some((encoding, _)) = labels().find(|(_, label)| *label == wanted) {
-            return Ok(encoding);
+        if let Some((row, _)) = labels().find(|(_, label)| *label == wanted) {
+            return Ok(row.encoding);
         }
-        let near = labels().map(|(encoding, label)| (distance(&label, &wanted), encoding)).min_by_key(|near| near.0);
+        let near = labels().map(|(row, label)| (distance(&label, &wanted), row)).min_by_key(|near| near.0);
         let remedy = match near {
-            Some((away, encoding)) if away <= 2.min(wanted.len() / 2) => format!("did you mean {}?", encoding.name()),
-            _ => format!("there are: {}", NAMES.map(|(_, name, _)| name).join(", ")),
+            Some((away, row)) if away <= 2.min(wanted.len() / 2) => format!("did you mean {}?", row.name),
+            _ => format!("there are: {}", ROWS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")),
         };
         Err(Error::usage(format!("no encoding is named {label:?}; {remedy}")))
     }
 
-    /// Whether it can say U+FEFF, so that a byte order mark can stand at its start.
-    pub fn has_byte_order_mark(self) -> bool {
-        !self.is_single_byte()
-    }
-
-    /// How its bytes spell code points.
-    pub(super) fn shape(self) -> Shape {
-        let octets = |longest, surrogates| Shape::Octets(Octets { longest, surrogates, null_as_two: false });
-        match self {
-            Self::Utf8 | Self::Utf8b => octets(4, Surrogate::Refused),
-            Self::Rfc2279 => octets(6, Surrogate::Alone),
-            Self::Rfc2279NoSurrogates => octets(6, Surrogate::Refused),
-            Self::Cesu8 => octets(3, Surrogate::Paired),
-            Self::ModifiedUtf8 => {
-                Shape::Octets(Octets { longest: 3, surrogates: Surrogate::Paired, null_as_two: true })
-            }
-            Self::Wtf8 => octets(4, Surrogate::Apart),
-            Self::Utf16 | Self::Utf16Le => Shape::Units16 { order: Order::Little, pairs: true },
-            Self::Utf16Be => Shape::Units16 { order: Order::Big, pairs: true },
-            Self::Ucs2Le => Shape::Units16 { order: Order::Little, pairs: false },
-            Self::Ucs2Be => Shape::Units16 { order: Order::Big, pairs: false },
-            Self::Utf32 | Self::Utf32Le => Shape::Units32 { order: Order::Little, last: 0x10_FFFF },
-            Self::Utf32Be => Shape::Units32 { order: Order::Big, last: 0x10_FFFF },
-            Self::Ucs4Le => Shape::Units32 { order: Order::Little, last: 0x7FFF_FFFF },
-            Self::Ucs4Be => Shape::Units32 { order: Order::Big, last: 0x7FFF_FFFF },
-            Self::Ascii => Shape::Bytes(Bytes::Ascii),
-            Self::Latin1 => Shape::Bytes(Bytes::Latin1),
-            Self::Windows1252 => Shape::Bytes(Bytes::Windows1252 { holes: false }),
-            Self::Windows1252Strict => Shape::Bytes(Bytes::Windows1252 { holes: true }),
-        }
-    }
-
-    /// Whether it is UTF-8 or a relative.
-    pub fn is_octets(self) -> bool {
-        matches!(self.shape(), Shape::Octets(_))
-    }
-
-    /// The grammar of UTF-8 and its relatives.
-    pub fn grammar(self) -> Option<&'static Grammar> {
-        match self {
-            Self::Utf8 | Self::Utf8b => Some(&grammar::RFC3629),
-            Self::Rfc2279 => Some(&grammar::RFC2279),
-            Self::Rfc2279NoSurrogates => Some(&grammar::RFC2279_NO_SURROGATES),
-            Self::Cesu8 => Some(&grammar::CESU8),
-            Self::ModifiedUtf8 => Some(&grammar::MODIFIED_UTF8),
-            Self::Wtf8 => Some(&grammar::WTF8),
+    /// The encoding whose byte order mark is at the start. FF FE 00 00 is that of UTF-32.
+    pub(super) fn of_byte_order_mark(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0xFF, 0xFE, 0, 0, ..] => Some(Self::Utf32Le),
+            [0, 0, 0xFE, 0xFF, ..] => Some(Self::Utf32Be),
+            [0xFF, 0xFE, ..] => Some(Self::Utf16Le),
+            [0xFE, 0xFF, ..] => Some(Self::Utf16Be),
+            _ if bytes.starts_with(BYTE_ORDER_MARK) => Some(Self::Utf8),
             _ => None,
         }
     }
 
-    /// Whether each byte is a code point.
-    pub fn is_single_byte(self) -> bool {
-        matches!(self.shape(), Shape::Bytes(_))
+    /// Whether it can encode U+FEFF, so that a byte order mark can be at its start.
+    pub fn has_byte_order_mark(self) -> bool {
+        !self.is_single_byte()
     }
 
-    /// Whether the byte order mark says in which order the bytes stand.
+    /// The grammar of UTF-8 and its relatives.
+    pub fn grammar(self) -> Option<&'static Grammar> {
+        match self.row().standard {
+            Standard::Grammar(grammar) => Some(grammar),
+            Standard::Charset(_) | Standard::Other => None,
+        }
+    }
+
+    /// The character set of an encoding of one byte for each code point.
+    pub fn charset(self) -> Option<Charset> {
+        match self.row().standard {
+            Standard::Charset(charset) => Some(charset),
+            Standard::Grammar(_) | Standard::Other => None,
+        }
+    }
+
+    /// Whether it is UTF-8 or a relative.
+    pub fn is_utf8_like(self) -> bool {
+        matches!(self.form(), Form::Utf8Like(_))
+    }
+
+    /// Whether each byte is a code point.
+    pub fn is_single_byte(self) -> bool {
+        matches!(self.form(), Form::SingleByte(_))
+    }
+
+    /// Whether a byte order mark, which is not part of the text, gives the order of the bytes.
     pub(super) fn is_marked(self) -> bool {
         matches!(self, Self::Utf16 | Self::Utf32)
+    }
+
+    /// How its bytes spell code points.
+    pub(super) fn form(self) -> Form {
+        self.row().form
     }
 }
 
@@ -208,39 +262,122 @@ impl core::fmt::Display for Encoding {
 
 /// How bytes spell code points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// UTF-8 or one of its relatives.
-    Octets(Octets),
-    /// Units of sixteen bits.
-    Units16 { order: Order, pairs: bool },
-    /// Units of 32 bits, up to the last.
-    Units32 { order: Order, last: u32 },
+pub(super) enum Form {
+    /// UTF-8 or a relative.
+    Utf8Like(Utf8Like),
+    /// Code units of 16 bits. `lone`: unpaired surrogates are code points.
+    Units16 { order: Order, pairs: bool, lone: bool },
+    /// Units of 32 bits, up to `last`. `lone`: surrogates are code points.
+    Units32 { order: Order, last: u32, lone: bool },
     /// One byte for each code point.
-    Bytes(Bytes),
+    SingleByte(&'static SingleByte),
 }
 
-/// A relative of UTF-8.
+const UTF_8: Form = utf8_like(4, Surrogates::Refused);
+
+const fn utf8_like(longest: u8, surrogates: Surrogates) -> Form {
+    Form::Utf8Like(Utf8Like { longest, surrogates, null_as_two: false })
+}
+
+const fn utf_16(order: Order) -> Form {
+    Form::Units16 { order, pairs: true, lone: false }
+}
+
+const fn ucs_2(order: Order) -> Form {
+    Form::Units16 { order, pairs: false, lone: false }
+}
+
+const fn units_32(order: Order, last: u32) -> Form {
+    Form::Units32 { order, last, lone: false }
+}
+
+/// UTF-8 or a relative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Octets {
+pub(super) struct Utf8Like {
     /// Bytes of the longest form: 3, 4 (up to U+10FFFF) or 6.
     pub(super) longest: u8,
-    pub(super) surrogates: Surrogate,
+    pub(super) surrogates: Surrogates,
     /// U+0000 is C0 80.
     pub(super) null_as_two: bool,
 }
 
-/// What a relative of UTF-8 makes of three-byte surrogates.
+/// How a relative of UTF-8 treats three-byte surrogates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Surrogate {
+pub(super) enum Surrogates {
     Refused,
     /// Each is a code point.
-    Alone,
-    /// The same, but a trailing one may not follow a leading one.
-    Apart,
-    /// Two of them spell a supplementary code point.
-    Paired,
-    /// The same, and each other is a code point.
-    PairedOrAlone,
+    Lone,
+    /// Each is a code point, but a trailing one may not follow a leading one.
+    LoneOnly,
+    /// Two of them are one supplementary code point.
+    Pairs,
+    /// Two of them are one supplementary code point, and any other is a code point.
+    PairsOrLone,
+}
+
+impl Utf8Like {
+    /// Whether every code point of RFC 3629 is spelled as there.
+    pub(super) fn extends_rfc3629(self) -> bool {
+        self.longest >= 4
+    }
+}
+
+impl Form {
+    /// Bytes of a code unit.
+    pub(super) fn unit_len(self) -> usize {
+        match self {
+            Self::Utf8Like(_) | Self::SingleByte(_) => 1,
+            Self::Units16 { .. } => 2,
+            Self::Units32 { .. } => 4,
+        }
+    }
+
+    /// Whether it spells U+DC80..U+DCFF.
+    pub(super) fn has_lone_surrogates(self) -> bool {
+        match self {
+            Self::Utf8Like(like) => !matches!(like.surrogates, Surrogates::Refused | Surrogates::Pairs),
+            Self::Units16 { lone, .. } | Self::Units32 { lone, .. } => lone,
+            Self::SingleByte(_) => false,
+        }
+    }
+
+    /// The same form, but unpaired surrogates are code points, if there is a way to spell them.
+    pub(super) fn with_lone_surrogates(self) -> Self {
+        match self {
+            Self::Utf8Like(like) => {
+                let surrogates = match like.surrogates {
+                    Surrogates::Refused => Surrogates::Lone,
+                    Surrogates::Pairs => Surrogates::PairsOrLone,
+                    other => other,
+                };
+                Self::Utf8Like(Utf8Like { surrogates, ..like })
+            }
+            Self::Units16 { order, pairs, .. } => Self::Units16 { order, pairs, lone: true },
+            Self::Units32 { order, last, .. } => Self::Units32 { order, last, lone: true },
+            Self::SingleByte(_) => self,
+        }
+    }
+
+    /// U+FEFF, the byte order mark; empty if it cannot be spelled.
+    pub(super) fn mark(self) -> &'static [u8] {
+        match self {
+            Self::Utf8Like(_) => BYTE_ORDER_MARK,
+            Self::Units16 { order: Order::Little, .. } => b"\xFF\xFE",
+            Self::Units16 { order: Order::Big, .. } => b"\xFE\xFF",
+            Self::Units32 { order: Order::Little, .. } => b"\xFF\xFE\0\0",
+            Self::Units32 { order: Order::Big, .. } => b"\0\0\xFE\xFF",
+            Self::SingleByte(_) => b"",
+        }
+    }
+
+    /// The same form with the bytes of each unit in the other order.
+    pub(super) fn reversed(self) -> Self {
+        match self {
+            Self::Units16 { order, pairs, lone } => Self::Units16 { order: order.reversed(), pairs, lone },
+            Self::Units32 { order, last, lone } => Self::Units32 { order: order.reversed(), last, lone },
+            Self::Utf8Like(_) | Self::SingleByte(_) => self,
+        }
+    }
 }
 
 /// The order of the bytes of a unit.
@@ -250,44 +387,253 @@ pub(super) enum Order {
     Big,
 }
 
-/// An encoding of one byte for each code point.
+impl Order {
+    pub(super) fn is_big_endian(self) -> bool {
+        self == Self::Big
+    }
+
+    fn reversed(self) -> Self {
+        match self {
+            Self::Little => Self::Big,
+            Self::Big => Self::Little,
+        }
+    }
+
+    /// Appends code units, and returns how many of them, from the start, are [text](text_prefix).
+    pub(super) fn read_16(self, bytes: &[u8], pairs: bool, units: &mut Vec<u16>) -> usize {
+        let start = units.len();
+        Kernel::best().read_16_into(bytes, self.is_big_endian(), units);
+        text_prefix(&units[start..], pairs)
+    }
+
+    pub(super) fn write_16(self, units: &[u16], out: &mut Vec<u8>) {
+        Kernel::best().write_16_into(units, self.is_big_endian(), out);
+    }
+
+    pub(super) fn write_32(self, units: &[u32], out: &mut Vec<u8>) {
+        Kernel::best().write_32_into(units, self.is_big_endian(), out);
+    }
+
+    #[inline]
+    pub(super) fn unit_16(self, bytes: [u8; 2]) -> u16 {
+        match self {
+            Self::Little => u16::from_le_bytes(bytes),
+            Self::Big => u16::from_be_bytes(bytes),
+        }
+    }
+
+    #[inline]
+    pub(super) fn unit_32(self, bytes: [u8; 4]) -> u32 {
+        match self {
+            Self::Little => u32::from_le_bytes(bytes),
+            Self::Big => u32::from_be_bytes(bytes),
+        }
+    }
+
+    pub(super) fn bytes_16(self, unit: u16) -> [u8; 2] {
+        match self {
+            Self::Little => unit.to_le_bytes(),
+            Self::Big => unit.to_be_bytes(),
+        }
+    }
+
+    pub(super) fn bytes_32(self, unit: u32) -> [u8; 4] {
+        match self {
+            Self::Little => unit.to_le_bytes(),
+            Self::Big => unit.to_be_bytes(),
+        }
+    }
+}
+
+/// How many code units at the start are text: without unpaired surrogates, or without surrogates if there are no pairs.
+pub(super) fn text_prefix(units: &[u16], pairs: bool) -> usize {
+    match pairs {
+        true => Kernel::best().utf16_valid_up_to(units),
+        false => first_of(units, |unit| unit & 0xF800 == 0xD800),
+    }
+}
+
+/// Index of the first unit that satisfies `is`, or the number of units.
+pub(super) fn first_of<U: Copy>(units: &[U], is: impl Fn(U) -> bool) -> usize {
+    const BLOCK: usize = 64;
+    let blocks = units.as_chunks::<BLOCK>().0;
+    let clean = blocks.iter().take_while(|block| !block.iter().fold(false, |any, &unit| any | is(unit))).count();
+    let start = clean * BLOCK;
+    start + units[start..].iter().take_while(|&&unit| !is(unit)).count()
+}
+
+/// An encoding of one byte for each code point, of which 00..7F are ASCII.
+pub(super) struct SingleByte {
+    /// The code point of each byte; [`UNASSIGNED`] for none.
+    pub(super) code_points: [u16; 256],
+    /// The code points of 80..9F again.
+    from_80: [u16; 32],
+    /// The byte of each code point; 0 for none, and for U+0000.
+    bytes: [u8; SingleByte::CODE_POINTS],
+    pub(super) identity: Identity,
+    /// Each of A0..FF that is assigned is the code point of that number.
+    is_latin_1_from_a0: bool,
+    /// The bytes that are not assigned: so many at the start.
+    unassigned: ([u8; 128], usize),
+}
+
+/// The bytes that are code points of the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bytes {
+pub(super) enum Identity {
+    /// At least 00..7F.
     Ascii,
-    Latin1,
-    Windows1252 { holes: bool },
+    /// 00..7F and A0..FF.
+    Outside80To9F,
+    All,
 }
 
-impl Octets {
-    /// Whether every code point of RFC 3629 is spelled as there.
-    pub(super) fn extends_rfc3629(self) -> bool {
-        self.longest >= 4
+/// No code point.
+const UNASSIGNED: u16 = 0xFFFF;
+
+/// A table of 80..FF with some bytes changed.
+const fn except(mut upper: [u16; 128], changes: &[(u8, u16)]) -> [u16; 128] {
+    let mut at = 0;
+    while at < changes.len() {
+        upper[changes[at].0 as usize - 0x80] = changes[at].1;
+        at += 1;
     }
+    upper
 }
 
-impl Shape {
-    /// Bytes of a code unit.
-    pub(super) fn unit_len(self) -> usize {
-        match self {
-            Self::Octets(_) | Self::Bytes(_) => 1,
-            Self::Units16 { .. } => 2,
-            Self::Units32 { .. } => 4,
-        }
-    }
+impl SingleByte {
+    /// Code points from here on are in none of the tables: box-drawing characters are the last below.
+    const CODE_POINTS: usize = 0x2600;
 
-    /// The same where unpaired surrogates pass.
-    pub(super) fn with_surrogates(self) -> Self {
-        match self {
-            Self::Octets(octets) => {
-                let surrogates = match octets.surrogates {
-                    Surrogate::Refused => Surrogate::Alone,
-                    Surrogate::Paired => Surrogate::PairedOrAlone,
-                    other => other,
-                };
-                Self::Octets(Octets { surrogates, ..octets })
+    /// By the code points of 80..FF.
+    const fn new(upper: [u16; 128]) -> Self {
+        let mut it = Self {
+            code_points: [0; 256],
+            from_80: [0; 32],
+            bytes: [0; Self::CODE_POINTS],
+            identity: Identity::Ascii,
+            is_latin_1_from_a0: true,
+            unassigned: ([0; 128], 0),
+        };
+        let (mut is_latin_1, mut is_latin_1_from_a0) = (true, true);
+        let mut byte = 0;
+        while byte < 256 {
+            let code_point = if byte < 0x80 { byte as u16 } else { upper[byte - 0x80] };
+            it.code_points[byte] = code_point;
+            if 0x80 <= byte && byte < 0xA0 {
+                it.from_80[byte - 0x80] = code_point;
             }
-            other => other,
+            let is_same = code_point == byte as u16;
+            is_latin_1 &= is_same;
+            is_latin_1_from_a0 &= is_same || byte < 0xA0;
+            if code_point == UNASSIGNED {
+                it.unassigned.0[it.unassigned.1] = byte as u8;
+                it.unassigned.1 += 1;
+            } else {
+                it.bytes[code_point as usize] = byte as u8;
+                it.is_latin_1_from_a0 &= is_same || byte < 0xA0;
+            }
+            byte += 1;
         }
+        if is_latin_1 {
+            it.identity = Identity::All;
+        } else if is_latin_1_from_a0 {
+            it.identity = Identity::Outside80To9F;
+        }
+        it
+    }
+
+    /// Whether only 00..7F are assigned.
+    pub(super) fn is_ascii(&self) -> bool {
+        self.unassigned.1 == 128
+    }
+
+    /// The code point of a byte; `None` if it is not assigned.
+    #[inline]
+    pub(super) fn code_point(&self, byte: u8) -> Option<u32> {
+        let code_point = self.code_points[usize::from(byte)];
+        (code_point != UNASSIGNED).then_some(code_point.into())
+    }
+
+    /// The byte of a code point, 0 if there is none.
+    #[inline]
+    fn byte_or_0(&self, code_point: u16) -> u8 {
+        self.bytes.get(usize::from(code_point)).map_or(0, |&byte| byte)
+    }
+
+    /// The byte of a code point.
+    #[inline]
+    pub(super) fn byte(&self, code_point: u32) -> Option<u8> {
+        let byte = self.byte_or_0(u16::try_from(code_point).ok()?);
+        (byte != 0 || code_point == 0).then_some(byte)
+    }
+
+    /// How many bytes at the start are assigned, in blocks.
+    pub(super) fn clean_prefix(&self, bytes: &[u8]) -> usize {
+        const BLOCK: usize = 256;
+        let unassigned = &self.unassigned.0[..self.unassigned.1];
+        if unassigned.is_empty() {
+            return bytes.len();
+        }
+        let is_clean =
+            |block: &&[u8]| block.is_ascii() || !self.is_ascii() && !unassigned.iter().any(|byte| block.contains(byte));
+        bytes.chunks(BLOCK).take_while(is_clean).map(<[u8]>::len).sum()
+    }
+
+    /// Appends assigned bytes as UTF-16.
+    pub(super) fn to_utf16(&self, bytes: &[u8], units: &mut Vec<u16>) {
+        if self.is_latin_1_from_a0 {
+            Kernel::best().utf16_from_bytes_into(bytes, &self.from_80, units);
+        } else {
+            units.extend(bytes.iter().map(|&byte| self.code_points[usize::from(byte)]));
+        }
+    }
+
+    /// Appends the bytes of code units up to the first, or to the block of the first, that has none. How many units these are.
+    pub(super) fn narrow(&self, units: &[u16], out: &mut Vec<u8>) -> usize {
+        const BLOCK: usize = 32;
+        let start = out.len();
+        out.reserve(units.len());
+        let (blocks, rest) = units.as_chunks::<BLOCK>();
+        for block in blocks {
+            let is_same = match self.identity {
+                Identity::Ascii => block.iter().fold(true, |all, &unit| all & (unit < 0x80)),
+                Identity::Outside80To9F => {
+                    block.iter().fold(true, |all, &unit| all & ((unit < 0x80) | (unit.wrapping_sub(0xA0) < 0x60)))
+                }
+                Identity::All => block.iter().fold(true, |all, &unit| all & (unit < 0x100)),
+            };
+            let mut bytes = [0; BLOCK];
+            if is_same {
+                bytes.iter_mut().zip(block).for_each(|(byte, &unit)| *byte = unit as u8);
+            } else {
+                let mut all = true;
+                for (place, &unit) in bytes.iter_mut().zip(block) {
+                    *place = self.byte_or_0(unit);
+                    all &= (*place != 0) | (unit == 0);
+                }
+                if !all {
+                    return out.len() - start;
+                }
+            }
+            out.extend_from_slice(&bytes);
+        }
+        out.extend(rest.iter().map_while(|&unit| self.byte(unit.into())));
+        out.len() - start
+    }
+}
+
+/// Each is a static of its own.
+impl PartialEq for SingleByte {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self, other)
+    }
+}
+
+impl Eq for SingleByte {}
+
+impl core::fmt::Debug for SingleByte {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "SingleByte({:04X?})", &self.code_points[0x80..])
     }
 }
 
@@ -296,7 +642,7 @@ fn essence(label: &str) -> String {
     label.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.' | ':')).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// How many characters must be put in, left out or exchanged.
+/// The edit distance: how many characters must be inserted, deleted or replaced.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
@@ -336,6 +682,7 @@ mod tests {
         let error = |label| Encoding::named(label).map(Encoding::name).unwrap_err().to_string();
         assert_eq!(error("utf-9"), "no encoding is named \"utf-9\"; did you mean UTF-8?");
         assert_eq!(error("windows-1253"), "no encoding is named \"windows-1253\"; did you mean windows-1252?");
+        assert!(error("rfc2279-surrogates").contains("there are: UTF-8, RFC2279, RFC2279-without-surrogates, "));
         assert!(error("klingon").contains("there are: UTF-8, RFC2279, "));
         assert!(error("").contains("there are: UTF-8, RFC2279, "));
     }

@@ -1,11 +1,86 @@
-//! What may be wrong in what is converted.
+//! How to convert, and what can be wrong with the input.
 
 use crate::codec::convert::encoding::Encoding;
-use crate::spec::Rule;
+use crate::error::Error;
+use crate::spec::{Replacement, Rule, UnitRule};
 use crate::utf8::Kind;
 use core::fmt;
 
-/// A place where the input is ill-formed, or cannot be said in the other encoding.
+/// Error, byte order mark and surrogate handling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What is written for an ill-formed segment; `None` if the first error ends the conversion.
+    ///
+    /// U+FFFD also replaces what the output encoding lacks (`?` if that lacks U+FFFD), and `Drop` leaves that out. The others
+    /// say how ill-formed bytes are read, and a code point the output encoding lacks still ends the conversion.
+    pub on_error: Option<Replacement>,
+    /// How ill-formed bytes of UTF-8 and its relatives are cut into segments: each is replaced, or the first ends the
+    /// conversion.
+    pub unit: UnitRule,
+    /// How a byte order mark is treated.
+    pub mark: Mark,
+    /// How unpaired surrogates are treated.
+    pub surrogates: UnpairedSurrogates,
+}
+
+/// How a byte order mark, U+FEFF at the start, is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// As the encodings define it: UTF-16 and UTF-32 without a byte order in their name start with one, which is not part of
+    /// the text; in any other encoding it is kept.
+    AsEncoded,
+    /// It is part of the text.
+    Keep,
+    /// It is not copied to the output.
+    Strip,
+    /// The output starts with one, whether the input does or not.
+    Add,
+    /// It decides what the input is read as, whatever was named, and is not copied.
+    Detect,
+}
+
+/// How unpaired surrogates are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnpairedSurrogates {
+    /// They are ill-formed, except in encodings that have them: RFC 2279, WTF-8, UTF-8B (some).
+    Refuse,
+    /// They are code points like others, to be read and written.
+    Pass,
+}
+
+impl Options {
+    /// The first error ends the conversion.
+    pub const STRICT: Self = Self {
+        on_error: None,
+        unit: UnitRule::MaximalSubpart,
+        mark: Mark::AsEncoded,
+        surrogates: UnpairedSurrogates::Refuse,
+    };
+
+    /// Whether all of this makes sense from one encoding to the other.
+    ///
+    /// # Errors
+    /// What does not.
+    pub(super) fn check(&self, from: Encoding, to: Encoding) -> Result<(), Error> {
+        let by_bytes = !matches!(self.on_error, None | Some(Replacement::ReplacementCharacter | Replacement::Drop));
+        let wrong = if by_bytes && !from.is_utf8_like() && !from.is_single_byte() {
+            format!("ill-formed {from} does not consist of single bytes to replace; replace or skip errors instead")
+        } else if self.unit != UnitRule::MaximalSubpart && !from.is_utf8_like() {
+            format!("{from} is not a relative of UTF-8, so no policy cuts it; leave the policy out")
+        } else if self.unit == UnitRule::Run && self.on_error.is_none() {
+            "the policy run joins errors, and the first error ends the conversion; leave the policy out".into()
+        } else if self.mark == Mark::Add && !to.has_byte_order_mark() {
+            format!("{to} has no byte order mark to add")
+        } else if self.mark == Mark::Strip && to.is_marked() {
+            format!("{to} begins with a byte order mark; name {to}LE or {to}BE to have none")
+        } else {
+            return Ok(());
+        };
+        Err(Error::usage(wrong))
+    }
+}
+
+/// A place where the input is ill-formed, or cannot be encoded in the output encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub(super) offset: u64,
@@ -19,17 +94,18 @@ pub struct Fault {
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reason {
-    /// The bytes are ill-formed in the encoding they are read in.
+    /// The bytes are ill-formed in the input encoding.
     IllFormed(Kind),
-    /// The byte is not assigned in the encoding it is read in.
+    /// The byte is not assigned in the input encoding.
     Unassigned,
-    /// The code point has no place in the encoding that is written.
+    /// The output encoding lacks the code point.
     Unencodable(u32),
 }
 
 impl Fault {
-    /// As many bytes as are kept.
+    /// How many bytes are kept.
     pub(super) const SHOWN: usize = 8;
 
     /// Offset in bytes of the first byte, from the start of the input.
@@ -37,12 +113,12 @@ impl Fault {
         self.offset
     }
 
-    /// The line it is in, counted from 1 by U+000A.
+    /// The line, counted from 1 by U+000A.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// How many bytes it spans.
+    /// The length in bytes.
     pub fn byte_len(&self) -> u64 {
         self.len
     }
@@ -52,7 +128,7 @@ impl Fault {
         &self.shown[..Self::SHOWN.min(self.len as usize)]
     }
 
-    /// True where the input ends here in what more bytes could complete.
+    /// True if the input ends here in a sequence that more bytes could complete.
     pub fn is_incomplete(&self) -> bool {
         self.incomplete
     }
@@ -62,7 +138,7 @@ impl Fault {
         self.reason
     }
 
-    /// The rule the bytes break, where they are ill-formed.
+    /// The rule the bytes break, if they are ill-formed.
     pub fn kind(&self) -> Option<Kind> {
         match self.reason {
             Reason::IllFormed(kind) => Some(kind),
@@ -70,12 +146,12 @@ impl Fault {
         }
     }
 
-    /// The encoding whose rule is broken: that which is read, or that which is written.
+    /// The encoding whose rule is broken: that of the input or of the output.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// The rule and where it stands.
+    /// The rule and its source.
     fn rule(&self) -> String {
         let bytes = self.bytes();
         match (self.reason, self.encoding.grammar()) {

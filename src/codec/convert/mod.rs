@@ -1,7 +1,8 @@
 //! Conversions between UTF-8, its relatives, UTF-16, UTF-32, Latin-1 and Windows-1252.
 //!
-//! A [`Converter`] takes bytes in one [`Encoding`], cut anywhere, and writes them in another, in constant memory. What is
-//! ill-formed, or has no place in the other encoding, is a [`Fault`]: a value with its place and the rule.
+//! A [`Converter`] reads bytes in one [`Encoding`], in chunks cut anywhere, and writes them in another, in constant memory. A
+//! place that is ill-formed, or that the other encoding lacks, is a [`Fault`]: a value with the offset and the rule. A
+//! [`Detector`] names the likeliest encoding of bytes.
 //!
 //! ```
 //! use utfuzz::codec::convert::{Converter, Encoding, Options};
@@ -21,14 +22,11 @@ mod detect;
 mod direct;
 mod encoding;
 mod fault;
-mod octets;
-mod options;
-mod read;
-mod windows_1252;
-mod write;
+mod reader;
+mod utf8_like;
+mod writer;
 
 pub use converter::{Converter, Summary};
 pub use detect::{Detection, Detector};
 pub use encoding::Encoding;
-pub use fault::{Fault, Reason};
-pub use options::{Mark, Options, Surrogates};
+pub use fault::{Fault, Mark, Options, Reason, UnpairedSurrogates};

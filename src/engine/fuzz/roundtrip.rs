@@ -1,19 +1,20 @@
-//! Target `roundtrip`: conversions there and back, held to `spec`.
+//! Target `roundtrip`: conversions there and back, compared with `spec`.
 //!
-//! The file is drawn: an encoding, a text of code points, bytes, and a place to cut. (1) The text comes out as `spec`
-//! encodes it, or both refuse the same code point, and comes back as it was. (2) The bytes are read as `spec` reads them, or
-//! both refuse the same ones; and what they mean, encoded, is them again. (3) A cut changes nothing. (4) Any bytes go through
-//! UTF-8B and come back.
+//! The input is drawn: an encoding, a text of code points, bytes, and a place to cut. (1) The text is converted to what
+//! `spec` encodes, or both refuse the same code point; and it comes back unchanged. (2) The bytes are read as `spec` reads
+//! them, or both refuse the same place; and their text, encoded, is the same bytes. (3) A cut changes nothing. (4) Any bytes
+//! come back through UTF-8B.
 
-use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options, Surrogates};
+use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options, UnpairedSurrogates};
 use crate::spec;
 use crate::spec::grammar::Form;
 use crate::spec::model::{generalised_len, push_form};
 use crate::spec::{Contract, Grammar};
+use crate::utf8::Kind;
 use arbitrary::{Arbitrary, Unstructured};
 use core::fmt;
 
-/// What is converted.
+/// One case: a text and bytes, and the encoding through which they are converted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RoundTrip {
     through: Encoding,
@@ -22,7 +23,7 @@ pub struct RoundTrip {
     cut: usize,
 }
 
-/// What went wrong.
+/// A law that does not hold, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deviation {
     law: &'static str,
@@ -53,7 +54,7 @@ impl<'a> Arbitrary<'a> for RoundTrip {
     }
 }
 
-/// A code point in a form of any length, needed or not, sometimes cut off; or bytes as they come.
+/// A code point in a form of any length, shortest or not, sometimes truncated; or arbitrary bytes.
 fn push_segment(u: &mut Unstructured<'_>, bytes: &mut Vec<u8>) -> arbitrary::Result<()> {
     let len = u.int_in_range(0..=8)?;
     if len == 0 {
@@ -72,7 +73,7 @@ fn push_segment(u: &mut Unstructured<'_>, bytes: &mut Vec<u8>) -> arbitrary::Res
 /// How many bits a form of each length has (RFC 2279 §2).
 const BITS: [u32; 6] = [7, 11, 16, 21, 26, 31];
 
-/// Near the bounds of the forms, or anywhere.
+/// A code point near the limits of the forms, or any.
 fn code_point(u: &mut Unstructured<'_>) -> arbitrary::Result<u32> {
     const BOUNDS: [u32; 12] =
         [0, 0x80, 0x800, 0xD800, 0xDC00, 0xDC80, 0xE000, 0x1_0000, 0x11_0000, 0x20_0000, 0x400_0000, 0x8000_0000];
@@ -97,26 +98,17 @@ impl RoundTrip {
     }
 
     fn text_there_and_back(&self) -> Result<(), String> {
-        let wide: Vec<u8> = self.text.iter().flat_map(|code_point| code_point.to_le_bytes()).collect();
+        let wide = wide(&self.text);
         let has_surrogates = self.through.grammar().is_some_and(has_surrogates);
         let options = self.options(has_surrogates);
         let there = self.convert(Encoding::Ucs4Le, self.through, options, &wide)?;
-        if let Some(grammar) = self.through.grammar().filter(|_| self.through != Encoding::Utf8b) {
-            // Where surrogates do not pass, the first ends the text.
-            let is_refused = |code_point: &u32| !has_surrogates && (0xD800..0xE000).contains(code_point);
-            let passing = self.text.iter().position(is_refused).unwrap_or(self.text.len());
-            let (contract, mut expected) = (Contract { grammar, ..Contract::VALIDATOR }, Vec::new());
-            let spelled = spec::encode_text(&contract, &self.text[..passing], &mut expected);
-            let refused = match spelled {
-                Err(refused) => Err(4 * refused.index as u64),
-                Ok(()) if passing < self.text.len() => Err(4 * passing as u64),
-                Ok(()) => Ok(expected),
-            };
-            same("the text", &refused, &there.clone().map_err(|fault| fault.offset()))?;
+        if let Some(expected) = encoded(self.through, &self.text) {
+            let expected = expected.map_err(|index| 4 * index as u64);
+            same("the text", &expected, &there.clone().map_err(|fault| fault.offset()))?;
         }
         let Ok(there) = there else { return Ok(()) };
         let back = self.convert(self.through, Encoding::Ucs4Le, options, &there)?;
-        // Surrogates that met are one code point now.
+        // Adjacent surrogates are one code point now.
         let joins = has_surrogates && self.text.windows(2).any(|pair| is_pair(pair[0], pair[1]));
         if joins { Ok(()) } else { same("the text, there and back", &Ok(wide), &back.map_err(|fault| fault.offset())) }
     }
@@ -125,25 +117,21 @@ impl RoundTrip {
         let has_surrogates = self.through.grammar().is_some_and(has_surrogates);
         let options = self.options(has_surrogates);
         let there = self.convert(self.through, Encoding::Ucs4Le, options, &self.bytes)?;
-        if let Some(grammar) = self.through.grammar().filter(|_| self.through != Encoding::Utf8b) {
-            let mut expected = Vec::new();
-            let read = spec::decode(&Contract { grammar, ..Contract::VALIDATOR }, &self.bytes, &mut expected);
-            let wide: Vec<u8> = expected.iter().flat_map(|code_point| code_point.to_le_bytes()).collect();
-            let expected = read.map(|()| wide).map_err(|error| (error.valid_up_to.map(|at| at as u64), error.kind));
-            let said = there.clone().map_err(|fault| (Some(fault.offset()), fault.kind()));
-            same("the bytes", &expected, &said)?;
+        if let Some(expected) = decoded(self.through, &self.bytes) {
+            let converted = there.clone().map_err(|fault| (Some(fault.offset()), fault.kind()));
+            same("the bytes", &expected, &converted)?;
         }
         let Ok(there) = there else { return Ok(()) };
         let back = self.convert(Encoding::Ucs4Le, self.through, options, &there)?;
         if let (Encoding::Utf16 | Encoding::Utf32, Ok(back)) = (self.through, &back) {
-            // The order may be another than that of the bytes; what they mean is not.
+            // The byte order may have changed; the text has not.
             let again = self.convert(self.through, Encoding::Ucs4Le, options, back)?;
-            return same("what the bytes mean", &Ok(there), &again.map_err(|fault| fault.offset()));
+            return same("the text of the bytes", &Ok(there), &again.map_err(|fault| fault.offset()));
         }
         same("the bytes, there and back", &Ok(self.bytes.clone()), &back.map_err(|fault| fault.offset()))
     }
 
-    /// UTF-16 and UTF-32 in the order their mark says have one; nothing else has.
+    /// UTF-16 and UTF-32 without a byte order in their name have a byte order mark; nothing else has.
     fn options(&self, has_surrogates: bool) -> Options {
         match self.through {
             Encoding::Utf16 | Encoding::Utf32 => Options::STRICT,
@@ -160,13 +148,7 @@ impl RoundTrip {
     }
 
     /// Converts at once, and in two chunks, which must make no difference.
-    fn convert(
-        &self,
-        from: Encoding,
-        to: Encoding,
-        options: Options,
-        bytes: &[u8],
-    ) -> Result<Result<Vec<u8>, Fault>, String> {
+    fn convert(&self, from: Encoding, to: Encoding, options: Options, bytes: &[u8]) -> Result<Converted, String> {
         let pieces = |cut: usize| {
             let mut converter = Converter::new(from, to, options).map_err(|error| error.to_string())?;
             let mut out = Vec::new();
@@ -187,7 +169,47 @@ impl RoundTrip {
 /// No byte order mark is looked for or written.
 const PLAIN: Options = Options { mark: Mark::Keep, ..Options::STRICT };
 
-const PASSING: Options = Options { surrogates: Surrogates::Pass, ..PLAIN };
+const PASSING: Options = Options { surrogates: UnpairedSurrogates::Pass, ..PLAIN };
+
+/// The output, or the fault that ended the conversion.
+type Converted = Result<Vec<u8>, Fault>;
+
+/// What `spec` encodes, or the index of the first code point it refuses; `None` for an encoding that `spec` lacks.
+fn encoded(through: Encoding, text: &[u32]) -> Option<Result<Vec<u8>, usize>> {
+    if let Some(charset) = through.charset() {
+        let bytes = text.iter().enumerate().map(|(index, &code_point)| charset.encode(code_point).ok_or(index));
+        return Some(bytes.collect());
+    }
+    let grammar = through.grammar().filter(|_| through != Encoding::Utf8b)?;
+    // Where surrogates do not pass, the first ends the text.
+    let is_refused = |code_point: &u32| !has_surrogates(grammar) && (0xD800..0xE000).contains(code_point);
+    let passing = text.iter().position(is_refused).unwrap_or(text.len());
+    let (contract, mut bytes) = (Contract { grammar, ..Contract::VALIDATOR }, Vec::new());
+    Some(match spec::encode_text(&contract, &text[..passing], &mut bytes) {
+        Err(refused) => Err(refused.index),
+        Ok(()) if passing < text.len() => Err(passing),
+        Ok(()) => Ok(bytes),
+    })
+}
+
+/// What `spec` decodes, as 32-bit units, or the offset and kind of the first error; `None` for an encoding that `spec` lacks.
+fn decoded(through: Encoding, bytes: &[u8]) -> Option<Result<Vec<u8>, (Option<u64>, Option<Kind>)>> {
+    if let Some(charset) = through.charset() {
+        let code_points =
+            bytes.iter().enumerate().map(|(at, &byte)| charset.decode(byte).ok_or((Some(at as u64), None)));
+        return Some(code_points.collect::<Result<Vec<u32>, _>>().map(|code_points| wide(&code_points)));
+    }
+    let grammar = through.grammar().filter(|_| through != Encoding::Utf8b)?;
+    let mut code_points = Vec::new();
+    let read = spec::decode(&Contract { grammar, ..Contract::VALIDATOR }, bytes, &mut code_points);
+    let error = |error: crate::utf8::Malformed| (error.valid_up_to.map(|at| at as u64), error.kind);
+    Some(read.map(|()| wide(&code_points)).map_err(error))
+}
+
+/// Code points as little-endian UCS-4.
+fn wide(code_points: &[u32]) -> Vec<u8> {
+    code_points.iter().flat_map(|code_point| code_point.to_le_bytes()).collect()
+}
 
 fn has_surrogates(grammar: &Grammar) -> bool {
     grammar.rows.iter().any(|row| row.form == Form::LeadSurrogate)
@@ -200,12 +222,16 @@ fn is_pair(lead: u32, trail: u32) -> bool {
 fn same<T: PartialEq + fmt::Debug>(
     what: &str,
     expected: &Result<Vec<u8>, T>,
-    said: &Result<Vec<u8>, T>,
+    converted: &Result<Vec<u8>, T>,
 ) -> Result<(), String> {
-    if expected == said { Ok(()) } else { Err(format!("{what}: {expected:02X?} expected, {said:02X?} given")) }
+    if expected == converted {
+        Ok(())
+    } else {
+        Err(format!("{what}: {expected:02X?} expected, {converted:02X?} given"))
+    }
 }
 
-/// A case prints as what can be typed: the encoding and the digits.
+/// A case prints as something that can be typed: the encoding and the digits.
 impl fmt::Debug for RoundTrip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { through, text, bytes, cut } = self;
@@ -238,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told() {
+    fn a_difference_is_reported() {
         assert!(same::<u64>("x", &Ok(vec![1]), &Err(0)).is_err_and(|what| what.starts_with("x: Ok([01]) expected")));
         let deviation = Deviation { law: "text", through: Encoding::Cesu8, what: "other bytes".into() };
         assert!(deviation.to_string().ends_with("\nDEDUP_TOKEN: text/CESU-8"));

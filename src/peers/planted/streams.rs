@@ -9,7 +9,7 @@ use crate::peers::own::validity;
 use crate::peers::planted::fault;
 use crate::peers::planted::fault::{Planted, sound};
 use crate::peers::planted::grammar::{CONTINUATION, Chunked, Form, SOUND, form, lossy, validate, with};
-use crate::spec::grammar::WITH_SURROGATES;
+use crate::spec::grammar::RFC3629_WITH_SURROGATES;
 use crate::spec::{Bom, Contract, Detection};
 use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Malformed, Validity, is_continuation};
 use core::cell::Cell;
@@ -392,7 +392,7 @@ pub(super) static WAITING: &[Planted] = &[
             "CPython bpo-24214",
             &["stream/valid-3/cut", "stream/too-short/cut", "stream/incomplete/*"],
         )
-        .under(Contract { grammar: &WITH_SURROGATES, ..Contract::STANDARD })
+        .under(Contract { grammar: &RFC3629_WITH_SURROGATES, ..Contract::STANDARD })
     },
     Planted {
         stream: || Some(Box::new(Chunked::cut_by(&SOUND, &SURROGATES))),

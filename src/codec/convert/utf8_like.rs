@@ -1,13 +1,33 @@
-//! UTF-8 and its relatives, read one sequence at a time.
+//! UTF-8 and its relatives, one sequence at a time.
 //!
-//! Written without `spec`, which judges it. What is well-formed in RFC 3629, and that is nearly all, goes through
-//! `decode` by whole runs; here is what is left.
+//! Written without `spec`, which judges it. Text that is well-formed in RFC 3629, which is nearly all, goes through the
+//! kernels in whole runs; this is for the rest.
 
 use crate::codec;
-use crate::codec::convert::encoding::{Octets, Surrogate};
-use crate::codec::convert::read::Step;
+use crate::codec::convert::encoding::{Surrogates, Utf8Like, first_of};
 use crate::spec::UnitRule;
 use crate::utf8::{Kind, is_continuation};
+
+/// What is at the start of some bytes, in any encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Whole {
+        len: usize,
+        code_point: u32,
+    },
+    IllFormed(IllFormed),
+    /// The bytes to come decide.
+    Wait,
+}
+
+/// An ill-formed segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct IllFormed {
+    pub(super) len: usize,
+    /// The rule, or `None` if the byte is not assigned.
+    pub(super) kind: Option<Kind>,
+    pub(super) incomplete: bool,
+}
 
 /// What the bytes at the start begin.
 enum Found {
@@ -15,39 +35,40 @@ enum Found {
         len: usize,
         code_point: u32,
     },
-    /// So many bytes begin a sequence, and it does not go on.
+    /// `matched` bytes begin a sequence that does not continue.
     Broken {
         matched: usize,
         kind: Kind,
     },
-    /// A leading surrogate whole in itself, unless the bytes to come make it a pair.
+    /// A leading surrogate, complete unless the bytes to come make it a pair.
     Perhaps {
         code_point: u32,
     },
 }
 
-impl Octets {
-    /// Reads the start of `rest`, which is not empty. `behind_lead`: a leading surrogate stands before it.
+impl Utf8Like {
+    /// Reads the start of `rest`, which is not empty. `after_lead`: a leading surrogate comes before it.
     #[inline]
-    pub(super) fn step(self, rule: UnitRule, rest: &[u8], last: bool, behind_lead: bool) -> Step {
-        let (matched, kind) = match self.find(rest, behind_lead) {
+    pub(super) fn step(self, rule: UnitRule, rest: &[u8], last: bool, after_lead: bool) -> Step {
+        let (matched, kind) = match self.find(rest, after_lead) {
             Found::Whole { len, code_point } => return Step::Whole { len, code_point },
             Found::Perhaps { code_point } if last => return Step::Whole { len: 3, code_point },
             Found::Perhaps { .. } => return Step::Wait,
             Found::Broken { matched, kind } => (matched, kind),
         };
-        /// As many bytes as any rule looks at.
+        /// How far the rules look.
         const FARTHEST: usize = 6;
         let looks_ahead = !matches!(rule, UnitRule::MaximalSubpart | UnitRule::Byte | UnitRule::Run);
         if !last && (kind == Kind::Incomplete || looks_ahead && rest.len() < FARTHEST) {
             return Step::Wait;
         }
         let len = unit_len(rule, rest, matched);
-        Step::Broken { len, kind, incomplete: kind == Kind::Incomplete && len == rest.len() }
+        let incomplete = kind == Kind::Incomplete && len == rest.len();
+        Step::IllFormed(IllFormed { len, kind: Some(kind), incomplete })
     }
 
     #[inline]
-    fn find(self, rest: &[u8], behind_lead: bool) -> Found {
+    fn find(self, rest: &[u8], after_lead: bool) -> Found {
         let lead = rest[0];
         if lead < 0x80 {
             return match lead {
@@ -55,7 +76,7 @@ impl Octets {
                 _ => Found::Whole { len: 1, code_point: lead.into() },
             };
         }
-        let Some((len, lowest, highest)) = self.announced(lead, behind_lead) else {
+        let Some((len, lowest, highest)) = self.announced(lead, after_lead) else {
             return Found::Broken { matched: 0, kind: self.never_leads(lead) };
         };
         let mut bits = u32::from(lead & (0x7F >> len));
@@ -70,21 +91,21 @@ impl Octets {
             bits = bits << 6 | u32::from(byte & 0x3F);
         }
         match (self.surrogates, bits) {
-            (Surrogate::Paired | Surrogate::PairedOrAlone, 0xD800..=0xDBFF) => self.pair(bits, &rest[3..]),
+            (Surrogates::Pairs | Surrogates::PairsOrLone, 0xD800..=0xDBFF) => self.pair(bits, &rest[3..]),
             _ => Found::Whole { len, code_point: bits },
         }
     }
 
     /// How long a sequence with this lead byte is, and the range its second byte must be in.
     #[inline]
-    fn announced(self, lead: u8, behind_lead: bool) -> Option<(usize, u8, u8)> {
+    fn announced(self, lead: u8, after_lead: bool) -> Option<(usize, u8, u8)> {
         Some(match lead {
             0xC2..=0xDF => (2, 0x80, 0xBF),
             0xE0 => (3, 0xA0, 0xBF),
             0xED => match self.surrogates {
-                Surrogate::Refused => (3, 0x80, 0x9F),
-                Surrogate::Paired => (3, 0x80, 0xAF),
-                Surrogate::Apart if behind_lead => (3, 0x80, 0xAF),
+                Surrogates::Refused => (3, 0x80, 0x9F),
+                Surrogates::Pairs => (3, 0x80, 0xAF),
+                Surrogates::LoneOnly if after_lead => (3, 0x80, 0xAF),
                 _ => (3, 0x80, 0xBF),
             },
             0xE1..=0xEF => (3, 0x80, 0xBF),
@@ -115,7 +136,7 @@ impl Octets {
         match lead {
             0xC0 => Kind::Overlong(2),
             0xE0 => Kind::Overlong(3),
-            0xED if self.surrogates == Surrogate::Apart => Kind::SurrogatePair,
+            0xED if self.surrogates == Surrogates::LoneOnly => Kind::SurrogatePair,
             0xED => Kind::Surrogate,
             0xF0 => Kind::Overlong(4),
             0xF8 => Kind::Overlong(5),
@@ -124,18 +145,18 @@ impl Octets {
         }
     }
 
-    /// A leading surrogate of three bytes and what is behind it.
-    fn pair(self, lead: u32, behind: &[u8]) -> Found {
+    /// A leading surrogate of three bytes and the bytes after it.
+    fn pair(self, lead: u32, after: &[u8]) -> Found {
         let begins: [core::ops::RangeInclusive<u8>; 3] = [0xED..=0xED, 0xB0..=0xBF, 0x80..=0xBF];
-        let matched = behind.iter().zip(&begins).take_while(|(byte, range)| range.contains(*byte)).count();
-        let alone = self.surrogates == Surrogate::PairedOrAlone;
-        match behind.get(matched) {
+        let matched = after.iter().zip(&begins).take_while(|(byte, range)| range.contains(*byte)).count();
+        let lone = self.surrogates == Surrogates::PairsOrLone;
+        match after.get(matched) {
             _ if matched == 3 => {
-                let trail = u32::from(behind[1] & 0x0F) << 6 | u32::from(behind[2] & 0x3F);
+                let trail = u32::from(after[1] & 0x0F) << 6 | u32::from(after[2] & 0x3F);
                 Found::Whole { len: 6, code_point: 0x1_0000 + ((lead - 0xD800) << 10) + trail }
             }
-            None if alone => Found::Perhaps { code_point: lead },
-            Some(_) if alone => Found::Whole { len: 3, code_point: lead },
+            None if lone => Found::Perhaps { code_point: lead },
+            Some(_) if lone => Found::Whole { len: 3, code_point: lead },
             None => Found::Broken { matched: 3 + matched, kind: Kind::Incomplete },
             Some(&byte) if matched > 0 && !is_continuation(byte) => {
                 Found::Broken { matched: 3 + matched, kind: Kind::TooShort }
@@ -153,23 +174,30 @@ impl Octets {
         };
         codec::validate(&bytes[..common]).map_or_else(|error| error.valid_up_to(), |()| common)
     }
+
+    /// Appends one code point; `None` if it has no form.
+    #[inline]
+    pub(super) fn push(self, code_point: u32, out: &mut Vec<u8>) -> Option<()> {
+        let passes = matches!(self.surrogates, Surrogates::Lone | Surrogates::PairsOrLone);
+        match (code_point, self.longest) {
+            (0, _) if self.null_as_two => out.extend_from_slice(b"\xC0\x80"),
+            (0xD800..=0xDFFF, _) if passes => push_three(code_point, out),
+            (0xD800..=0xDFFF, _) => return None,
+            (0x1_0000..=0x10_FFFF, 3) => halves(code_point).into_iter().for_each(|half| push_three(half, out)),
+            (0x11_0000..=0x7FFF_FFFF, 6) => push_long(code_point, out),
+            (0x11_0000.., _) => return None,
+            _ => push_scalar(code_point, out),
+        }
+        Some(())
+    }
 }
 
-/// Where the first such unit is, or the end.
-pub(super) fn first_of<U: Copy>(units: &[U], is: impl Fn(U) -> bool) -> usize {
-    const BLOCK: usize = 64;
-    let blocks = units.as_chunks::<BLOCK>().0;
-    let clean = blocks.iter().take_while(|block| !block.iter().fold(false, |any, &unit| any | is(unit))).count();
-    let start = clean * BLOCK;
-    start + units[start..].iter().take_while(|&&unit| !is(unit)).count()
-}
-
-/// Length of the ill-formed unit at the start of `rest`, of which `matched` bytes begin a sequence.
+/// Length of the ill-formed segment at the start of `rest`, of which `matched` bytes begin a sequence.
 fn unit_len(rule: UnitRule, rest: &[u8], matched: usize) -> usize {
     let follow = |most: usize, allowed: fn(u8) -> bool| {
         1 + rest[1..].iter().take(most).take_while(|&&byte| allowed(byte)).count()
     };
-    let behind_lead = match rest[0] {
+    let announced = match rest[0] {
         0xC0..=0xDF => 1,
         0xE0..=0xEF => 2,
         0xF0..=0xF7 => 3,
@@ -178,14 +206,43 @@ fn unit_len(rule: UnitRule, rest: &[u8], matched: usize) -> usize {
         _ => 0,
     };
     match (rule, rest[0]) {
-        // A run is put together of its bytes by whoever writes.
+        // The converter joins the bytes of a run.
         (UnitRule::Byte | UnitRule::Run, _) => 1,
-        (UnitRule::LeadAnnounced, _) => follow(behind_lead, is_continuation),
-        (UnitRule::SwallowNonLead, 0xC2..=0xF4) => follow(behind_lead, |byte| matches!(byte, 0x80..=0xC1 | 0xF5..)),
+        (UnitRule::LeadAnnounced, _) => follow(announced, is_continuation),
+        (UnitRule::SwallowNonLead, 0xC2..=0xF4) => follow(announced, |byte| matches!(byte, 0x80..=0xC1 | 0xF5..)),
         (UnitRule::SwallowNonLead, _) => 1,
         (UnitRule::MaximalSubpartSurrogate, 0xED) if matches!(rest.get(1), Some(0xA0..=0xBF)) => {
             follow(2, is_continuation)
         }
         _ => matched.max(1),
     }
+}
+
+/// The surrogates of a supplementary code point.
+pub(super) fn halves(code_point: u32) -> [u32; 2] {
+    let bits = code_point - 0x1_0000;
+    [0xD800 | bits >> 10, 0xDC00 | bits & 0x3FF]
+}
+
+pub(super) fn push_scalar(scalar: u32, out: &mut Vec<u8>) {
+    let scalar = char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER);
+    out.extend_from_slice(scalar.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+pub(super) fn push_three(code_point: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[0xE0 | (code_point >> 12) as u8, tail(code_point >> 6), tail(code_point)]);
+}
+
+/// Forms of four to six bytes, for code points beyond U+10FFFF.
+fn push_long(code_point: u32, out: &mut Vec<u8>) {
+    match code_point {
+        0..=0x1F_FFFF => out.push(0xF0 | (code_point >> 18) as u8),
+        0x20_0000..=0x3FF_FFFF => out.extend_from_slice(&[0xF8 | (code_point >> 24) as u8, tail(code_point >> 18)]),
+        _ => out.extend_from_slice(&[0xFC | (code_point >> 30) as u8, tail(code_point >> 24), tail(code_point >> 18)]),
+    }
+    out.extend_from_slice(&[tail(code_point >> 12), tail(code_point >> 6), tail(code_point)]);
+}
+
+fn tail(bits: u32) -> u8 {
+    0x80 | (bits & 0x3F) as u8
 }
