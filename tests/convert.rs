@@ -451,7 +451,7 @@ fn byte_order_marks_are_kept_stripped_added_and_believed() {
         let (out, ended) = convert(from, to, Options { mark, ..Options::STRICT }, &[bytes]);
         assert_eq!((&out[..], ended), (wanted, Ok(None)), "{from} to {to}, {mark:?}: {bytes:02X?}");
     }
-    // A second input goes on in the same output.
+    // A second input continues the same output.
     let mut converter = Converter::new(Utf16, Utf16, Options::STRICT).unwrap();
     let mut out = Vec::new();
     for input in [b"\xFE\xFF\0a", b"\xFF\xFEb\0"] {

@@ -17,10 +17,10 @@ use utfuzz::spec::{Contract, Reading, grammar};
 use utfuzz::utf8::Kind;
 use walk::{Codec, Tally};
 
-/// Who is walked.
+/// What is tested.
 const CODECS: [Codec; 1] = [Codec::SPEC];
 
-/// Does `count` pieces of work on every core, tells how far it is, and gives back what each came to.
+/// Does `count` pieces of work on every core, reports progress, and returns the results.
 fn on_every_core<T: Send>(what: &str, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     const PAUSE: Duration = Duration::from_secs(5);
     let next = AtomicUsize::new(0);
@@ -35,10 +35,10 @@ fn on_every_core<T: Send>(what: &str, count: usize, work: impl Fn(usize) -> T + 
                         break;
                     }
                     let result = work(index);
-                    let (results, told) = &mut *done.lock().unwrap();
+                    let (results, reported) = &mut *done.lock().unwrap();
                     results.push(result);
-                    if told.elapsed() > PAUSE {
-                        *told = Instant::now();
+                    if reported.elapsed() > PAUSE {
+                        *reported = Instant::now();
                         tell(&format!("{what}: {} %, {} s", results.len() * 100 / count, start.elapsed().as_secs()));
                     }
                 }
@@ -48,7 +48,7 @@ fn on_every_core<T: Send>(what: &str, count: usize, work: impl Fn(usize) -> T + 
     done.into_inner().unwrap().0
 }
 
-/// Past the test harness, which keeps what is printed until the end.
+/// Prints at once: the test harness keeps output until the end.
 fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -136,7 +136,7 @@ impl Texts {
     fn grow(&mut self, sequences: &[Vec<Vec<u8>>; 5], contract: &Contract, bytes: &mut Vec<u8>, len: usize) {
         let left = len - bytes.len();
         if left == 0 {
-            // ASCII alone is the same text in every grammar, and most of what there is: RFC 3629 stands for all.
+            // ASCII is the same in every grammar, and most of the texts, so it is tested in RFC 3629 only.
             if *contract.grammar == grammar::RFC3629 || !bytes.is_ascii() {
                 self.read(contract, bytes);
             }

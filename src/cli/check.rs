@@ -30,7 +30,7 @@ pub(super) struct Check {
     #[arg(long, value_name = "N", group = "exhaustive", conflicts_with_all = ["seconds", "seed"],
         value_parser = clap::value_parser!(u32).range(1..=byte_strings::LONGEST as i64))]
     bytes: Option<u32>,
-    /// Keep in this file what of --bytes is done; a second run goes on where the first was broken off
+    /// Record the progress of --bytes in this file; an interrupted run is continued from it
     #[arg(long, value_name = "FILE", requires = "bytes", conflicts_with = "deep")]
     resume: Option<PathBuf>,
     /// Write what was covered to certificate.json and certificate.md in this directory

@@ -1,25 +1,26 @@
-//! `utfuzz explain`: what bytes are, and who says what of them.
+//! `utfuzz explain`: what bytes are, and how each decoder answers them; and `utfuzz chart`: the code page of a grammar.
 
 use crate::case::{Case, files};
 use crate::cli::{Failure, Selection, Verdict, grammar};
 use crate::error::Error;
 use crate::explain::{Grid, annotate, bits};
 use crate::generate::vectors;
+use crate::report::chart;
 use crate::spec::grammar::ALL;
 use crate::spec::{Contract, Grammar, code_points, encode, encode_text, validity};
 use clap::Args;
 use std::ffi::OsString;
-use std::io::{Read, Write};
-use std::path::Path;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 
-/// Explain bytes: what each is, bit by bit, which rule is broken and where that stands, and what every decoder answers
+/// Explain bytes: what each is, bit by bit, which rule is broken, its source, and what every decoder answers
 #[derive(Debug, Args)]
 pub(super) struct Explain {
     /// Hexadecimal digits such as 'C0 AF', code points such as U+20AC, the name of a file, or - for standard input
     #[arg(value_name = "HEX|U+XXXX|FILE|-")]
     input: OsString,
     /// Read and write by this grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name lists
-    /// them all. Decoders keep to their own
+    /// them all. Each decoder keeps to its own
     #[arg(long = "as", value_name = "GRAMMAR", default_value = "rfc3629")]
     grammar: String,
     #[command(flatten)]
@@ -49,7 +50,7 @@ impl Explain {
     fn bytes(&self, contract: &Contract) -> Result<Vec<u8>, Error> {
         if self.input == "-" {
             let mut bytes = Vec::new();
-            return match std::io::stdin().lock().read_to_end(&mut bytes) {
+            return match io::stdin().lock().read_to_end(&mut bytes) {
                 Ok(_) => Ok(bytes),
                 Err(error) => Err(Error::io(Path::new("standard input"), &error)),
             };
@@ -78,12 +79,12 @@ fn named_code_points(text: &str) -> Option<Result<Vec<u32>, Error>> {
     let code_point = |word: &str| {
         let digits = digits(word).filter(|digits| digits.chars().all(|c| c.is_ascii_hexdigit()));
         let number = digits.and_then(|digits| u32::from_str_radix(&digits, 16).ok());
-        number.ok_or_else(|| Error::usage(format!("{word:?} is no code point; write one as in U+20AC")))
+        number.ok_or_else(|| Error::usage(format!("{word:?} is not a code point; write one as in U+20AC")))
     };
     Some(words.map(code_point).collect())
 }
 
-/// The bytes of these code points; where the grammar refuses one, who does not.
+/// The bytes of these code points; if the grammar refuses one, the error names the grammars that accept it.
 fn encoded(contract: &Contract, text: &[u32]) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     encode_text(contract, text, &mut bytes).map(|()| bytes).map_err(|refused| {
@@ -95,4 +96,39 @@ fn encoded(contract: &Contract, text: &[u32]) -> Result<Vec<u8>, Error> {
         };
         Error::usage(format!("{} refuses {refused}; {remedy}", contract.grammar.name))
     })
+}
+
+/// Show the code page of a grammar: what each of the 256 bytes may be, and how the ranges of code points are written
+#[derive(Debug, Args)]
+pub(super) struct Chart {
+    /// The grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name lists them all
+    #[arg(long, value_name = "NAME", default_value = "rfc3629")]
+    grammar: String,
+    /// Write it as a page to this file, and print nothing
+    #[arg(short = 'o', long, value_name = "FILE", conflicts_with = "json")]
+    html: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Chart {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let grammar = grammar(&self.grammar)?;
+        if let Some(path) = &self.html {
+            let page = chart::page(grammar).map_err(|error| Error::io(path, &io::Error::other(error)))?;
+            crate::io::replace_file(path, page.as_bytes())?;
+        } else if self.json {
+            serde_json::to_writer(&mut *out, &chart::Chart::of(grammar)).map_err(io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            chart::text(grammar, wants_colours(), out)?;
+        }
+        Ok(Verdict::Clean)
+    }
+}
+
+/// Whether standard output is a terminal whose user wants colours (no-color.org).
+fn wants_colours() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -20,7 +20,7 @@ pub(super) struct Measure {
     /// Fewer rounds, and nothing large
     #[arg(long)]
     quick: bool,
-    /// Who takes part: names separated by commas, `*` stands for any characters [default: all]
+    /// What is measured: names separated by commas, `*` matches any characters [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     subjects: Vec<String>,
     /// Only texts whose name contains this
@@ -47,7 +47,7 @@ impl Measure {
         }
         let known = bench::names();
         if !known.iter().any(|name| plan.selects(name)) {
-            return Err(Error::usage(format!("--subjects leaves nobody; there are: {}", known.join(", "))).into());
+            return Err(Error::usage(format!("--subjects matches nothing; there are: {}", known.join(", "))).into());
         }
         if cfg!(debug_assertions) {
             crate::cli::note("this build is not optimised; measure with cargo run --release");

@@ -1,10 +1,9 @@
 //! The command line.
 //!
 //! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder) or ill-formed input, 2 usage or
-//! environment. Standard output has no say in a verdict: a reader that goes away (a closed pipe) changes nothing, and a
+//! environment. Standard output does not decide a verdict: a reader that goes away (a closed pipe) changes nothing, and a
 //! full disk turns 0 into 2, never 1 into anything else.
 
-mod chart;
 mod check;
 mod convert;
 mod explain;
@@ -48,7 +47,7 @@ enum Verb {
     Explain(explain::Explain),
     Convert(convert::Convert),
     Detect(convert::Detect),
-    Chart(chart::Chart),
+    Chart(explain::Chart),
     List(list::List),
     Score(score::Score),
     Measure(measure::Measure),
@@ -213,7 +212,7 @@ impl Judging {
 /// Which decoders.
 #[derive(Debug, Args)]
 struct Selection {
-    /// Decoders by name, separated by commas; `*` stands for any characters, `-NAME` leaves one out
+    /// Decoders by name, separated by commas; `*` matches any characters, `-NAME` leaves one out
     #[arg(long, value_name = "FILTER", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     decoders: String,
 }

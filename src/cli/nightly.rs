@@ -1,4 +1,4 @@
-//! `utfuzz nightly`: a night of fuzzing.
+//! `utfuzz nightly`: fuzzing for a given time, with reports.
 
 use crate::cli::{Bar, Failure, Known, Selection, Verdict};
 use crate::decoder::Decoder;
@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Fuzz for a night: run every target, triage what they find, keep new signatures as regressions, write the reports
+/// Run every fuzz target, triage what they find, keep new signatures as regressions, write the reports
 #[derive(Debug, Args)]
 pub(super) struct Nightly {
     /// How long the targets run, all together

@@ -1,4 +1,4 @@
-//! Where output goes: standard output, which has no say in the verdict, and files that are written completely or not at all.
+//! Where output goes: standard output, and files that are written completely or not at all.
 
 use crate::error::Error;
 use crate::io::temporary_beside;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
-/// Standard output. Writing to it never fails: after the first error nothing more is written, and the subcommand goes on to
-/// its verdict.
+/// Standard output. Writing to it never fails: after the first error nothing more is written, and the subcommand continues
+/// to its verdict.
 pub(super) struct StandardOutput {
     out: BufWriter<Box<dyn Write>>,
     error: Option<io::Error>,

@@ -32,7 +32,7 @@ impl Replay {
         let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
         let files = files::named_files(&self.paths, self.recursive)?;
         if files.is_empty() {
-            return Err(Error::usage("there is no file below what was named; nothing was judged").into());
+            return Err(Error::usage("the named directories contain no files; nothing was judged").into());
         }
         let inputs = files.iter().map(|path| Artifact::read(path)).collect::<Result<Vec<_>, _>>()?;
         let start = Instant::now();

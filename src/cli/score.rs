@@ -13,7 +13,7 @@ pub(super) struct Score {
     /// The engines, separated by commas: exhaustive, structured, plain, mutator, behaviour
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "exhaustive,structured")]
     engines: Vec<String>,
-    /// Planted decoders by name, separated by commas; `*` stands for any characters, `-NAME` leaves one out
+    /// Planted decoders by name, separated by commas; `*` matches any characters, `-NAME` leaves one out
     #[arg(long, value_name = "FILTER", default_value = "planted-*", allow_hyphen_values = true)]
     decoders: String,
     /// The most seconds for one engine, decoder and seed

@@ -1,4 +1,4 @@
-//! `utfuzz triage`: a heap of files, sorted, minimised, and kept as regressions.
+//! `utfuzz triage`: files grouped by cause, minimised, and kept as regressions.
 
 use crate::case::files;
 use crate::cli::{Bar, Failure, Judging, Verdict};
@@ -18,7 +18,7 @@ pub(super) struct Triage {
     /// Directories and files: crashes, timeouts, corpora, anything
     #[arg(required = true, value_name = "DIR")]
     paths: Vec<PathBuf>,
-    /// Keep the witnesses of new signatures in this directory; what its files show is no longer new
+    /// Keep the witnesses of new signatures in this directory; signatures of its files are not new
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Write report.json, .md, .junit.xml, .sarif and .html into this directory; nights in its history.jsonl are shown
@@ -35,7 +35,7 @@ impl Triage {
         let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
         let files = files::named_files(&self.paths, true)?;
         if files.is_empty() {
-            return Err(Error::usage("there is no file below what was named; nothing was triaged").into());
+            return Err(Error::usage("the named directories contain no files; nothing was triaged").into());
         }
         let (now, start) = (SystemTime::now(), Instant::now());
         let bar = Bar::new();

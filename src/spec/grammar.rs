@@ -30,9 +30,9 @@ pub struct Row {
 pub enum Form {
     /// Lead byte and continuation bytes carry the code point's bits (RFC 3629 §3, RFC 2279 §2).
     Scalar,
-    /// As `Scalar`, a leading surrogate (U+D800..U+DBFF) that stands alone.
+    /// As `Scalar`, an unpaired leading surrogate (U+D800..U+DBFF).
     LeadSurrogate,
-    /// As `Scalar`, a trailing surrogate (U+DC00..U+DFFF) that stands alone.
+    /// As `Scalar`, an unpaired trailing surrogate (U+DC00..U+DFFF).
     TrailSurrogate,
     /// Six bytes: two three-byte surrogates that stand for one supplementary code point (UTR #26).
     Pair,

@@ -133,7 +133,7 @@ fn a_chart_that_cannot_be_is_refused_in_one_line() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "something was left behind");
     let both = run(directory.path(), &["chart", "--json", "-o", "chart.html"]);
     assert_none_wrong(both.wrong_status(2));
-    // A pipe is no terminal, whatever the environment says.
+    // A pipe is not a terminal, whatever the environment says.
     let mut forced = command(directory.path(), &["chart"]);
     let output = forced.env("CLICOLOR_FORCE", "1").env("TERM", "xterm-256color").output().unwrap();
     assert_none_wrong(Run::of(&forced, output).controls());

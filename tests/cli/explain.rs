@@ -3,7 +3,7 @@
 use super::run::{assert_none_wrong, directory_with, names, run, run_with_input};
 
 #[test]
-fn explain_names_the_broken_rule_and_where_it_stands() {
+fn explain_names_the_broken_rule_and_its_source() {
     let rows: [(&str, &[u8], &[&str]); 6] = [
         ("C0 AF", b"\xC0\xAF", &["overlong 2-byte form of U+002F", "RFC 3629 §3"]),
         ("E2 82", b"\xE2\x82", &["truncated", "E2 announces 3 bytes", "RFC 3629 §4"]),
@@ -24,9 +24,9 @@ fn explain_names_the_broken_rule_and_where_it_stands() {
             wrong.extend(run.wrong_quiet(0));
             let unsaid = says.iter().filter(|part| !marked.contains(**part));
             wrong.extend(unsaid.map(|part| format!("{}: the first marked line lacks {part:?}: {out}", run.line)));
-            // wtf8 says nothing of what it does not decode.
+            // wtf8 has no answer to what it does not decode.
             let unasked = names(true).into_iter().filter(|name| *name != "wtf8" && !out.contains(&**name));
-            wrong.extend(unasked.map(|name| format!("{}: says nothing of {name}: {out}", run.line)));
+            wrong.extend(unasked.map(|name| format!("{}: does not name {name}: {out}", run.line)));
         }
         if from_hex.out != from_file.out || from_hex.out != from_input.out {
             wrong.push(format!("{hex}: hexadecimal, file and standard input are explained differently"));
@@ -109,7 +109,7 @@ fn explain_reads_by_the_grammar_it_is_given() {
         if !run.out().starts_with(&format!("{says}\n")) {
             wrong.push(format!("{}: {}", run.line, run.out()));
         }
-        // Whoever broke another grammar's rule is not told of RFC 3629.
+        // The broken rule is one of another grammar, not of RFC 3629.
         if grammar != "rfc3629" && run.out().lines().any(|line| line.starts_with('!') && line.contains("RFC 3629")) {
             wrong.push(format!("{} cites RFC 3629: {}", run.line, run.out()));
         }
@@ -144,10 +144,10 @@ fn explain_writes_code_points_as_bytes() {
         (&["U+D800"], &["rfc3629 refuses U+D800 at index 0: surrogate", "--as: rfc2279", "wtf-8"]),
         (&["U+61 U+110000"], &["U+110000 at index 1: too-large", "rfc2279"]),
         (&["U+80000000", "--as", "rfc2279"], &["U+80000000", "no grammar has it"]),
-        (&["U+"], &["\"U+\" is no code point"]),
-        (&["U+20AG"], &["\"U+20AG\" is no code point", "U+20AC"]),
-        (&["U+100000000"], &["\"U+100000000\" is no code point"]),
-        (&["U+41 42"], &["\"42\" is no code point"]),
+        (&["U+"], &["\"U+\" is not a code point"]),
+        (&["U+20AG"], &["\"U+20AG\" is not a code point", "U+20AC"]),
+        (&["U+100000000"], &["\"U+100000000\" is not a code point"]),
+        (&["U+41 42"], &["\"42\" is not a code point"]),
         (&["80", "--as", "ebcdic"], &["\"ebcdic\"", "rfc3629", "cesu-8", "wtf-8"]),
     ];
     wrong.extend(

@@ -44,7 +44,7 @@ fn list_shows_every_decoder_the_filter_selects() {
         for row in rows.as_array().unwrap() {
             let told = |key: &str| row[key].as_str().is_some_and(|value| !value.is_empty());
             if !["version", "contract"].into_iter().all(told) || row["answers"].as_array().is_none_or(Vec::is_empty) {
-                wrong.push(format!("{}: version, contract or answers are not told: {row}", json.line));
+                wrong.push(format!("{}: version, contract or answers are missing: {row}", json.line));
             }
         }
     }

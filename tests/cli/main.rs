@@ -1,6 +1,6 @@
-//! The command as a user meets it: exit status, what stands on which stream, and what never reaches a terminal.
+//! The command line as a user sees it: exit status, what goes to which stream, and what never reaches a terminal.
 //!
-//! Here is what holds of several verbs.
+//! This file has the tests of several subcommands at once.
 #![cfg(feature = "cli")]
 
 mod chart;
@@ -191,7 +191,7 @@ fn a_filter_narrows_replay_and_explain_too() {
     assert!(!explained.out().contains("utf8-decode") && explained.out().contains("bstr"), "{}", explained.out());
 }
 
-/// The writing end of a pipe nobody reads.
+/// The writing end of a pipe without a reader.
 fn broken_pipe() -> std::io::PipeWriter {
     std::io::pipe().unwrap().1
 }
@@ -295,7 +295,7 @@ fn a_conversion_of_a_stream_ends_when_its_reader_leaves() {
 }
 
 #[test]
-fn the_exit_status_stands_where_nobody_reads_standard_error() {
+fn the_exit_status_does_not_depend_on_standard_error() {
     let directory = directory_with(&[]);
     let rows: [&[&str]; 4] =
         [&["explain", "zz"], &["replay", "nowhere.bin"], &["list", "--decoders", "owl"], &["list", "--loudly"]];

@@ -1,4 +1,4 @@
-//! Runs of the command, and what may be wrong with them.
+//! Runs of the command, and checks of their results.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ link = "https://example.org"
 date = "2026-11-20"
 "#;
 
-/// What a run of the command came to.
+/// The result of one run.
 pub(crate) struct Run {
     pub(crate) line: String,
     pub(crate) status: Option<i32>,
@@ -48,7 +48,7 @@ impl Run {
         serde_json::from_slice(&self.out).unwrap_or_else(|error| panic!("{}: {error}: {}", self.line, self.out()))
     }
 
-    /// What is wrong with it, if it was to end with this status without a panic.
+    /// Describes what is wrong unless the run ended with this status and without a panic.
     pub(crate) fn wrong_status(&self, status: i32) -> Option<String> {
         let wrong = if self.err().contains("panicked") {
             "panicked".to_owned()
@@ -60,13 +60,13 @@ impl Run {
         Some(format!("{}: {wrong}\nstdout {:?}\nstderr {:?}", self.line, self.out(), self.err()))
     }
 
-    /// What is wrong with it, if it was to end with this status and nothing on standard error.
+    /// Describes what is wrong unless the run ended with this status and an empty standard error.
     pub(crate) fn wrong_quiet(&self, status: i32) -> Option<String> {
         let noise = || (!self.err.is_empty()).then(|| format!("{}: stderr {:?}", self.line, self.err()));
         self.wrong_status(status).or_else(noise)
     }
 
-    /// What is wrong with it, if it was to be refused in one line that says all of `says`.
+    /// Describes what is wrong unless the run was refused in one line that contains all of `says`.
     pub(crate) fn wrong_refusal(&self, says: &[&str]) -> Option<String> {
         if let Some(wrong) = self.wrong_status(2) {
             return Some(wrong);
@@ -77,7 +77,7 @@ impl Run {
         } else if err.lines().count() != 1 || !err.ends_with('\n') {
             "not one line".to_owned()
         } else if !err.starts_with("utfuzz: ") {
-            "does not say who speaks".to_owned()
+            "does not name the program".to_owned()
         } else {
             let missing = says.iter().find(|part| !err.contains(**part))?;
             format!("does not say {missing:?}")
@@ -85,12 +85,12 @@ impl Run {
         Some(format!("{}: {wrong}\nstderr {err:?}", self.line))
     }
 
-    /// The controls that went to a stream, where a terminal would act upon them.
+    /// Describes control characters in the output, on which a terminal would act.
     pub(crate) fn controls(&self) -> Option<String> {
         let mut wrong = Vec::new();
         for (stream, bytes) in [("stdout", &self.out), ("stderr", &self.err)] {
             match std::str::from_utf8(bytes) {
-                Err(error) => wrong.push(format!("{stream} is no UTF-8: {error}")),
+                Err(error) => wrong.push(format!("{stream} is not UTF-8: {error}")),
                 Ok(text) => {
                     let controls: String = text.chars().filter(|&c| c.is_control() && c != '\n').collect();
                     if !controls.is_empty() {
@@ -124,7 +124,7 @@ pub(crate) fn run_with_input(directory: &Path, args: &[&str], input: &[u8]) -> R
     Run::of(&command, output)
 }
 
-/// A directory of its own, so that no `corpus` lies about, with these files.
+/// A new directory, without a `corpus`, that contains these files.
 pub(crate) fn directory_with(files: &[(&str, &[u8])]) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     for (name, bytes) in files {

@@ -473,7 +473,7 @@ pub(super) struct SingleByte {
     pub(super) identity: Identity,
     /// Each of A0..FF that is assigned is the code point of that number.
     is_latin_1_from_a0: bool,
-    /// The bytes that are not assigned: so many at the start.
+    /// The bytes that are not assigned, and their number.
     unassigned: ([u8; 128], usize),
 }
 
