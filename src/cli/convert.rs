@@ -66,17 +66,18 @@ impl ValueEnum for OnError {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self.0? {
-            Replacement::ReplacementCharacter => ("replace", "U+FFFD, or ? if the encoding lacks it"),
-            Replacement::Drop => ("skip", "Nothing"),
-            Replacement::SurrogateEscape => (
+        let (name, help) = match self.0 {
+            None => ("strict", "The first error ends the conversion"),
+            Some(Replacement::ReplacementCharacter) => ("replace", "U+FFFD, or ? if the encoding lacks it"),
+            Some(Replacement::Drop) => ("skip", "Nothing"),
+            Some(Replacement::SurrogateEscape) => (
                 "escape",
                 "U+DC80..U+DCFF for each byte, written as that byte again if the encoding lacks surrogates (Python \
                  surrogateescape)",
             ),
-            Replacement::Latin1 => ("latin1", "Each byte read as Latin-1"),
-            Replacement::Windows1252 => ("windows-1252", "Each byte read as Windows-1252"),
-            Replacement::Windows1252Strict => return None,
+            Some(Replacement::Latin1) => ("latin1", "Each byte read as Latin-1"),
+            Some(Replacement::Windows1252) => ("windows-1252", "Each byte read as Windows-1252"),
+            Some(Replacement::Windows1252Strict) => return None,
         };
         Some(PossibleValue::new(name).help(help))
     }

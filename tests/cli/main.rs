@@ -127,7 +127,7 @@ fn what_cannot_be_read_or_written_is_refused_in_one_line_that_names_it() {
     let output = from_directory.stdin(fs::File::open(directory.path()).unwrap()).output().unwrap();
     wrong.extend(Run::of(&from_directory, output).wrong_refusal(&["standard input"]));
     if cfg!(target_os = "linux") {
-        for args in [&["list"][..], &["list", "--json"], &["explain", "80"], &["replay", "--no-ledger", "case.bin"]] {
+        for args in [&["list"][..], &["list", "--json"], &["explain", "80"]] {
             let mut to_full = command(directory.path(), args);
             let full = fs::File::options().write(true).open("/dev/full").unwrap();
             let output = to_full.stdout(full).output().unwrap();
