@@ -1,14 +1,14 @@
 """Renders reports/coverage.json and .md from what llvm-cov exports. Called by .ci/coverage.
 
 Usage: coverage.py RUSTC LLVM KEPT [NAME WORK DIRECTORY...]; in WORK `lcov` and `json` are what llvm-cov exported, and
-`start`, if it is there, is the line in which libFuzzer said what the corpus reaches. A further `--` and NAME begin the
+`start`, if it exists, is the line in which libFuzzer reports what the corpus reaches. A further `--` and NAME begin the
 next corpus.
 
 coverage.json: `schema` (1), `target`, `toolchain {rustc, llvm}`, `kept`, `corpora[] {name, files, bytes, edges,
 features, directories {PATH: total}, sources {PATH: total}}`, where a total is `{lines, covered, percent, entered,
 missed}`: of the `lines` with code, `covered` were run; `entered` are the lines of functions that were run at all,
 `missed` those of them that were not run: how many, and for a source which. `kept` is how many of the committed files
-libFuzzer's merge keeps; `edges` and `features` are libFuzzer's, null where it was not asked.
+libFuzzer's merge keeps; `edges` and `features` are libFuzzer's, null where it did not report them.
 """
 
 import json
@@ -99,12 +99,12 @@ def markdown(report):
     yield "# Coverage\n"
     yield "Lines that the target `differential` runs, AddressSanitizer build; written by `.ci/coverage`."
     yield f"{report['toolchain']['rustc']}, {report['toolchain']['llvm']}.\n"
-    yield "`lines` have code. Not all of it is the target's to run: some only runs once a divergence is found (its"
-    yield "explanation), or is there for other commands (`check`), or runs in the compiler (the tables of `spec`). So the"
-    yield "last two columns say of the functions the target enters, how many lines they have, and how many no input of the"
-    yield "corpus reaches.\n"
+    yield "`lines` have code. Not all of them can run in the target: some run only once a divergence is found (its"
+    yield "explanation), some serve other commands (`check`), some run in the compiler (the tables of `spec`). The last two"
+    yield "columns are therefore about the functions that the target enters: how many lines they have, and how many of these"
+    yield "no input of the corpus reaches.\n"
     yield f"libFuzzer's merge of the {committed['files']} committed files keeps {report['kept']}; the others are examples"
-    yield "of the standards and of text, kept for those who read.\n"
+    yield "from the standards and of text, kept for readers.\n"
     for one in report["corpora"]:
         yield f"## {one['name']}: {one['files']} files, {one['bytes']} bytes\n"
         if one["edges"]:

@@ -80,11 +80,11 @@ class Chromium:
         self.process.wait(timeout=20)
 
 
-# What a reader sees: each signature's values, where it is shown.
-SHOWN = """Array.from(document.querySelectorAll(".member"))
+# The values of each signature that a reader sees.
+SHOWN = """Array.from(document.querySelectorAll(".item"))
     .filter((member) => member.checkVisibility())
     .map((member) => [member.dataset.decoder, member.dataset.law, member.dataset.kind, member.dataset.status])"""
-CLUSTERS = """Array.from(document.querySelectorAll(".cluster")).filter((of) => of.checkVisibility()).length"""
+CLUSTERS = """Array.from(document.querySelectorAll(".group")).filter((of) => of.checkVisibility()).length"""
 CHOOSE = """(() => {{
     const select = document.querySelector("select[name=" + {name} + "]");
     select.selectedIndex = {index};
@@ -117,7 +117,7 @@ def page(chromium, record):
     members = [member for cluster in record["clusters"] for member in cluster["members"]]
     everything = chromium.run(SHOWN)
     equal(len(everything), len(members), "signatures shown")
-    check(len(members) > 1, "a record of so little shows nothing")
+    check(len(members) > 1, "a record with one signature tests no filter")
     equal(chromium.run(CLUSTERS), len(record["clusters"]), "clusters shown")
     equal(chromium.run("""document.querySelectorAll(".grid tbody td").length"""),
           len(record["agreement"]["decoders"]) ** 2, "cells of the grid")
@@ -138,12 +138,12 @@ def page(chromium, record):
             equal(chromium.run(SHOWN), wanted, f"{name} {option}")
             equal(chromium.run("""document.getElementById("shown").textContent"""), str(len(wanted)), "the count")
             check(0 < chromium.run(CLUSTERS) <= len(wanted), "clusters without a signature")
-        # The address says what is chosen.
+        # The address has the choice.
         address_says = f"new URLSearchParams(location.hash.slice(1)).get({json.dumps(name)})"
         equal(chromium.run(address_says), options[-1], "address")
         chromium.run(GO_TO.format("''"))
         equal(chromium.run(SHOWN), everything, "without a choice")
-    # Two choices at once, by an address; they stay when it is opened anew.
+    # Two choices at once, by an address; they stay after a reload.
     first = everything[0]
     choices = [("decoder", first[0].split("\n")[0]), ("kind", first[2].split("\n")[0])]
     fits = lambda member: all(choice in member[at].split("\n") for at, (_, choice) in zip((0, 2), choices))
@@ -154,7 +154,7 @@ def page(chromium, record):
     chromium.load("Page.reload")
     equal(chromium.run(SHOWN), both, "two choices, opened anew")
 
-    # What was hidden may have been loaded late, and a script may have waited.
+    # What was hidden may be loaded late, and a script may have waited.
     chromium.run("""document.querySelectorAll("details").forEach((details) => { details.open = true; })""")
     chromium.run(GO_TO.format("''"))
     chromium.call("Page.captureScreenshot")

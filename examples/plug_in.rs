@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 use utfuzz::engine::check::{Options, check};
-use utfuzz::report::{Exporter, Report, Text};
+use utfuzz::report::{Clock, Exporter, Record, Text};
 use utfuzz::spec::Contract;
 use utfuzz::utf8::Validity;
 use utfuzz::{Decoder, Info};
@@ -44,16 +44,15 @@ fn main() -> ExitCode {
     let peers = utfuzz::peers::all();
     let decoders: Vec<&dyn Decoder> = peers.iter().map(|peer| &**peer).chain([&Mine as &dyn Decoder]).collect();
     let options = Options { time: std::time::Duration::from_secs(2), ..Options::default() };
-    let start = std::time::Instant::now();
+    let clock = Clock::start("plug_in");
     match check(&decoders, &options, &|_, _| {}) {
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)
         }
         Ok(outcome) => {
-            let seconds = start.elapsed().as_secs_f64();
-            let report = Report { decoders: &decoders, ledger: &options.ledger, outcome: &outcome, seconds };
-            let printed = Text.export(&report, &mut std::io::stdout());
+            let record = Record::of_check(&clock, &decoders, &options.ledger, &outcome);
+            let printed = Text.export(&record, &mut std::io::stdout());
             ExitCode::from(u8::from(printed.is_err() || !outcome.is_clean()))
         }
     }

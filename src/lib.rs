@@ -42,9 +42,6 @@ pub mod bench;
 pub mod report;
 
 #[cfg(feature = "cli")]
-pub mod nightly;
-
-#[cfg(feature = "cli")]
 pub mod cli;
 
 pub use decoder::{Decoder, Info, Stream};

@@ -12,6 +12,7 @@ use utfuzz::engine::score::{Engine, Options};
 use utfuzz::judge::{Law, Subject};
 use utfuzz::peers;
 use utfuzz::peers::planted::rows;
+use utfuzz::report::{Clock, Exporter, Record, Text};
 use utfuzz::text::matches_glob;
 
 #[test]
@@ -26,10 +27,11 @@ fn every_planted_fault_is_caught_for_what_it_is() {
         root: ".".into(),
     };
     let score = score::run(&decoders, &options, &|_| ()).unwrap();
-    let mut told = Vec::new();
-    utfuzz::report::score::text(&score, &mut told).unwrap();
     assert_eq!(score.rows.len(), rows().count());
-    assert!(score.rows.len() >= 55 && Summary::of(&score).is_clean(), "{}", String::from_utf8_lossy(&told));
+    let clean = score.rows.len() >= 55 && Summary::of(&score).is_clean();
+    let mut text = Vec::new();
+    Text.export(&Record::of_score(&Clock::start("score"), score), &mut text).unwrap();
+    assert!(clean, "{}", String::from_utf8_lossy(&text));
 }
 
 /// Names, ids and citations of what is planted reach nothing that draws inputs: not the generators, not the mutator, not

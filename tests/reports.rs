@@ -1,6 +1,7 @@
-//! The findings in every format: the same record is the same text, and no name, byte or answer in it becomes markup.
+//! Records in every format: the same record is the same text, and no name, byte or answer in it becomes markup. And the
+//! stamps of committed reports: a report is stale once a source of it has changed.
 //!
-//! Two records are left below `target/tmp/reports` for `.ci/page` to open.
+//! Some records are left below `target/tmp/reports` for `.ci/page` to open.
 #![cfg(feature = "check")]
 
 mod faulty;
@@ -9,21 +10,24 @@ mod record;
 use faulty::{Faulty, verdict};
 use pulldown_cmark::{Event, Options, Parser};
 use quick_xml::events::Event as Xml;
-use record::{HOSTILE, hostile, record, tame};
+use record::{HOSTILE, hostile, others, record, tame};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use utfuzz::Decoder;
 use utfuzz::judge::Law;
-use utfuzz::report::findings::*;
-use utfuzz::text::printable;
+use utfuzz::report::freshness;
+use utfuzz::report::freshness::{REPORTS, State};
+use utfuzz::report::record::{Agreement, Night, Section, Target, Triage};
+use utfuzz::report::{Clock, Exporter, Html, Json, Junit, Markdown, Record, Sarif, Text, append, write_all};
+use utfuzz::text::is_printable;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::triage::triage;
 use utfuzz::utf8::Validity;
 
-fn text(format: &dyn Exporter, findings: &Findings) -> String {
+fn text(format: &dyn Exporter, record: &Record) -> String {
     let mut out = Vec::new();
-    format.export(findings, &mut out).unwrap();
+    format.export(record, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -36,17 +40,34 @@ const FORMATS: [(&str, &dyn Exporter); 6] = [
     ("text", &Text),
 ];
 
+/// Those that every kind of record has.
+const PAGES: [(&str, &dyn Exporter); 4] = [("json", &Json), ("md", &Markdown), ("html", &Html), ("text", &Text)];
+
+fn triage_of(record: &Record) -> &Triage {
+    record.triage().expect("the record of a triage")
+}
+
+fn triage_mut(record: &mut Record) -> &mut Triage {
+    match &mut record.section {
+        Section::Triage(triage) => triage,
+        _ => panic!("not the record of a triage"),
+    }
+}
+
 fn directory(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("reports").join(name)
 }
 
 #[test]
 fn no_format_moves_a_cursor_or_reorders_text() {
-    let safe = |c: char| c == '\n' || printable(&c.to_string()).chars().eq([c]);
+    let safe = |c: char| c == '\n' || is_printable(c);
     let hostile = hostile();
     assert!(hostile.version.chars().all(safe) && !hostile.decoders[5].name.chars().all(safe));
-    for (name, format) in FORMATS {
-        let text = text(format, &hostile);
+    let others = others();
+    let texts = FORMATS.iter().map(|(name, format)| (*name, text(*format, &hostile)));
+    let more =
+        PAGES.iter().flat_map(|(name, format)| others.iter().map(|(hostile, _)| (*name, text(*format, hostile))));
+    for (name, text) in texts.chain(more) {
         let bad: Vec<char> = text.chars().filter(|c| !safe(*c)).collect();
         assert!(bad.is_empty(), "{name}: {bad:?}");
         assert!(text.ends_with('\n'), "{name}");
@@ -56,11 +77,17 @@ fn no_format_moves_a_cursor_or_reorders_text() {
 #[test]
 fn the_same_record_is_the_same_text_and_json_is_all_of_it() {
     let hostile = hostile();
-    let again: Findings = serde_json::from_str(&text(&Json, &hostile)).unwrap();
+    let again: Record = serde_json::from_str(&text(&Json, &hostile)).unwrap();
     for (name, format) in FORMATS {
         assert_eq!(text(format, &hostile), text(format, &again), "{name}");
     }
-    assert_eq!(again.members().nth(15).unwrap().files[0], HOSTILE[5]);
+    assert_eq!(triage_of(&again).members().nth(15).unwrap().files[0], HOSTILE[5]);
+    for (other, _) in &others() {
+        let again: Record = serde_json::from_str(&text(&Json, other)).unwrap();
+        for (name, format) in PAGES {
+            assert_eq!(text(format, other), text(format, &again), "{name}");
+        }
+    }
 }
 
 /// Every tag, its values left out.
@@ -84,6 +111,15 @@ fn no_text_becomes_markup_in_the_page() {
     assert!(body.contains("&lt;script&gt;document") && body.contains("&amp;lt; &amp;#x3c;"), "the text itself is gone");
     assert!(!page.contains(" 49 "), "a text was run as a template");
     assert!(page.contains("content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src"), "no policy");
+    for (hostile, plain) in &others() {
+        let (page, plain) = (text(&Html, hostile), text(&Html, plain));
+        let body = page.split("<script>").next().unwrap();
+        assert_eq!(tags(body), tags(plain.split("<script>").next().unwrap()));
+        assert!(
+            body.contains("&lt;script&gt;document") && !page.contains(" 49 "),
+            "the text itself is gone, or was run"
+        );
+    }
 }
 
 /// What Markdown makes of a page, the text itself left out.
@@ -110,6 +146,11 @@ fn blocks(page: &str) -> Vec<String> {
 
 #[test]
 fn no_text_becomes_markup_in_markdown() {
+    for (hostile, plain) in &others() {
+        let (page, plain) = (text(&Markdown, hostile), text(&Markdown, plain));
+        assert_eq!(blocks(&page), blocks(&plain));
+        assert!(!page.contains("https://x") && page.contains("\\<script\\>"), "a bare link, or no text");
+    }
     let (page, plain) = (text(&Markdown, &hostile()), text(&Markdown, &tame()));
     for (index, (got, expected)) in blocks(&page).iter().zip(blocks(&plain)).enumerate() {
         assert_eq!(*got, expected, "{index}");
@@ -161,8 +202,9 @@ fn no_text_becomes_markup_in_xml() {
 
 #[test]
 fn sarif_has_what_github_asks_for() {
-    for findings in [hostile(), tame(), planted()] {
-        let log: Value = serde_json::from_str(&text(&Sarif, &findings)).unwrap();
+    for record in [hostile(), tame(), planted()] {
+        let findings = triage_of(&record);
+        let log: Value = serde_json::from_str(&text(&Sarif, &record)).unwrap();
         assert_eq!(log["version"], "2.1.0");
         assert!(log["$schema"].as_str().unwrap().contains("sarif-schema-2.1.0.json"));
         let run = &log["runs"][0];
@@ -198,7 +240,7 @@ fn sarif_has_what_github_asks_for() {
 }
 
 /// The triage of the seeds by a decoder that lets overlong forms and surrogates through.
-fn planted() -> Findings {
+fn planted() -> Record {
     let lax = |bytes: &[u8]| {
         let lets_through =
             [&b"\xC0\xAF"[..], b"\xED\xA0\x80"].iter().any(|part| bytes.windows(part.len()).any(|at| at == *part));
@@ -213,20 +255,22 @@ fn planted() -> Findings {
     }
     let files = utfuzz::case::files::files_below(scratch.path()).unwrap();
     let outcome = triage(&decoders, &Ledger::default(), &files, None, &|_, _| {}).unwrap();
-    let mut findings = Findings::of(&outcome, &decoders, 1_800_000_000, 1.0);
-    findings.targets.push(Target { name: "differential".into(), seconds: 60.0, executions: 123_456, corpus: 789 });
-    findings.history = vec![Night::of(&findings)];
-    findings
+    let mut record = Record::of_triage(&Clock::start("utfuzz triage"), &decoders, &outcome, &[]);
+    let target = Target { name: "differential".into(), seconds: 60.0, executions: 123_456, corpus: 789 };
+    triage_mut(&mut record).targets.push(target);
+    record.enter_history(vec![Night::of(&record).unwrap()]);
+    record
 }
 
 #[test]
 fn every_format_says_what_was_found() {
-    let findings = planted();
+    let record = planted();
+    let findings = triage_of(&record);
     let signatures: Vec<&str> = findings.members().map(|member| member.signature.as_str()).collect();
     assert!(signatures.contains(&"verdict/faulty/overlong-2/anywhere"), "{signatures:?}");
     assert!(signatures.contains(&"verdict/faulty/surrogate/anywhere"), "{signatures:?}");
     for (name, format) in FORMATS {
-        let text = text(format, &findings).replace("&#x2f;", "/");
+        let text = text(format, &record).replace("&#x2f;", "/");
         assert!(signatures.iter().all(|signature| text.contains(signature)), "{name}:\n{text}");
     }
     let agreement = &findings.agreement;
@@ -234,7 +278,7 @@ fn every_format_says_what_was_found() {
     assert_eq!(agreement.same[0][0], agreement.inputs);
     assert!(agreement.inputs > 100 && agreement.same[0][1] < agreement.asked[0][1]);
     assert_eq!(agreement.same[0][1], agreement.same[1][0]);
-    let page = text(&Html, &findings);
+    let page = text(&Html, &record);
     for wanted in ["<td class=\"a10\"", "123456", ">789<", "<polyline ", "overlong-2: the overlong"] {
         assert!(page.contains(wanted), "no {wanted}");
     }
@@ -246,9 +290,8 @@ fn a_record_of_nothing_can_be_written() {
     for format in FORMATS {
         text(format.1, &nothing);
     }
-    nothing.clusters.clear();
-    nothing.history.clear();
-    nothing.agreement = Agreement { decoders: vec!["a".into()], ..Agreement::default() };
+    let agreement = Agreement { decoders: vec!["a".into()], ..Agreement::default() };
+    *triage_mut(&mut nothing) = Triage { agreement, ..Triage::default() };
     nothing.seconds = f64::NAN;
     for format in FORMATS {
         let text = text(format.1, &nothing);
@@ -286,7 +329,7 @@ fn the_command_writes_reports_and_names_what_it_keeps() {
     fs::create_dir_all(at("crashes")).unwrap();
     fs::write(at("crashes").join(std::ffi::OsStr::from_bytes(b"a \xFF\x1B[2J<b>|")), b"a\xC0\xAFb").unwrap();
     fs::create_dir_all(at("reports")).unwrap();
-    let night = record(&[String::new(), String::new()]).history.remove(0);
+    let night = triage_of(&record(&[String::new(), String::new()])).history[0].clone();
     append(&at("reports/history.jsonl"), &night).unwrap();
     let triage = || {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_utfuzz"));
@@ -296,7 +339,8 @@ fn the_command_writes_reports_and_names_what_it_keeps() {
     let kept = "kept/overlong-2__verdict__utf8-decode.bin";
     for (status, level, exit) in [("new", "error", 1), ("regression", "note", 0)] {
         assert_eq!(triage(), Some(exit));
-        let findings: Findings = serde_json::from_slice(&fs::read(at("reports/report.json")).unwrap()).unwrap();
+        let record: Record = serde_json::from_slice(&fs::read(at("reports/report.json")).unwrap()).unwrap();
+        let findings = triage_of(&record);
         let member = findings.members().next().unwrap();
         assert_eq!((member.status.as_str(), findings.history.len()), (status, 1));
         assert!(member.files[0].starts_with("crashes/a \u{fffd}\u{1b}["), "{:?}", member.files);
@@ -306,4 +350,196 @@ fn the_command_writes_reports_and_names_what_it_keeps() {
         assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], kept);
     }
     assert_eq!(fs::read_dir(at("reports")).unwrap().count(), 6);
+}
+
+mod scores {
+    use super::{Html, Markdown, text};
+    use crate::record::score;
+    use utfuzz::engine::score::summary::Summary;
+    use utfuzz::engine::score::{Cell, Engine, Outcome, Row, Score};
+    use utfuzz::report::record::Section;
+    use utfuzz::report::{Exporter, Json, Record, Text};
+
+    fn tame() -> Record {
+        score(&(0..9).map(|_| "tame".to_owned()).collect::<Vec<_>>())
+    }
+
+    fn score_of(record: &mut Record) -> &mut Score {
+        match &mut record.section {
+            Section::Score { score } => score,
+            _ => panic!("not the record of a score"),
+        }
+    }
+
+    fn picture(page: &str) -> &str {
+        let start = page.find("<svg ").unwrap();
+        &page[start..start + page[start..].find("</svg>").unwrap()]
+    }
+
+    #[test]
+    fn no_text_is_in_the_picture() {
+        let texts = crate::record::HOSTILE.map(str::to_owned);
+        let tame = score(&texts.clone().map(|_| "tame".to_owned()));
+        assert_eq!(picture(&text(&Html, &score(&texts))), picture(&text(&Html, &tame)));
+    }
+
+    #[test]
+    fn a_score_of_nothing_can_be_written() {
+        let with = |engines: &[Engine], rows: &[Row]| {
+            let mut record = tame();
+            (score_of(&mut record).engines, score_of(&mut record).rows) = (engines.to_vec(), rows.to_vec());
+            record
+        };
+        let bare = Row { cells: Vec::new(), ..score_of(&mut tame()).rows[0].clone() };
+        let empty = Row { cells: vec![Cell { engine: Engine::Plain, runs: Vec::new() }], ..bare.clone() };
+        let mut strange = tame();
+        score_of(&mut strange).rows[0].cells[0].runs[0].executions = u64::MAX;
+        score_of(&mut strange).rows[1].cells[1].runs[0].executions = 0;
+        let records = [
+            with(&[], &[]),
+            with(&[], std::slice::from_ref(&bare)),
+            with(&Engine::ALL, &[]),
+            with(&Engine::ALL, &[bare, empty]),
+            strange,
+        ];
+        for record in records {
+            let formats: [&dyn Exporter; 4] = [&Html, &Markdown, &Text, &Json];
+            let pages: String = formats[..3].iter().map(|format| text(*format, &record)).collect();
+            let bare = pages.split(|c: char| !c.is_alphanumeric()).find(|word| ["inf", "NaN"].contains(word));
+            assert_eq!(bare, None, "{pages}");
+            let page = text(&Html, &record);
+            let picture = picture(&page);
+            let values = picture.split('"').skip(1).step_by(2).filter(|value| !value.starts_with(['#', 'h']));
+            let numbers =
+                values.flat_map(|value| value.split([' ', ',', '(', ')'])).filter_map(|n| n.parse::<f64>().ok());
+            let outside: Vec<f64> = numbers.filter(|n| !(0.0..=1000.0).contains(n)).collect();
+            assert!(outside.is_empty(), "{outside:?}: {picture}");
+        }
+    }
+
+    #[test]
+    fn every_format_has_the_figures_of_the_summary() {
+        let mut record = tame();
+        score_of(&mut record).rows[3].cells[2].runs.iter_mut().for_each(|run| run.outcome = Outcome::Missed);
+        let (page, markdown) = (text(&Html, &record), text(&Markdown, &record));
+        let score = score_of(&mut record).clone();
+        for (figures, expected) in Summary::of(&score).engines.iter().zip([9, 9, 8, 9, 0]) {
+            assert_eq!(figures.caught, expected);
+            let name = figures.engine.name();
+            assert!(picture(&page).contains(&format!("\n{name}: {expected}\n")), "{page}");
+            let row = page.split(&format!("<td>{name}</td>")).nth(1).unwrap();
+            assert!(
+                row.split("</tr>").next().unwrap().contains(&format!("<td class=\"number\">{expected}</td>")),
+                "{row}"
+            );
+            let row = markdown.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
+            assert!(row.split(" | ").nth(2) == Some(&expected.to_string()), "{row}");
+        }
+        assert!(page.contains("Not clean"));
+        assert!(markdown.contains("**missed 0/3, up to 3k**"), "{markdown}");
+        // The filter finds a wrong run in a cell that is caught.
+        assert_eq!(page.matches("data-exhaustive=\"caught\nwrong law\"").count(), 9, "{page}");
+        let score = score_of(&mut record);
+        score.rows.truncate(3);
+        score
+            .rows
+            .iter_mut()
+            .flat_map(|row| &mut row.cells)
+            .for_each(|cell| cell.runs.retain(|run| run.seed != Some(2)));
+        let (page, markdown) = (text(&Html, &record), text(&Markdown, &record));
+        assert!(page.contains("<b>Clean:</b>") && markdown.contains("caught 2/2, 2k |"), "{markdown}");
+    }
+}
+
+/// A tree with every source and file of every report.
+fn tree() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for report in &REPORTS {
+        for path in report.sources.iter().chain(report.files) {
+            let mut path = root.path().join(path);
+            if path.extension().is_none() {
+                path.push("source");
+            }
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, report.name).unwrap();
+        }
+    }
+    root
+}
+
+fn stamp_all(root: &Path) {
+    for report in &REPORTS {
+        let sources = freshness::digest(root, report.sources).unwrap();
+        freshness::stamp(root, report, &sources, 12, Some(3456)).unwrap();
+    }
+}
+
+fn not_current(root: &Path) -> Vec<(&'static str, State)> {
+    let states = freshness::states(root).unwrap().into_iter();
+    states.filter(|(_, _, state)| *state != State::Current).map(|(report, _, state)| (report.name, state)).collect()
+}
+
+#[test]
+fn a_report_is_stale_once_a_source_has_changed() {
+    let root = tree();
+    let root = root.path();
+    assert_eq!(not_current(root).len(), REPORTS.len(), "a report without a stamp is not current");
+    stamp_all(root);
+    assert_eq!(not_current(root), []);
+    let change = |path: &str, text: &str| fs::write(root.join(path), text).unwrap();
+    change("src/bench/source", "changed");
+    assert_eq!(not_current(root), [("throughput", State::Stale)]);
+    change("src/bench/source", "throughput");
+    assert_eq!(not_current(root), []);
+    // A new file, a hidden one, and one that is moved.
+    change("src/bench/.swap", "");
+    assert_eq!(not_current(root), []);
+    fs::rename(root.join("src/bench/source"), root.join("src/bench/moved")).unwrap();
+    assert_eq!(not_current(root), [("throughput", State::Stale)]);
+    change("src/bench/source", "throughput");
+    assert_eq!(not_current(root), [("throughput", State::Stale)]);
+    stamp_all(root);
+    change("src/spec/source", "changed");
+    let stale: Vec<&str> = not_current(root).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(stale, ["check", "certificate", "score", "ablation", "coverage", "mutants"]);
+    stamp_all(root);
+    change("reports/coverage.md", "edited by hand");
+    assert_eq!(not_current(root), [("coverage", State::Changed)]);
+    fs::remove_file(root.join("reports/check.txt")).unwrap();
+    assert_eq!(not_current(root), [("check", State::Missing), ("coverage", State::Changed)]);
+    // A source that is gone is an error, so that the list cannot name what no longer exists.
+    fs::remove_dir_all(root.join("src/spec")).unwrap();
+    assert!(freshness::states(root).unwrap_err().to_string().contains("src/spec"));
+}
+
+#[test]
+fn the_table_of_reports_stands_between_its_markers() {
+    let root = tree();
+    let root = root.path();
+    let path = root.join("docs/reports.md");
+    freshness::write_table(root).unwrap();
+    stamp_all(root);
+    let page = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("# Before\n\n{}\nafter\n", page.split_once("\n\n").unwrap().1)).unwrap();
+    freshness::write_table(root).unwrap();
+    let page = fs::read_to_string(&path).unwrap();
+    assert!(page.starts_with("# Before\n\n<!--") && page.ends_with("-->\n\nafter\n"), "{page}");
+    for report in &REPORTS {
+        let row = page.lines().find(|line| line.starts_with(&format!("| {} |", report.name))).unwrap();
+        assert!(row.contains("| current | 12 | 3,456 |") && row.contains(report.command), "{row}");
+    }
+    fs::write(root.join("src/bench/source"), "changed").unwrap();
+    freshness::write_table(root).unwrap();
+    let page = fs::read_to_string(&path).unwrap();
+    assert_eq!(page.matches("**stale: its sources have changed**").count(), 1, "{page}");
+}
+
+/// The sources that the list names exist in this repository.
+#[test]
+fn every_source_of_every_report_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if root.join("fuzz").is_dir() {
+        let missing = REPORTS.iter().flat_map(|report| report.sources).filter(|path| !root.join(path).exists());
+        assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
+    }
 }

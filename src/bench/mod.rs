@@ -1,73 +1,59 @@
-//! How fast decoders are: every one that can do an operation, on the same bytes, in turns.
+//! How fast decoders are: all that can perform an operation, in turns, on the same bytes.
 //!
-//! Before anything is timed, each answer is held to what the standard says; one that is wrong is a row that says so, and
-//! has no time. In every round each subject runs once, one after the other, so that what slows the machine down for a
-//! while slows all of them; ratios of medians are what counts.
+//! Before anything is timed, each answer is compared with that of the standard; a wrong one is marked, and has no time. In
+//! every round each subject runs once, one after the other, so that what slows the machine down for a while slows all of
+//! them. The figures to compare are ratios of medians.
 
-mod plan;
-mod subject;
+mod subjects;
 pub mod texts;
 
-pub use plan::{Plan, Text};
-pub use subject::Operation;
+pub use subjects::{Kind, Operation};
 
-use subject::{Answer, Room, Subject, subjects};
-
-use serde::Serialize;
+use crate::case::files::files_below;
+use crate::error::Error;
+use crate::text::matches_glob;
+use serde::{Deserialize, Serialize};
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use subjects::{Answer, Buffers, Subject, subjects};
+use texts::{SCRIPTS, corrupted, latin_1, page, random};
 
 /// What was measured.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// One for each operation and text.
     pub rows: Vec<Row>,
-    /// How long it took, in seconds.
-    pub seconds: f64,
 }
 
 /// One operation on one text.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
     /// The name of the text.
     pub text: String,
     /// Its length in bytes.
     pub bytes: usize,
-    /// Who did it.
+    /// The subjects.
     pub cells: Vec<Cell>,
 }
 
 /// One subject in a row.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cell {
     /// Its name.
     pub name: String,
-    /// Whose it is.
+    /// The kind of subject.
     pub kind: Kind,
-    /// Whether it answers, and not as the standard does.
+    /// Whether its answer is not that of the standard.
     pub wrong: bool,
     /// Its time, where its answer is right.
     pub time: Option<Time>,
 }
 
-/// Whose a subject is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Our decoder, as it chooses its kernel.
-    Own,
-    /// One of our kernels.
-    Kernel,
-    /// A decoder of others.
-    Peer,
-    /// No decoder: what the machine can do at best.
-    Limit,
-}
-
 /// Nanoseconds for one pass over the text.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Time {
     /// Half of the rounds took less.
     pub median: f64,
@@ -97,7 +83,7 @@ impl Row {
     }
 }
 
-/// Who can take part.
+/// The names of all subjects.
 pub fn names() -> Vec<String> {
     let mut names: Vec<String> = Operation::ALL.into_iter().flat_map(subjects).map(|subject| subject.name).collect();
     names.sort();
@@ -105,34 +91,33 @@ pub fn names() -> Vec<String> {
     names
 }
 
-/// Measures what the plan says. `progress` is told the share that is done.
+/// Measures what the plan lists. `progress` is called with the share that is done.
 pub fn run(plan: &Plan, progress: &dyn Fn(f64)) -> Measured {
-    let start = Instant::now();
     let rows = plan.texts.iter().flat_map(|text| text.operations.iter().map(move |operation| (text, *operation)));
     let rows: Vec<_> = rows.collect();
     let measured = rows.iter().enumerate().map(|(done, (text, operation))| {
         progress(done as f64 / rows.len() as f64);
         row(plan, text, *operation)
     });
-    Measured { rows: measured.collect(), seconds: start.elapsed().as_secs_f64() }
+    Measured { rows: measured.collect() }
 }
 
 fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
     let subjects: Vec<Subject> =
         subjects(operation).into_iter().filter(|subject| plan.selects(&subject.name)).collect();
-    let mut room = Room::of(&text.bytes);
+    let mut buffers = Buffers::of(&text.bytes);
     let expected = operation.expected(&text.bytes);
     let verdicts: Vec<Verdict> =
-        subjects.iter().map(|subject| verdict(subject, text, operation, &expected, &mut room)).collect();
+        subjects.iter().map(|subject| verdict(subject, text, operation, &expected, &mut buffers)).collect();
     let mut samples: Vec<Vec<f64>> = vec![Vec::new(); subjects.len()];
     let mut passes = vec![1; subjects.len()];
     for round in 0..=plan.rounds {
         for (index, subject) in subjects.iter().enumerate().filter(|(index, _)| verdicts[*index] == Verdict::Right) {
-            let time = sample(subject, &text.bytes, &mut room, passes[index]);
+            let time = sample(subject, &text.bytes, &mut buffers, passes[index]);
             let one = time.as_nanos() as f64 / f64::from(passes[index]);
-            // The first round warms up, and says how many passes make a sample.
+            // The first round warms up, and finds how many passes make a sample.
             match round {
-                0 => passes[index] = warmed(subject, &text.bytes, &mut room, plan.sample),
+                0 => passes[index] = warmed(subject, &text.bytes, &mut buffers, plan.sample),
                 _ => samples[index].push(one),
             }
         }
@@ -143,47 +128,47 @@ fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
         let time = || Some(Time { low: at(1)?, median: at(2)?, high: at(3)? });
         Cell { name: subject.name.clone(), kind: subject.kind, wrong: verdict == Verdict::Wrong, time: time() }
     });
-    let bytes = operation.input_len(&text.bytes, &room);
+    let bytes = operation.input_len(&text.bytes, &buffers);
     Row { operation, text: text.name.clone(), bytes, cells: cells.collect() }
 }
 
-/// What a subject's answer is worth.
+/// Whether a subject's answer is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Right,
     Wrong,
-    /// It has none.
+    /// There is none.
     Silent,
 }
 
-/// Asks twice: what is left over from the first time must not show.
-fn verdict(subject: &Subject, text: &Text, operation: Operation, expected: &Answer, room: &mut Room) -> Verdict {
+/// Asks twice: what the first call left in the buffers must not matter.
+fn verdict(subject: &Subject, text: &Text, operation: Operation, expected: &Answer, buffers: &mut Buffers) -> Verdict {
     let mut worst = Verdict::Right;
     for _ in 0..2 {
-        match (subject.run)(&text.bytes, room) {
+        match (subject.run)(&text.bytes, buffers) {
             None => return Verdict::Silent,
             Some(_) if subject.kind == Kind::Limit => {}
-            Some(said) if operation.answer(said, room) == *expected => {}
+            Some(output) if operation.answer(output, buffers) == *expected => {}
             Some(_) => worst = Verdict::Wrong,
         }
     }
     worst
 }
 
-fn sample(subject: &Subject, bytes: &[u8], room: &mut Room, passes: u32) -> Duration {
+fn sample(subject: &Subject, bytes: &[u8], buffers: &mut Buffers, passes: u32) -> Duration {
     let start = Instant::now();
     for _ in 0..passes {
-        black_box((subject.run)(black_box(bytes), room));
+        black_box((subject.run)(black_box(bytes), buffers));
     }
     start.elapsed()
 }
 
-/// How many passes take about so long.
-fn warmed(subject: &Subject, bytes: &[u8], room: &mut Room, long: Duration) -> u32 {
+/// How many passes take about this long.
+fn warmed(subject: &Subject, bytes: &[u8], buffers: &mut Buffers, long: Duration) -> u32 {
     const MOST: u32 = 1 << 20;
     let mut passes = 1;
     while passes < MOST {
-        let time = sample(subject, bytes, room, passes);
+        let time = sample(subject, bytes, buffers, passes);
         if time >= long / 2 {
             break;
         }
@@ -192,9 +177,123 @@ fn warmed(subject: &Subject, bytes: &[u8], room: &mut Room, long: Duration) -> u
     passes
 }
 
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The texts, each with its operations.
+    pub texts: Vec<Text>,
+    /// How many samples are taken of each subject on each text.
+    pub rounds: usize,
+    /// About how long a sample takes.
+    pub sample: Duration,
+    /// Which subjects: names, `*` standing for any characters; all where there are none.
+    pub subjects: Vec<String>,
+}
+
+/// A text.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// Its name.
+    pub name: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The operations on it.
+    pub operations: Vec<Operation>,
+}
+
+impl Text {
+    fn new(name: impl Into<String>, bytes: Vec<u8>, operations: &[Operation]) -> Self {
+        Self { name: name.into(), bytes, operations: operations.to_vec() }
+    }
+}
+
+/// The length of most texts: more than a first-level cache holds.
+const LEN: usize = 80_000;
+
+impl Plan {
+    /// Text in every script, whole, corrupted and truncated; random bytes and Latin-1; every length up to 128; large texts.
+    pub fn built_in(quick: bool) -> Self {
+        // These texts are UTF-8, not Latin-1.
+        let all: Vec<_> = Operation::ALL.into_iter().filter(|one| *one != Operation::FromLatin1).collect();
+        let all = &all[..];
+        let mut texts: Vec<Text> = SCRIPTS.iter().map(|script| Text::new(script.name, script.text(LEN), all)).collect();
+        texts.push(Text::new("page", page(LEN), all));
+        for (percent, one_in) in [("0.1", 1000), ("1", 100), ("10", 10)] {
+            for script in &SCRIPTS {
+                let name = format!("{}, {percent} % corrupted", script.name);
+                texts.push(Text::new(name, corrupted(script.text(LEN), one_in), &[Operation::Lossy, Operation::Utf16]));
+            }
+        }
+        for (name, bytes) in [("random bytes", random(LEN)), ("latin-1", latin_1(LEN))] {
+            texts.push(Text::new(name, bytes, &[Operation::Lossy, Operation::Utf16, Operation::FromLatin1]));
+        }
+        let cut_off = [&SCRIPTS[8].text(LEN)[..], b"\xE4\xBD"].concat();
+        texts.push(Text::new("chinese, cut off", cut_off, all));
+        let sizes: &[usize] = if quick { &[1 << 10, 1 << 20] } else { &[1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 28] };
+        for &size in sizes {
+            for script in [&SCRIPTS[0], &SCRIPTS[8]] {
+                texts.push(Text::new(
+                    format!("{}, {}", script.name, words(size)),
+                    script.text(size),
+                    &[Operation::Validate],
+                ));
+            }
+        }
+        let step = if quick { 8 } else { 1 };
+        for len in (0..=128).step_by(step) {
+            texts.push(Text::new(format!("ascii, {len}"), vec![b'a'; len], &[Operation::Validate]));
+            texts.push(Text::new(format!("mixed, {len}"), mixed(len), &[Operation::Validate]));
+        }
+        let (rounds, sample) = if quick { (5, Duration::from_micros(300)) } else { (15, Duration::from_millis(1)) };
+        Self { texts, rounds, sample, subjects: Vec::new() }
+    }
+
+    /// These files, and those below these directories, with every operation.
+    ///
+    /// # Errors
+    /// A file cannot be read, or there is none.
+    pub fn of_files(paths: &[PathBuf], quick: bool) -> Result<Self, Error> {
+        let mut files = Vec::new();
+        for path in paths {
+            match path.is_dir() {
+                true => files.extend(files_below(path)?),
+                false => files.push(path.clone()),
+            }
+        }
+        if files.is_empty() {
+            return Err(Error::usage("there is no file below these directories; name some text to measure on"));
+        }
+        let read = |path: &Path| std::fs::read(path).map_err(|error| Error::io(path, &error));
+        let text = |path: &Path| Ok(Text::new(path.to_string_lossy(), read(path)?, &Operation::ALL));
+        let texts = files.iter().map(|path| text(path)).collect::<Result<_, Error>>()?;
+        Ok(Self { texts, ..Self::built_in(quick) })
+    }
+
+    /// Whether a subject of this name takes part.
+    pub fn selects(&self, name: &str) -> bool {
+        self.subjects.is_empty() || self.subjects.iter().any(|glob| matches_glob(glob, name))
+    }
+}
+
+/// Short text of all widths, of exactly this length.
+fn mixed(len: usize) -> Vec<u8> {
+    let mut text = "aé€ b😀ñ ж".repeat(1 + len / 8);
+    let end = (0..=len.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    text.truncate(end);
+    text.extend(std::iter::repeat_n('a', len - end));
+    text.into_bytes()
+}
+
+fn words(size: usize) -> String {
+    match size {
+        ..1_048_576 => format!("{} KiB", size >> 10),
+        _ => format!("{} MiB", size >> 20),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::subject::Said;
+    use super::subjects::Output;
     use super::*;
     use crate::codec::Kernel;
 
@@ -206,11 +305,11 @@ mod tests {
     fn everyone_is_right_on_short_texts_or_silent() {
         let mut silent = 0;
         for bytes in [&b""[..], b"a", b"\xC3\xA9", b"\xFF", b"ab\xE2\x82", b"\xF0\x9F\x98\x80\xED\xA0\x80"] {
-            let mut room = Room::of(bytes);
+            let mut buffers = Buffers::of(bytes);
             for operation in Operation::ALL {
                 let expected = operation.expected(bytes);
                 for subject in subjects(operation) {
-                    let verdict = verdict(&subject, &text(bytes), operation, &expected, &mut room);
+                    let verdict = verdict(&subject, &text(bytes), operation, &expected, &mut buffers);
                     silent += usize::from(verdict == Verdict::Silent);
                     assert_ne!(verdict, Verdict::Wrong, "{} {operation:?} {bytes:02X?}", subject.name);
                 }
@@ -224,17 +323,18 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_is_a_row_without_a_time() {
-        let mut room = Room::default();
+        let mut buffers = Buffers::default();
         let expected = Operation::Validate.expected(b"\xFF");
         let says = |number| Subject {
             name: String::from("x"),
             kind: Kind::Peer,
-            run: Box::new(move |_, _| Some(Said::Number(number))),
+            run: Box::new(move |_, _| Some(Output::Number(number))),
         };
-        let verdict =
-            |number, room: &mut Room| verdict(&says(number), &text(b"\xFF"), Operation::Validate, &expected, room);
-        assert_eq!(verdict(1, &mut room), Verdict::Wrong);
-        assert_eq!(verdict(0, &mut room), Verdict::Right);
+        let verdict = |number, buffers: &mut Buffers| {
+            verdict(&says(number), &text(b"\xFF"), Operation::Validate, &expected, buffers)
+        };
+        assert_eq!(verdict(1, &mut buffers), Verdict::Wrong);
+        assert_eq!(verdict(0, &mut buffers), Verdict::Right);
     }
 
     #[test]

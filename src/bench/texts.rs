@@ -1,13 +1,12 @@
-//! Text to measure on: words in many scripts, made up here, and the same with faults.
-//!
-//! All of it is the same on every machine and run.
+//! Texts to measure on: words in many scripts, generated here, and the same with errors. They are the same on every
+//! machine and run.
 
 use crate::case::rng::Dice;
 
 /// A script: where its letters stand in Unicode, and how many of them make a word.
 #[derive(Clone, Copy, Debug)]
 pub struct Script {
-    /// What it is called in reports.
+    /// The name in reports.
     pub name: &'static str,
     /// Ranges of code points, first and last, each as likely as the others.
     letters: &'static [(u32, u32)],
@@ -39,7 +38,7 @@ pub const SCRIPTS: [Script; 12] = [
 ];
 
 impl Script {
-    /// Text of up to so many bytes, and no more than three fewer.
+    /// Text of at most `len` bytes, and at least `len - 3`.
     pub fn text(&self, len: usize) -> Vec<u8> {
         let mut dice = Dice::new(len as u64);
         let mut text = String::with_capacity(len);
@@ -55,7 +54,7 @@ impl Script {
     }
 }
 
-/// Text of all scripts between tags, as a page of the web has it; up to so many bytes.
+/// Text of all scripts between tags, as in a web page; at most `len` bytes.
 pub fn page(len: usize) -> Vec<u8> {
     let mut dice = Dice::new(len as u64);
     let mut text = Vec::with_capacity(len);
@@ -70,7 +69,7 @@ pub fn page(len: usize) -> Vec<u8> {
     text
 }
 
-/// The same bytes, one of so many replaced by any.
+/// The same bytes, one in `one_in` replaced by a random one.
 pub fn corrupted(mut text: Vec<u8>, one_in: usize) -> Vec<u8> {
     let mut dice = Dice::new(one_in as u64);
     for byte in &mut text {
@@ -81,13 +80,13 @@ pub fn corrupted(mut text: Vec<u8>, one_in: usize) -> Vec<u8> {
     text
 }
 
-/// Any bytes.
+/// Random bytes.
 pub fn random(len: usize) -> Vec<u8> {
     let mut dice = Dice::new(1);
     (0..len).map(|_| dice.roll() as u8).collect()
 }
 
-/// Text in Latin-1, one letter in twenty with an accent: ill-formed wherever one is.
+/// Text in Latin-1, one letter in twenty with an accent, which is ill-formed UTF-8.
 pub fn latin_1(len: usize) -> Vec<u8> {
     let mut dice = Dice::new(2);
     let mut letter = || if dice.one_in(20) { 0xE0 + dice.below(23) as u8 } else { b'a' + dice.below(26) as u8 };

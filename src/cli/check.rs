@@ -4,13 +4,13 @@ use crate::cli::{Bar, Failure, Judging, Selection, Verdict, note};
 use crate::decoder::Decoder;
 use crate::engine::check::{ByteOptions, Options, Outcome, Plan, byte_strings, check, check_bytes};
 use crate::error::Error;
-use crate::report::{Certificate, Exhaustive, Report};
+use crate::report::{Certificate, Clock, Exhaustive, Record};
 use crate::spec::Contract;
 use crate::triage::ledger::Ledger;
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Judge the decoders: published vectors, the corpus, every short string over the byte classes, then random
 /// structured inputs
@@ -58,21 +58,21 @@ impl Check {
         let ledger = self.judging.known.ledger(corpus.as_deref())?;
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
         let bar = Bar::new();
-        let start = Instant::now();
-        let (outcome, seconds) = match self.bytes {
-            Some(len) => {
-                let outcome = self.every_string(&decoders, len, &ledger, &bar)?;
-                // A resumed run includes the time of the runs before.
-                let seconds = outcome.stages.iter().map(|(.., seconds)| seconds).sum();
-                (outcome, seconds)
-            }
-            None => (self.every_stage(&decoders, corpus, &ledger, &bar)?, start.elapsed().as_secs_f64()),
+        let clock = Clock::start(self.command());
+        let outcome = match self.bytes {
+            Some(len) => self.every_string(&decoders, len, &ledger, &bar)?,
+            None => self.every_stage(&decoders, corpus, &ledger, &bar)?,
         };
         bar.finish();
-        let report = Report { decoders: &decoders, ledger: &ledger, outcome: &outcome, seconds };
+        let mut record = Record::of_check(&clock, &decoders, &ledger, &outcome);
+        if self.bytes.is_some() {
+            // A resumed run includes the time of the runs before.
+            record.seconds = outcome.stages.iter().map(|(.., seconds)| seconds).sum();
+        }
         let run = self.bytes.map_or(Exhaustive::Classes, Exhaustive::Bytes);
-        let written = certificate.map_or(Ok(()), |certificate| certificate.write(run, &report));
-        self.judging.print(&report, out)?;
+        let write = |certificate: Certificate| certificate.write(run, &decoders, &outcome, &record);
+        let written = certificate.map_or(Ok(()), write);
+        self.judging.print(&record, out)?;
         written?;
         Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
     }
@@ -86,6 +86,14 @@ impl Check {
         let mut decoders = Selection { decoders: BYTE_DECODERS.to_owned() }.decoders()?;
         decoders.retain(|decoder| is_standard(&decoder.info().contract));
         Ok(decoders)
+    }
+
+    fn command(&self) -> String {
+        match (self.deep, self.bytes) {
+            (_, Some(len)) => format!("utfuzz check --bytes {len}"),
+            (true, _) => format!("utfuzz check --deep --seconds {}", self.seconds),
+            (false, _) => format!("utfuzz check --seconds {}", self.seconds),
+        }
     }
 
     fn every_stage(

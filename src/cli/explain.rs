@@ -116,7 +116,7 @@ impl Chart {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let grammar = grammar(&self.grammar)?;
         if let Some(path) = &self.html {
-            let page = chart::page(grammar).map_err(|error| Error::io(path, &io::Error::other(error)))?;
+            let page = chart::page(grammar).map_err(|error| Error::io(path, &error))?;
             crate::io::replace_file(path, page.as_bytes())?;
         } else if self.json {
             serde_json::to_writer(&mut *out, &chart::Chart::of(grammar)).map_err(io::Error::from)?;

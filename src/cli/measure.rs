@@ -4,7 +4,7 @@ use crate::bench;
 use crate::bench::{Kind, Plan};
 use crate::cli::{Bar, Failure, Verdict};
 use crate::error::Error;
-use crate::report::throughput;
+use crate::report::{Clock, Exporter, Json, Record, Text, write_all};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -53,18 +53,17 @@ impl Measure {
             crate::cli::note("this build is not optimised; measure with cargo run --release");
         }
         let bar = Bar::new();
+        let clock = Clock::start(if self.quick { "utfuzz measure --quick" } else { "utfuzz measure" });
         let measured = bench::run(&plan, &|share| bar.show("measure", share));
         bar.finish();
-        let command = if self.quick { "utfuzz measure --quick" } else { "utfuzz measure" };
-        if let Some(directory) = &self.output {
-            throughput::write(&measured, command, directory)?;
-        }
-        match self.json {
-            true => write!(out, "{}", throughput::to_json(&measured, command)?)?,
-            false => throughput::text(&measured, out)?,
-        }
         let ours = |kind: Kind| matches!(kind, Kind::Own | Kind::Kernel);
         let wrong = measured.rows.iter().flat_map(|row| &row.cells).any(|cell| ours(cell.kind) && cell.wrong);
+        let record = Record::of_throughput(&clock, measured);
+        if let Some(directory) = &self.output {
+            write_all(&record, directory)?;
+        }
+        let format: &dyn Exporter = if self.json { &Json } else { &Text };
+        format.export(&record, out)?;
         Ok(if wrong { Verdict::Diverged } else { Verdict::Clean })
     }
 }

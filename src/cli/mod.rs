@@ -13,6 +13,7 @@ mod minimize;
 mod nightly;
 mod output;
 mod replay;
+mod reports;
 mod score;
 mod triage;
 
@@ -21,7 +22,7 @@ use crate::codec::convert::Encoding;
 use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::peers;
-use crate::report::{Exporter, Json, Report, Text};
+use crate::report::{Exporter, Json, Record, Text};
 use crate::spec::Grammar;
 use crate::spec::grammar::ALL;
 use crate::text::{hex, printable};
@@ -54,6 +55,8 @@ enum Verb {
     Minimize(minimize::Minimize),
     Triage(triage::Triage),
     Nightly(nightly::Nightly),
+    #[command(hide = true)]
+    Reports(reports::Reports),
 }
 
 /// The verdict of a subcommand that ran to its end.
@@ -127,6 +130,7 @@ impl Cli {
             Verb::Minimize(minimize) => minimize.run(&mut out),
             Verb::Triage(triage) => triage.run(&mut out),
             Verb::Nightly(nightly) => nightly.run(&mut out),
+            Verb::Reports(reports) => reports.run(&mut out),
         };
         let unwritten = out.finish();
         match (result, unwritten) {
@@ -203,9 +207,9 @@ struct Judging {
 }
 
 impl Judging {
-    fn print(&self, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn print(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
         let exporter: &dyn Exporter = if self.json { &Json } else { &Text };
-        exporter.export(report, out)
+        exporter.export(record, out)
     }
 }
 

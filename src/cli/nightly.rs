@@ -2,11 +2,13 @@
 
 use crate::cli::{Bar, Failure, Known, Selection, Verdict};
 use crate::decoder::Decoder;
-use crate::nightly;
-use crate::report::findings::{Exporter, Text};
+use crate::engine::nightly;
+use crate::error::Error;
+use crate::report::record::Night;
+use crate::report::{Clock, Exporter, Record, Text, append, history, write_all};
 use clap::Args;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Run every fuzz target, triage what they find, keep new signatures as regressions, write the reports
@@ -49,17 +51,37 @@ impl Nightly {
             root: PathBuf::from("."),
             directory: self.state,
             regressions: self.regressions,
-            reports: self.output,
-            history: self.history,
             decoders: filter,
         };
         let bar = Bar::new();
-        let findings = nightly::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share))?;
+        let clock = Clock::start(format!("utfuzz nightly --minutes {}", self.minutes));
+        let mut written = None;
+        nightly::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share), &mut |night| {
+            let record = Record::of_night(&clock, &decoders, night);
+            written = Some(write(record, &self.history, &self.output)?);
+            Ok(())
+        })?;
         bar.finish();
-        Text.export(&findings, out)?;
-        Ok(match findings.clusters.iter().any(|cluster| cluster.status == "new") {
-            true => Verdict::Diverged,
-            false => Verdict::Clean,
-        })
+        let Some(record) = written else { return Ok(Verdict::Clean) };
+        Text.export(&record, out)?;
+        let is_new = record.triage().is_some_and(|triage| triage.count("new") > 0);
+        Ok(if is_new { Verdict::Diverged } else { Verdict::Clean })
     }
+}
+
+/// Writes a line in the history, once for each night, and the reports.
+fn write(mut record: Record, file: &Path, reports: &Path) -> Result<Record, Error> {
+    let nights = history(file)?;
+    // Where the night was interrupted after this, its line is there already.
+    if nights.iter().all(|night| night.started != record.started) {
+        if let Some(directory) = file.parent() {
+            std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
+        }
+        if let Some(night) = Night::of(&record) {
+            append(file, &night)?;
+        }
+    }
+    record.enter_history(history(file)?);
+    write_all(&record, reports)?;
+    Ok(record)
 }

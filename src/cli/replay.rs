@@ -5,11 +5,10 @@ use crate::cli::{Failure, Judging, Verdict};
 use crate::engine::check::replay;
 use crate::error::Error;
 use crate::generate::artifact::Artifact;
-use crate::report::Report;
+use crate::report::{Clock, Record};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Judge the decoders on files; each is exactly the bytes they see, but those named *.cut and those below a directory
 /// named `streaming` or `structured`, which are read as these targets do
@@ -35,11 +34,10 @@ impl Replay {
             return Err(Error::usage("the named directories contain no files; nothing was judged").into());
         }
         let inputs = files.iter().map(|path| Artifact::read(path)).collect::<Result<Vec<_>, _>>()?;
-        let start = Instant::now();
+        let clock = Clock::start("utfuzz replay");
         let outcome = replay(&decoders, &ledger, &inputs);
-        let report =
-            Report { decoders: &decoders, ledger: &ledger, outcome: &outcome, seconds: start.elapsed().as_secs_f64() };
-        self.judging.print(&report, out)?;
+        let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
+        self.judging.print(&record, out)?;
         Ok(if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged })
     }
 }

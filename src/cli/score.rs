@@ -46,7 +46,7 @@ impl Score {
         use crate::engine::score::summary::Summary;
         use crate::engine::score::{Engine, Options};
         use crate::error::Error;
-        use crate::report;
+        use crate::report::{Clock, Exporter, Record, Text, write_all};
         use std::time::Duration;
 
         let engine = |name: &String| {
@@ -64,16 +64,19 @@ impl Score {
             jobs: self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get),
             root: PathBuf::from("."),
         };
+        let clock = Clock::start(format!("utfuzz score --engines {} --budget {}", self.engines.join(","), self.budget));
         let bar = Bar::new();
         let score = crate::engine::score::run(&decoders, &options, &|share| bar.show("score", share))?;
         bar.finish();
         if score.rows.is_empty() {
             return Err(Error::usage("no planted decoder is among --decoders").into());
         }
+        let verdict = if Summary::of(&score).is_clean() { Verdict::Clean } else { Verdict::Diverged };
+        let record = Record::of_score(&clock, score);
+        Text.export(&record, out)?;
         if let Some(directory) = &self.output {
-            report::score::write(&score, directory)?;
+            write_all(&record, directory)?;
         }
-        report::score::text(&score, out)?;
-        Ok(if Summary::of(&score).is_clean() { Verdict::Clean } else { Verdict::Diverged })
+        Ok(verdict)
     }
 }

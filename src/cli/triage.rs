@@ -4,13 +4,12 @@ use crate::case::files;
 use crate::cli::{Bar, Failure, Judging, Verdict};
 use crate::decoder::Decoder;
 use crate::error::Error;
-use crate::report::findings::{Exporter, Findings, Json, Text, history, write_all};
+use crate::report::{Clock, Record, history, write_all};
 use crate::text::shown;
 use crate::triage::{Member, Outcome, regression, triage};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
 
 /// Triage directories of crash files: one cluster for each cause, minimised, new ones kept as regressions
 #[derive(Debug, Args)]
@@ -37,7 +36,7 @@ impl Triage {
         if files.is_empty() {
             return Err(Error::usage("the named directories contain no files; nothing was triaged").into());
         }
-        let (now, start) = (SystemTime::now(), Instant::now());
+        let clock = Clock::start("utfuzz triage");
         let bar = Bar::new();
         let outcome = triage(&decoders, &ledger, &files, self.output.as_deref(), &|what, share| bar.show(what, share))?;
         bar.finish();
@@ -45,21 +44,17 @@ impl Triage {
             Some(directory) => keep(&outcome, directory)?,
             None => Vec::new(),
         };
-        let started = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let mut findings = Findings::of(&outcome, &decoders, started, start.elapsed().as_secs_f64());
-        kept.iter().for_each(|(signature, file)| findings.enter_kept(signature, file));
+        let mut record = Record::of_triage(&clock, &decoders, &outcome, &kept);
         if let Some(directory) = &self.report {
-            findings.history = history(&directory.join("history.jsonl"))?;
+            record.enter_history(history(&directory.join("history.jsonl"))?);
         }
-        if self.judging.json {
-            Json.export(&findings, out)?;
-        } else {
-            Text.export(&findings, out)?;
+        self.judging.print(&record, out)?;
+        if !self.judging.json {
             kept.iter().try_for_each(|(_, file)| writeln!(out, "written: {}", shown(file)))?;
         }
         // After the text, which is not lost if a report cannot be written.
         if let Some(directory) = &self.report {
-            write_all(&findings, directory)?;
+            write_all(&record, directory)?;
         }
         if outcome.inputs == 0 {
             return Err(Error::usage("none of the files could be read; nothing was triaged").into());

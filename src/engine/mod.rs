@@ -4,6 +4,8 @@
 pub mod check;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+#[cfg(feature = "cli")]
+pub mod nightly;
 #[cfg(feature = "check")]
 pub mod score;
 #[cfg(feature = "check")]

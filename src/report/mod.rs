@@ -1,41 +1,74 @@
-//! What a check found, written out. JSON is the truth; the text for people says the same in fewer words.
+//! What a run found, written out.
+//!
+//! A [`Record`] is the one truth, and JSON is all of it; every other format is an [`Exporter`] that renders the record, so
+//! any of them can be made again from the JSON. Everything in a record that comes from outside is hostile to whatever
+//! shows it, and is escaped by every format.
 
 mod certificate;
-pub mod chart;
-mod escape;
-pub mod findings;
-mod json;
-pub mod score;
-mod text;
 #[cfg(feature = "cli")]
-pub mod throughput;
-
-use crate::decoder::Decoder;
-use crate::engine::check::Outcome;
-use crate::triage::ledger::Ledger;
-use std::io::{self, Write};
-
-/// All there is to report of one run.
-pub struct Report<'a> {
-    /// The decoders that were judged.
-    pub decoders: &'a [&'a dyn Decoder],
-    /// The ledger they were judged by.
-    pub ledger: &'a Ledger,
-    /// What came of it.
-    pub outcome: &'a Outcome,
-    /// How long it took.
-    pub seconds: f64,
-}
-
-/// A format.
-pub trait Exporter {
-    /// Writes the report.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    fn export(&self, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>;
-}
+pub(crate) mod chart;
+mod ci;
+mod document;
+mod exporter;
+#[doc(hidden)]
+pub mod freshness;
+mod history;
+mod page;
+pub mod record;
+mod svg;
+mod tables;
 
 pub use certificate::{Certificate, Exhaustive};
-pub use json::Json;
-pub use text::Text;
+pub use ci::{Junit, Sarif};
+pub use exporter::{Exporter, Json, Text};
+pub use history::{append, history};
+pub use page::{Html, Markdown};
+pub use record::{Clock, Record};
+
+use crate::error::Error;
+use crate::io::replace_file;
+use record::Section;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The picture of a score or a throughput.
+struct Svg;
+
+impl Exporter for Svg {
+    fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        let picture = match &record.section {
+            Section::Score { score } => svg::score(score)?,
+            #[cfg(feature = "cli")]
+            Section::Throughput(measured) => svg::throughput(measured)?,
+            _ => return Err(io::Error::new(io::ErrorKind::Unsupported, "this record has no picture")),
+        };
+        out.write_all(picture.as_bytes())
+    }
+}
+
+/// Writes a record into a directory, which is created if necessary, in every format its kind has: `report.json`, `.md`,
+/// `.html`, `.junit.xml` and `.sarif` of a triage; `score.*` and `throughput.*` as `.json`, `.md`, `.html` and `.svg`;
+/// `check.json`, `.md`, `.html` and `.txt`. Nothing is written unless all of them can be rendered, and each file is
+/// replaced as a whole.
+///
+/// # Errors
+/// The directory or a file in it cannot be written.
+pub fn write_all(record: &Record, directory: &Path) -> Result<(), Error> {
+    let pages: [(&str, &dyn Exporter); 3] = [("json", &Json), ("md", &Markdown), ("html", &Html)];
+    let (name, more): (&str, &[(&str, &dyn Exporter)]) = match &record.section {
+        Section::Check(_) => ("check", &[("txt", &Text)]),
+        Section::Triage(_) => ("report", &[("junit.xml", &Junit), ("sarif", &Sarif)]),
+        Section::Score { .. } => ("score", &[("svg", &Svg)]),
+        #[cfg(feature = "cli")]
+        Section::Throughput(_) => ("throughput", &[("svg", &Svg)]),
+    };
+    let mut files = Vec::new();
+    for (ending, format) in pages.iter().chain(more) {
+        let (path, mut text) = (directory.join(format!("{name}.{ending}")), Vec::new());
+        format.export(record, &mut text).map_err(|error| Error::io(&path, &error))?;
+        files.push((path, text));
+    }
+    fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
+    files.iter().try_for_each(|(path, text)| replace_file(path, text))
+}

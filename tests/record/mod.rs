@@ -1,6 +1,8 @@
-//! Records that are all hostile, and the same with tame texts.
+//! Records whose texts are all hostile, and the same with tame texts.
 
-use utfuzz::report::findings::*;
+use utfuzz::engine::score::{Cell, Engine, Outcome, Row, Run, Score};
+use utfuzz::report::Record;
+use utfuzz::report::record::*;
 
 /// What a page, a terminal, a table or a reader may trip over.
 pub(crate) const HOSTILE: [&str; 13] = [
@@ -19,8 +21,46 @@ pub(crate) const HOSTILE: [&str; 13] = [
     "\u{fffd}\u{fffd}: a name that was not UTF-8",
 ];
 
-/// A record with each text everywhere.
-pub(crate) fn record(texts: &[String]) -> Findings {
+fn hostile_texts() -> Vec<String> {
+    let mut texts = HOSTILE.map(str::to_owned).to_vec();
+    texts.push(format!("{}<b>", "very long ".repeat(2000)));
+    texts
+}
+
+fn tame_texts() -> Vec<String> {
+    (0..=HOSTILE.len()).map(|index| format!("tame {index}")).collect()
+}
+
+fn with_section(texts: &[String], section: Section) -> Record {
+    let judged = |text: &String| Judged {
+        name: text.clone(),
+        version: text.clone(),
+        contract: text.clone(),
+        comparisons: Some(7),
+        lineage: vec![(0, text.clone()), (16, text.clone())],
+    };
+    Record {
+        schema: SCHEMA,
+        version: texts[0].clone(),
+        // The command is always our own text.
+        command: "utfuzz triage".into(),
+        started: 1_800_000_000,
+        seconds: 1.5,
+        machine: Machine {
+            target: texts[1].clone(),
+            processor: Some(texts[0].clone()),
+            features: texts.to_vec(),
+            missing: texts.to_vec(),
+            threads: 2,
+            rustc: texts[1].clone(),
+        },
+        decoders: texts.iter().map(judged).collect(),
+        section,
+    }
+}
+
+/// The record of a triage with each text everywhere.
+pub(crate) fn record(texts: &[String]) -> Record {
     let cluster = |text: &String| Cluster {
         status: text.clone(),
         inputs: 3,
@@ -39,16 +79,7 @@ pub(crate) fn record(texts: &[String]) -> Findings {
         known: 1,
     };
     let count = texts.len();
-    Findings {
-        schema: 1,
-        version: texts[0].clone(),
-        started: 1_800_000_000,
-        seconds: 1.5,
-        machine: Machine { target: texts[1].clone(), features: texts.to_vec(), missing: texts.to_vec(), threads: 2 },
-        decoders: texts
-            .iter()
-            .map(|text| Asked { name: text.clone(), version: text.clone(), contract: text.clone() })
-            .collect(),
+    let triage = Triage {
         targets: texts
             .iter()
             .map(|text| Target { name: text.clone(), seconds: 1.0, executions: 2, corpus: 3 })
@@ -66,7 +97,8 @@ pub(crate) fn record(texts: &[String]) -> Findings {
         unread: texts.to_vec(),
         slow: texts.to_vec(),
         faults: texts.to_vec(),
-    }
+    };
+    with_section(texts, Section::Triage(triage))
 }
 
 fn member(text: &str, status: &str) -> Member {
@@ -104,12 +136,104 @@ fn member(text: &str, status: &str) -> Member {
     }
 }
 
-pub(crate) fn hostile() -> Findings {
-    let mut texts = HOSTILE.map(str::to_owned).to_vec();
-    texts.push(format!("{}<b>", "very long ".repeat(2000)));
-    record(&texts)
+/// The record of a check with each text everywhere; with coverage, as a certificate has it, or without.
+pub(crate) fn check(texts: &[String], covered: bool) -> Record {
+    let difference = |text: &String| Difference {
+        signature: text.clone(),
+        law: text.clone(),
+        decoder: text.clone(),
+        subject: text.clone(),
+        shape: text.clone(),
+        hits: 3,
+        witness_hex: text.clone(),
+        cuts: vec![1],
+        explanation: text.clone(),
+    };
+    let set = |text: &String| CoveredSet {
+        part: text.clone(),
+        lengths: (1, 2),
+        offsets: vec![(0, 0), (3, 4)],
+        before: text.clone(),
+        after: text.clone(),
+        asked: text.clone(),
+        strings: 5,
+        cases: 6,
+    };
+    let part = |text: &String| CoveredPart {
+        name: text.clone(),
+        cases: 1,
+        comparisons: vec![(text.clone(), 9)],
+        seconds: 0.5,
+    };
+    let check = Check {
+        cases: 9,
+        comparisons: 99,
+        stages: vec![Stage { name: "vectors".into(), cases: 9, seconds: 0.1 }],
+        shares: texts[0].clone(),
+        divergences: texts.iter().map(difference).collect(),
+        known: texts.iter().map(|text| KnownDifference { id: text.clone(), decoder: text.clone(), hits: 2 }).collect(),
+        stale: texts.to_vec(),
+        silent: texts.to_vec(),
+        coverage: covered
+            .then(|| Coverage { sets: texts.iter().map(set).collect(), parts: texts.iter().map(part).collect() }),
+    };
+    with_section(texts, Section::Check(check))
 }
 
-pub(crate) fn tame() -> Findings {
-    record(&(0..=HOSTILE.len()).map(|index| format!("tame {index}")).collect::<Vec<_>>())
+/// The record of a score with each text everywhere; of each text a decoder that is caught and one that is not.
+pub(crate) fn score(texts: &[String]) -> Record {
+    let run = |seed: u64, outcome, text: &str| Run {
+        seed: Some(seed),
+        outcome,
+        signature: Some(text.to_owned()),
+        executions: seed * 1000,
+        seconds: 0.5,
+    };
+    let cell = |(engine, text): (Engine, &str)| Cell {
+        engine,
+        runs: vec![run(1, Outcome::Caught, text), run(2, Outcome::WrongLaw, text), run(3, Outcome::Caught, text)],
+    };
+    let row = |text: &String| Row {
+        decoder: text.clone(),
+        id: text.clone(),
+        fault: text.clone(),
+        citation: text.clone(),
+        signs: vec![text.clone()],
+        // The last cell of each row has no runs.
+        cells: Engine::ALL.into_iter().map(|engine| cell((engine, text))).take(4).collect(),
+    };
+    let missed = Run { seed: None, outcome: Outcome::Missed, signature: None, executions: 1 << 30, seconds: 60.0 };
+    let missed = vec![Cell { engine: Engine::Plain, runs: vec![missed] }];
+    let mut rows: Vec<Row> = texts.iter().map(row).collect();
+    let uncaught: Vec<Row> = rows.iter().map(|row| Row { cells: missed.clone(), ..row.clone() }).collect();
+    rows.extend(uncaught);
+    let score = Score {
+        schema: 1,
+        version: texts[0].clone(),
+        jobs: 2,
+        budget_seconds: 60.0,
+        seeds: vec![1, 2, 3],
+        seconds: 1234.5,
+        engines: Engine::ALL.to_vec(),
+        rows,
+    };
+    with_section(texts, Section::Score { score })
+}
+
+pub(crate) fn hostile() -> Record {
+    record(&hostile_texts())
+}
+
+pub(crate) fn tame() -> Record {
+    record(&tame_texts())
+}
+
+/// Each kind of record but a triage, hostile and tame.
+pub(crate) fn others() -> [(Record, Record); 3] {
+    let (hostile, tame) = (hostile_texts(), tame_texts());
+    [
+        (check(&hostile, false), check(&tame, false)),
+        (check(&hostile, true), check(&tame, true)),
+        (score(&hostile), score(&tame)),
+    ]
 }

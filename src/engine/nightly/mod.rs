@@ -1,29 +1,29 @@
-//! A night of fuzzing: every target gets its time, what they find is triaged, and the corpus is merged for the next one.
+//! A night of fuzzing: every target runs for its share of the time, its findings are triaged, and the corpus is merged for
+//! the next night.
 //!
-//! All that must not be lost lies in one directory (`target/night` unless another is named), which CI keeps from night to
-//! night:
+//! Everything that must survive is in one directory, which CI keeps from night to night:
 //!
 //! ```text
-//! state.json            how far this night has come; a second start goes on from there
-//! TARGET/corpus/        what libFuzzer has found worth keeping
-//! TARGET/artifacts/     what it has stopped at, this night
+//! state.json            how far this night has got; the next start goes on from there
+//! TARGET/corpus/        inputs that libFuzzer found worth keeping
+//! TARGET/artifacts/     inputs at which it stopped, this night
 //! before/STARTED/       the artifacts of earlier nights, the last seven
 //! ```
-//! What a target writes there it writes itself, so it is there whenever this process ends, however it ends.
+//! A target writes there by itself, so its files exist however this process ends.
 
 mod state;
 mod target;
+
+pub use state::TargetRun;
 
 use crate::case::files::files_below;
 use crate::decoder::Decoder;
 use crate::engine::fuzz::DECODERS;
 use crate::engine::targets::Targets;
 use crate::error::Error;
-use crate::report::findings::{Findings, Night, append, history, write_all};
-use crate::text::shown;
 use crate::triage::ledger::Ledger;
 use crate::triage::{Outcome, Status, regression, triage};
-use state::State;
+use state::{State, make};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -36,42 +36,57 @@ pub const TARGETS: [(&str, &[&str]); 4] = [
     ("structured", &[]),
 ];
 
-/// What to do.
+/// What to run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How long the targets run, all together.
+    /// How long all targets run together.
     pub time: Duration,
     /// How many processes of a target run at a time.
     pub jobs: usize,
     /// The root of the repository.
     pub root: PathBuf,
-    /// Where the night is kept.
+    /// The directory of the night.
     pub directory: PathBuf,
     /// Where new signatures are kept.
     pub regressions: PathBuf,
-    /// Where its reports are written.
-    pub reports: PathBuf,
-    /// The file with a line for each night.
-    pub history: PathBuf,
     /// Which decoders: a filter, see [`crate::peers::select`].
     pub decoders: String,
 }
 
-/// Runs a night, or the rest of one that was broken off, to its reports. `progress` is told what is done and the share of
-/// it.
+/// The result of a night.
+#[derive(Debug)]
+pub struct Night {
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+    /// How long it took over all its starts, in seconds.
+    pub seconds: f64,
+    /// The triage of everything the targets stopped at.
+    pub outcome: Outcome,
+    /// Each new signature, and the file in which its witness is kept.
+    pub kept: Vec<(String, PathBuf)>,
+    /// What each target did.
+    pub targets: Vec<TargetRun>,
+    /// Failures of the night itself: a target that did not run.
+    pub faults: Vec<String>,
+}
+
+/// Runs a night, or the rest of one that was interrupted. `progress` is called with the current step and the share that is
+/// done; `report` with the result, once it is complete. The night ends after that: where `report` fails, or the process
+/// is killed before, the next start completes the same night.
 ///
 /// # Errors
-/// A directory cannot be read or written, another night runs in it, or no target can be built. A target that does not run is a fault in the
-/// findings.
+/// A directory cannot be read or written, another night runs in it, or no target can be built; and those of `report`. A
+/// target that does not run is a fault of the [`Night`].
 pub fn run(
     decoders: &[&dyn Decoder],
     ledger: &Ledger,
     options: &Options,
     progress: &(dyn Fn(&'static str, f64) + Sync),
-) -> Result<Findings, Error> {
+    report: &mut dyn FnMut(&Night) -> Result<(), Error>,
+) -> Result<(), Error> {
     make(&options.directory)?;
     let mut state = State::open(&options.directory)?;
-    // What an earlier start has done counts too.
+    // Earlier starts of this night count too.
     let earlier: f64 = state.targets.values().map(|done| done.seconds).sum();
     let start = Instant::now();
     let mut faults = Vec::new();
@@ -89,43 +104,32 @@ pub fn run(
             jobs: options.jobs,
             environment: vec![(DECODERS.into(), options.decoders.clone())],
         };
-        let told = |part: f64| progress(name, (index as f64 + part) / TARGETS.len() as f64);
-        faults.extend(run.fuzz(share, &mut state, &told)?);
+        let progress = |part: f64| progress(name, (index as f64 + part) / TARGETS.len() as f64);
+        faults.extend(run.fuzz(share, &mut state, &progress)?);
         faults.extend(run.merge(&mut state)?);
     }
     let files = artifacts(&options.directory)?;
     let mut outcome = triage(decoders, ledger, &files, Some(&options.regressions), progress)?;
-    remember_what_was_new(&mut outcome, &mut state)?;
-    let mut findings = Findings::of(&outcome, decoders, state.started, earlier + start.elapsed().as_secs_f64());
+    keep_new(&mut outcome, &mut state)?;
+    let mut kept = Vec::new();
     for member in outcome.new_members() {
         let signature = &member.witness.signature;
-        let file = regression::keep(&options.regressions, signature, &member.witness.input)?;
-        findings.enter_kept(&signature.to_string(), &file);
+        kept.push((signature.to_string(), regression::keep(&options.regressions, signature, &member.witness.input)?));
     }
-    findings.targets = state.targets.iter().map(|(name, done)| done.told(name)).collect();
-    findings.faults.extend(faults);
-    write(&mut findings, &options.history, &options.reports)?;
-    finish(&options.directory, findings.started)?;
-    Ok(findings)
+    report(&Night {
+        started: state.started,
+        seconds: earlier + start.elapsed().as_secs_f64(),
+        outcome,
+        kept,
+        targets: state.targets.iter().map(|(name, done)| done.to_run(name)).collect(),
+        faults,
+    })?;
+    finish(&options.directory, state.started)
 }
 
-/// Writes down what a night found: a line in the history, once, and the reports.
-fn write(findings: &mut Findings, file: &Path, reports: &Path) -> Result<(), Error> {
-    let nights = history(file)?;
-    // The line of a night that was broken off behind it is there.
-    if nights.iter().all(|night| night.started != findings.started) {
-        if let Some(directory) = file.parent() {
-            make(directory)?;
-        }
-        append(file, &Night::of(findings))?;
-    }
-    findings.history = history(file)?;
-    write_all(findings, reports)
-}
-
-/// Ends the night, once all that it found is written down: the artifacts are put by, and the next start is a new night.
+/// Ends the night: its artifacts are put aside, and the next start begins a new one.
 fn finish(directory: &Path, started: u64) -> Result<(), Error> {
-    /// So many nights' artifacts are kept.
+    /// The number of nights whose artifacts are kept.
     const NIGHTS: usize = 7;
     let before = directory.join("before");
     let this = before.join(started.to_string());
@@ -140,6 +144,7 @@ fn finish(directory: &Path, started: u64) -> Result<(), Error> {
         .map_err(|error| Error::io(&before, &error))?
         .flatten()
         .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
         .collect();
     nights.sort();
     for night in nights.iter().rev().skip(NIGHTS) {
@@ -148,11 +153,7 @@ fn finish(directory: &Path, started: u64) -> Result<(), Error> {
     State::forget(directory)
 }
 
-fn make(directory: &Path) -> Result<(), Error> {
-    fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))
-}
-
-/// What the targets have stopped at.
+/// The inputs at which the targets stopped.
 fn artifacts(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for (name, _) in TARGETS {
@@ -164,8 +165,8 @@ fn artifacts(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// What was new when this night was broken off, perhaps with the regression written already, is new still.
-fn remember_what_was_new(outcome: &mut Outcome, state: &mut State) -> Result<(), Error> {
+/// A signature that was new before this night was interrupted is still new, even if its regression was written already.
+fn keep_new(outcome: &mut Outcome, state: &mut State) -> Result<(), Error> {
     for member in outcome.clusters.iter_mut().flat_map(|cluster| &mut cluster.members) {
         let signature = member.witness.signature.to_string();
         if matches!(member.status, Status::Regression(_)) && state.new.contains(&signature) {
@@ -174,9 +175,4 @@ fn remember_what_was_new(outcome: &mut Outcome, state: &mut State) -> Result<(),
     }
     state.new.extend(outcome.new_members().map(|member| member.witness.signature.to_string()));
     state.save()
-}
-
-/// The text of an error about a path.
-fn at(path: &Path, message: impl std::fmt::Display) -> String {
-    format!("{}: {message}", shown(path))
 }

@@ -1,9 +1,9 @@
-//! One target's part of a night, in libFuzzer's fork mode: it goes on behind every crash.
+//! One target's part of a night, in libFuzzer's fork mode: it goes on after every crash.
 
 use crate::case::files::files_below;
+use crate::engine::nightly::state::{State, make};
 use crate::error::Error;
-use crate::nightly::state::State;
-use crate::nightly::{at, make};
+use crate::text::shown;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A target to be run.
+/// One target of a night.
 pub(super) struct Run<'a> {
     pub(super) program: PathBuf,
     pub(super) name: &'a str,
@@ -28,19 +28,19 @@ impl Run<'_> {
         self.directory.join("corpus")
     }
 
-    /// Runs it for what is left of its time. Returns what went wrong, if anything did.
+    /// Runs it for the rest of its time. Returns what went wrong, if anything.
     pub(super) fn fuzz(&self, time: Duration, state: &mut State, progress: &dyn Fn(f64)) -> Result<Vec<String>, Error> {
         let artifacts = self.directory.join("artifacts");
-        self.take_up()?;
+        self.complete_merge()?;
         make(&self.corpus())?;
         make(&artifacts)?;
         let done = state.of(self.name).clone();
         end_group(done.group, &self.program);
-        let left = time.saturating_sub(Duration::from_secs_f64(done.seconds));
+        let left = time.saturating_sub(Duration::try_from_secs_f64(done.seconds).unwrap_or_default());
         if done.merged || left < Duration::from_secs(1) {
             return Ok(Vec::new());
         }
-        state.of(self.name).before = done.executions;
+        state.of(self.name).prior_executions = done.executions;
         let mut command = self.command();
         command
             .arg(format!("-fork={}", self.jobs))
@@ -50,11 +50,11 @@ impl Run<'_> {
             .arg(self.corpus())
             .args(&self.seeds);
         let log = self.directory.join("fuzz.log");
-        // It looks at its clock between jobs only.
+        // In fork mode libFuzzer checks the time only between jobs.
         let ended = self.watched(command, &log, left + Duration::from_secs(60), state, &|state, elapsed| {
             let done = state.of(self.name);
             done.seconds = time.as_secs_f64() - left.as_secs_f64() + elapsed.as_secs_f64();
-            done.executions = done.before + executions(&log);
+            done.executions = done.prior_executions + executions(&log);
             progress((done.seconds / time.as_secs_f64().max(1.0)).min(1.0));
         })?;
         state.of(self.name).corpus = files_below(&self.corpus())?.len() as u64;
@@ -62,23 +62,23 @@ impl Run<'_> {
         let ran = state.of(self.name).executions > done.executions;
         Ok(match ended {
             _ if ran => Vec::new(),
-            ended => vec![at(&self.program, format_args!("nothing was run ({ended}); see {}", log.display()))],
+            ended => vec![format!("{}: nothing was run ({ended}); see {}", shown(&self.program), shown(&log))],
         })
     }
 
-    /// Makes the corpus as small as it can be without losing what it reaches. Where that fails the corpus stays.
+    /// Minimises the corpus without losing what it reaches. Where that fails, the corpus stays as it is.
     pub(super) fn merge(&self, state: &mut State) -> Result<Vec<String>, Error> {
         if state.of(self.name).merged {
             return Ok(Vec::new());
         }
-        /// A corpus that takes longer is merged another night.
-        const PATIENCE: Duration = Duration::from_secs(600);
+        /// A merge that takes longer is left to another night.
+        const TIMEOUT: Duration = Duration::from_secs(600);
         let (corpus, smaller) = (self.corpus(), self.directory.join("corpus.new"));
         remove(&smaller)?;
         make(&smaller)?;
         let mut command = self.command();
         command.args(["-merge=1", "-artifact_prefix=/dev/null"]).arg(&smaller).arg(&corpus);
-        let ended = self.watched(command, &self.directory.join("merge.log"), PATIENCE, state, &|_, _| {})?;
+        let ended = self.watched(command, &self.directory.join("merge.log"), TIMEOUT, state, &|_, _| {})?;
         let merged = ended.starts_with("exit status: 0");
         if merged {
             let larger = self.directory.join("corpus.old");
@@ -93,11 +93,11 @@ impl Run<'_> {
         let done = state.of(self.name);
         (done.merged, done.corpus) = (true, files);
         state.save()?;
-        Ok(if merged { Vec::new() } else { vec![at(&corpus, format_args!("not merged: {ended}"))] })
+        Ok(if merged { Vec::new() } else { vec![format!("{}: not merged: {ended}", shown(&corpus))] })
     }
 
-    /// A merge may have been broken off between its two renames.
-    fn take_up(&self) -> Result<(), Error> {
+    /// Completes a merge that was interrupted between its two renames.
+    fn complete_merge(&self) -> Result<(), Error> {
         let (corpus, larger) = (self.corpus(), self.directory.join("corpus.old"));
         if !corpus.is_dir() && larger.is_dir() {
             fs::rename(&larger, &corpus).map_err(|error| Error::io(&larger, &error))?;
@@ -111,15 +111,15 @@ impl Run<'_> {
         command
     }
 
-    /// Runs a command in a process group of its own, its output in a log, and ends it when it takes too long. Says how
-    /// it ended.
+    /// Runs a command in its own process group with its output in a log, and kills it after `timeout`. Returns how it
+    /// ended.
     fn watched(
         &self,
         mut command: Command,
         log: &Path,
-        patience: Duration,
+        timeout: Duration,
         state: &mut State,
-        tell: &dyn Fn(&mut State, Duration),
+        on_tick: &dyn Fn(&mut State, Duration),
     ) -> Result<String, Error> {
         const EVERY: Duration = Duration::from_millis(500);
         let file = fs::File::create(log).map_err(|error| Error::io(log, &error))?;
@@ -136,25 +136,25 @@ impl Run<'_> {
         let ended: Result<ExitStatus, String> = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break Ok(status),
-                Ok(None) if start.elapsed() < patience => std::thread::sleep(EVERY),
+                Ok(None) if start.elapsed() < timeout => std::thread::sleep(EVERY),
                 Ok(None) => {
                     end_group(group, &self.program);
                     let _ = child.wait();
-                    break Err(format!("ended after {} s", patience.as_secs()));
+                    break Err(format!("ended after {} s", timeout.as_secs()));
                 }
                 Err(error) => break Err(error.to_string()),
             }
-            tell(state, start.elapsed());
+            on_tick(state, start.elapsed());
             state.save()?;
         };
-        tell(state, start.elapsed());
+        on_tick(state, start.elapsed());
         state.of(self.name).group = None;
         state.save()?;
         Ok(ended.map_or_else(|message| message, |status| status.to_string()))
     }
 }
 
-/// How many inputs libFuzzer says it has run, from the end of its log.
+/// How many inputs libFuzzer reports to have run, from the end of its log.
 fn executions(log: &Path) -> u64 {
     const END: u64 = 1 << 16;
     let read = || -> std::io::Result<String> {

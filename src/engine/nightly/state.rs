@@ -1,8 +1,7 @@
-//! How far a night has come, in a file that is replaced as a whole.
+//! How far a night has got, in a file that is replaced as a whole.
 
 use crate::error::Error;
 use crate::io::replace_file;
-use crate::report::findings;
 use crate::text::shown;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,29 +9,43 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How far a night has come.
+/// How far a night has got.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct State {
-    /// When it began, seconds since 1970; what it is known by.
+    /// When it began, in seconds since 1970; this identifies it.
     pub(super) started: u64,
     pub(super) targets: BTreeMap<String, Done>,
     /// Signatures that were new this night.
     pub(super) new: BTreeSet<String>,
     #[serde(skip)]
     path: PathBuf,
-    /// Held as long as this is; the system lets go of it when the process ends, however it ends.
+    /// Released by the system when the process ends, however it ends.
     #[serde(skip)]
     _lock: Option<fs::File>,
 }
 
-/// One target's part.
+/// One target's part of a night.
+#[derive(Clone, Debug)]
+pub struct TargetRun {
+    /// Its name.
+    pub name: String,
+    /// How long it ran, in seconds.
+    pub seconds: f64,
+    /// How many inputs it ran.
+    pub executions: u64,
+    /// How many files its corpus has now.
+    pub corpus: u64,
+}
+
+/// One target's part, as it is saved.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Done {
     /// Seconds it has run.
     pub(super) seconds: f64,
     pub(super) executions: u64,
-    /// Executions of runs that have ended; the rest is of the last one.
-    pub(super) before: u64,
+    /// Executions of runs that have ended; the others are of the current run.
+    #[serde(alias = "before")]
+    pub(super) prior_executions: u64,
     pub(super) corpus: u64,
     pub(super) merged: bool,
     /// The process group that runs it, while it does.
@@ -40,20 +53,20 @@ pub(super) struct Done {
 }
 
 impl Done {
-    pub(super) fn told(&self, name: &str) -> findings::Target {
-        findings::Target { name: name.into(), seconds: self.seconds, executions: self.executions, corpus: self.corpus }
+    pub(super) fn to_run(&self, name: &str) -> TargetRun {
+        TargetRun { name: name.into(), seconds: self.seconds, executions: self.executions, corpus: self.corpus }
     }
 }
 
 impl State {
-    /// The state of the night in this directory; of a new one where none was broken off.
+    /// The state of the night in this directory; of a new one where none was interrupted.
     ///
     /// # Errors
     /// It cannot be read or written.
     pub(super) fn open(directory: &Path) -> Result<Self, Error> {
         let path = directory.join("state.json");
         let lock = Some(locked(&directory.join("lock"))?);
-        // Only this program writes it, in one step: what cannot be understood is of another version.
+        // Only this program writes it, and in one step: what cannot be parsed is of another version.
         if let Some(state) = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Self>(&text).ok()) {
             return Ok(Self { path, _lock: lock, ..state });
         }
@@ -63,7 +76,7 @@ impl State {
         Ok(state)
     }
 
-    /// Writes it down.
+    /// Saves it.
     ///
     /// # Errors
     /// It cannot be written.
@@ -85,7 +98,12 @@ impl State {
     }
 }
 
-/// A file that no other process can lock while this one has it.
+/// Creates a directory where it does not exist.
+pub(super) fn make(directory: &Path) -> Result<(), Error> {
+    fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))
+}
+
+/// A file that no other process can lock while this one holds it.
 fn locked(path: &Path) -> Result<fs::File, Error> {
     let file = fs::File::create(path).map_err(|error| Error::io(path, &error))?;
     match file.try_lock() {

@@ -1,19 +1,19 @@
 "use strict";
-// Shows the signatures that fit all choices, and the clusters that have one. The choices stand in the address, behind #.
+// Shows the items that match all choices, and the groups with such an item. The choices stand in the address, after #.
 const selects = Array.from(document.querySelectorAll("select"));
-const members = Array.from(document.querySelectorAll(".member"));
-const clusters = Array.from(document.querySelectorAll(".cluster"));
+const items = Array.from(document.querySelectorAll(".item"));
+const groups = Array.from(document.querySelectorAll(".group"));
 
 function show() {
-  // The first option is no choice.
+  // The first option is "any".
   const chosen = selects.filter((select) => select.selectedIndex > 0);
-  for (const member of members) {
-    member.hidden = chosen.some((select) => !member.dataset[select.name].split("\n").includes(select.value));
+  for (const item of items) {
+    item.hidden = chosen.some((select) => !item.dataset[select.name].split("\n").includes(select.value));
   }
-  for (const cluster of clusters) {
-    cluster.hidden = !cluster.querySelector(".member:not([hidden])");
+  for (const group of groups) {
+    group.hidden = !group.querySelector(".item:not([hidden])");
   }
-  const shown = members.filter((member) => !member.hidden).length;
+  const shown = items.filter((item) => !item.hidden).length;
   document.getElementById("shown").textContent = String(shown);
   return chosen;
 }

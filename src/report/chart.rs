@@ -1,56 +1,53 @@
 //! The code page of a grammar: what each byte may be, and which ranges of code points take how many bytes.
 //!
-//! All of it is read off the rows of `spec`; the text and the page are made of this.
+//! Everything is read from the rows of `spec`; the text and the page are made from this.
 
-mod html;
-mod text;
-
-pub use html::page;
-pub use text::text;
-
+use crate::report::document::{Cell as TableCell, Document, Row as TableRow, Table, command, paragraph, plain};
+use crate::report::page::html;
 use crate::spec::grammar::{Form, Row};
 use crate::spec::{Contract, Grammar, Reading, units};
 use serde::Serialize;
+use std::io::{self, Write};
 
 /// A grammar laid out.
 #[derive(Debug, Serialize)]
-pub struct Chart {
+pub(crate) struct Chart {
     /// Its name.
-    pub grammar: &'static str,
+    grammar: &'static str,
     /// Where its rows come from.
-    pub source: &'static str,
+    source: &'static str,
     /// What each of the 256 bytes may be.
-    pub bytes: Vec<Cell>,
+    bytes: Vec<Cell>,
     /// The code points by the length of their sequences.
-    pub lengths: Vec<Span>,
+    lengths: Vec<Span>,
     /// The code points by row.
-    pub rows: Vec<Span>,
+    rows: Vec<Span>,
 }
 
 /// What one byte may be.
 #[derive(Debug, Serialize)]
-pub struct Cell {
+struct Cell {
     /// The byte.
-    pub byte: u8,
+    byte: u8,
     /// Where it may stand.
-    pub role: Role,
+    role: Role,
     /// The lengths of the sequences it starts.
-    pub lengths: Vec<usize>,
+    lengths: Vec<usize>,
     /// First and last code point of the sequences it starts.
-    pub code_points: Option<(u32, u32)>,
+    code_points: Option<(u32, u32)>,
     /// Six bits, of a continuation byte.
-    pub adds: Option<u8>,
+    adds: Option<u8>,
     /// The rule it breaks, where it occurs in no sequence.
-    pub fault: Option<&'static str>,
+    fault: Option<&'static str>,
 }
 
 /// Where a byte may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+enum Role {
     /// It is a character.
     Single,
-    /// Behind a lead byte.
+    /// After a lead byte.
     Continuation,
     /// Before any continuation bytes, as many as it announces.
     Lead,
@@ -62,44 +59,57 @@ pub enum Role {
 
 impl Role {
     /// Every role.
-    pub const ALL: [Self; 5] = [Self::Single, Self::Continuation, Self::Lead, Self::RestrictedLead, Self::Never];
+    const ALL: [Self; 5] = [Self::Single, Self::Continuation, Self::Lead, Self::RestrictedLead, Self::Never];
 
-    /// What a byte of this role is, for people.
-    pub fn words(self) -> &'static str {
+    /// What a byte of this role is, in words.
+    fn words(self) -> &'static str {
         match self {
             Self::Single => "a character of one byte",
             Self::Continuation => "a continuation byte, and the six bits it adds",
-            Self::Lead => "starts a sequence of so many bytes",
+            Self::Lead => "starts a sequence of this many bytes",
             Self::RestrictedLead => "the same, but not with every continuation byte",
             Self::Never => "in no sequence",
         }
     }
 }
 
+impl Role {
+    /// The name, as in JSON.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Continuation => "continuation",
+            Self::Lead => "lead",
+            Self::RestrictedLead => "restricted-lead",
+            Self::Never => "never",
+        }
+    }
+}
+
 /// A range of code points and the sequences they take.
 #[derive(Debug, Serialize)]
-pub struct Span {
+struct Span {
     /// First code point.
-    pub first: u32,
+    first: u32,
     /// Last code point.
-    pub last: u32,
+    last: u32,
     /// How many code points lie in it; those between that take other forms, or none, are left out.
-    pub count: u64,
+    count: u64,
     /// How many bits of a sequence are payload.
-    pub bits: u32,
+    bits: u32,
     /// First and last of each byte.
-    pub bytes: Vec<(u8, u8)>,
+    bytes: Vec<(u8, u8)>,
     /// The sequence of the first code point.
-    pub first_bytes: Vec<u8>,
+    first_bytes: Vec<u8>,
     /// The sequence of the last code point.
-    pub last_bytes: Vec<u8>,
-    /// What the code points are, where they are no characters of their own.
-    pub form: &'static str,
+    last_bytes: Vec<u8>,
+    /// What the code points are, where they are not characters of their own.
+    form: &'static str,
 }
 
 impl Chart {
     /// Lays out a grammar.
-    pub fn of(grammar: &'static Grammar) -> Self {
+    pub(crate) fn of(grammar: &'static Grammar) -> Self {
         let rows: Vec<Span> = grammar.rows.iter().map(|row| Span::of(grammar, row)).collect();
         let mut lengths: Vec<Span> = Vec::new();
         for span in grammar.rows.iter().map(|row| Span::of(grammar, row)) {
@@ -116,7 +126,7 @@ impl Chart {
 
 impl Chart {
     /// Each rule that keeps bytes out, and these as ranges in hexadecimal.
-    pub fn faults(&self) -> Vec<(&'static str, String)> {
+    fn faults(&self) -> Vec<(&'static str, String)> {
         let mut faults: Vec<(&str, Vec<(u8, u8)>)> = Vec::new();
         for (byte, fault) in self.bytes.iter().filter_map(|cell| Some((cell.byte, cell.fault?))) {
             match faults.last_mut() {
@@ -128,7 +138,7 @@ impl Chart {
     }
 }
 
-/// Adds a byte behind the others.
+/// Adds a byte after the others.
 fn extend(ranges: &mut Vec<(u8, u8)>, byte: u8) {
     match ranges.last_mut() {
         Some((_, last)) if last.checked_add(1) == Some(byte) => *last = byte,
@@ -183,7 +193,7 @@ impl Span {
     }
 
     /// The bits of each byte: those that are the same in the whole range, then an `x` for each other.
-    pub fn patterns(&self) -> Vec<String> {
+    fn patterns(&self) -> Vec<String> {
         let pattern = |&(first, last): &(u8, u8)| {
             let free = 8 - (first ^ last).leading_zeros() as usize;
             let fixed = format!("{first:08b}");
@@ -192,13 +202,18 @@ impl Span {
         self.bytes.iter().map(pattern).collect()
     }
 
+    /// First and last code point, in the usual notation.
+    fn ends(&self) -> [String; 2] {
+        [self.first, self.last].map(|code_point| format!("U+{code_point:04X}"))
+    }
+
     /// The range of each byte in hexadecimal.
-    pub fn ranges(&self) -> Vec<String> {
+    fn ranges(&self) -> Vec<String> {
         hex_ranges(&self.bytes)
     }
 
     /// First and last sequence in octal, three digits a byte.
-    pub fn octal(&self) -> [String; 2] {
+    fn octal(&self) -> [String; 2] {
         let octal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:03o}")).collect::<Vec<_>>().join(" ");
         [octal(&self.first_bytes), octal(&self.last_bytes)]
     }
@@ -219,7 +234,7 @@ impl Cell {
         let code_points: Vec<u32> = ends.filter_map(|sequence| code_point(grammar, &sequence)).collect();
         let code_points = code_points.iter().copied().min().zip(code_points.iter().copied().max());
         let follows = grammar.rows.iter().any(|row| row.bytes[1..].iter().any(|&range| within(range, byte)));
-        // Every continuation byte may follow where as many sequences begin so as six bits each allow.
+        // Every continuation byte may follow where as many sequences begin as six bits each allow.
         let begun =
             |row: &&Row| row.bytes[1..].iter().map(|&(first, last)| u64::from(last - first) + 1).product::<u64>();
         let role = match lengths[..] {
@@ -240,7 +255,7 @@ impl Cell {
     }
 
     /// What a code page shows in its place, at most three columns wide.
-    pub fn symbol(&self) -> String {
+    fn symbol(&self) -> String {
         const CONTROLS: [&str; 32] = [
             "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI",
             "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US",
@@ -277,6 +292,141 @@ fn fault(grammar: &'static Grammar, byte: u8) -> &'static str {
     match units(&Contract { grammar, ..Contract::VALIDATOR }, &bytes).next().map(|unit| unit.reading) {
         Some(Reading::IllFormed { kind, .. }) => kind.name(),
         _ => "",
+    }
+}
+
+/// Writes the code page, a legend and the ranges, in colours where `colours` is set.
+///
+/// # Errors
+/// Those of the writer.
+pub(crate) fn text(grammar: &'static Grammar, colours: bool, out: &mut dyn Write) -> io::Result<()> {
+    let chart = Chart::of(grammar);
+    writeln!(out, "{}: {}\n", chart.grammar, chart.source)?;
+    write!(out, "   ")?;
+    for column in 0..16 {
+        write!(out, "  _{column:X}")?;
+    }
+    writeln!(out)?;
+    for line in chart.bytes.chunks(16) {
+        write!(out, "{:X}_ ", line[0].byte >> 4)?;
+        for cell in line {
+            write!(out, " {}", paint(colours, cell.role, &format!("{:>3}", cell.symbol())))?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out)?;
+    for role in Role::ALL {
+        let count = chart.bytes.iter().filter(|cell| cell.role == role).count();
+        let signs = match role {
+            Role::Single => "NUL, A",
+            Role::Continuation => "+00",
+            Role::Lead => "2, 3",
+            Role::RestrictedLead => "3!",
+            Role::Never => "--",
+        };
+        if count > 0 {
+            writeln!(out, "{}  {count:3} bytes: {}", paint(colours, role, &format!("{signs:>6}")), role.words())?;
+        }
+    }
+    for (fault, bytes) in chart.faults() {
+        writeln!(out, "             {fault}: {bytes}")?;
+    }
+    write_ranges(&chart, out)
+}
+
+fn write_ranges(chart: &Chart, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nbits  {:10}  {:10}  {:>10}  bytes", "first", "last", "code points")?;
+    for span in &chart.lengths {
+        let [first, last] = span.ends();
+        writeln!(out, "{:4}  {first:10}  {last:10}  {:11}  {}", span.bits, span.count, span.patterns().join(" "))?;
+    }
+    writeln!(out, "\n      {:10}  {:10}  {:>10}  bytes", "first", "last", "code points")?;
+    for span in &chart.rows {
+        let [first, last] = span.ends();
+        let form = if span.form.is_empty() { String::new() } else { format!("  {}", span.form) };
+        writeln!(out, "      {first:10}  {last:10}  {:11}  {}{form}", span.count, span.ranges().join(" "))?;
+    }
+    writeln!(out, "\nIn octal, where a continuation byte is 2 and two digits:\n")?;
+    for span in &chart.lengths {
+        for (code_point, bytes) in [span.first, span.last].into_iter().zip(span.octal()) {
+            writeln!(out, "      {code_point:>11o}  {bytes}")?;
+        }
+    }
+    Ok(())
+}
+
+fn paint(colours: bool, role: Role, text: &str) -> String {
+    let code = match role {
+        Role::Single => return text.to_owned(),
+        Role::Continuation => 33,
+        Role::Lead => 32,
+        Role::RestrictedLead => 35,
+        Role::Never => 31,
+    };
+    if colours { format!("\x1B[{code}m{text}\x1B[0m") } else { text.to_owned() }
+}
+
+/// The code page as an HTML page.
+///
+/// # Errors
+/// It cannot be rendered.
+pub(crate) fn page(grammar: &'static Grammar) -> io::Result<String> {
+    let chart = Chart::of(grammar);
+    let mut document = Document::new(chart.grammar);
+    document.paragraph(chart.source);
+    let mut table = Table::new([String::new()].into_iter().chain((0..16).map(|column| format!("_{column:X}"))));
+    table.class = "page";
+    table.caption = "What each byte may be, and below it the first code point of what it starts.";
+    for line in chart.bytes.chunks(16) {
+        let head = TableCell { head: true, ..TableCell::from(format!("{:X}_", line[0].byte >> 4)) };
+        let cells = [head].into_iter().chain(line.iter().map(place)).collect();
+        table.rows.push(TableRow { cells, ..TableRow::default() });
+    }
+    document.table(table);
+    let mut legend = Table::new(["#bytes", "meaning"]);
+    for role in Role::ALL {
+        let count = chart.bytes.iter().filter(|cell| cell.role == role).count();
+        if count > 0 {
+            let cells = vec![TableCell::from(count.to_string()), TableCell::from(role.words())];
+            legend.rows.push(TableRow { class: role.class(), cells, ..TableRow::default() });
+        }
+    }
+    document.table(legend);
+    for (fault, bytes) in chart.faults() {
+        document.blocks.push(paragraph([command(bytes), plain(format!(": {fault}"))]));
+    }
+    let heads = ["#bits", "first", "last", "#code points", "bytes", "first, octal", "last, octal"];
+    let mut lengths = Table { caption: "By length. An x is a bit of the code point.", ..Table::new(heads) };
+    for span in &chart.lengths {
+        let ([first, last], [first_octal, last_octal]) = (span.ends(), span.octal());
+        let bytes = span.patterns().join(" ");
+        lengths.row([span.bits.to_string(), first, last, span.count.to_string(), bytes, first_octal, last_octal]);
+    }
+    document.table(lengths);
+    let heads = ["first", "last", "#code points", "bytes", "which"];
+    let mut rows = Table { caption: "By row of the grammar.", ..Table::new(heads) };
+    for span in &chart.rows {
+        let [first, last] = span.ends();
+        rows.row([first, last, span.count.to_string(), span.ranges().join(" "), span.form.to_owned()]);
+    }
+    document.table(rows);
+    html(&document)
+}
+
+fn place(cell: &Cell) -> TableCell {
+    let first = cell.code_points.map(|(first, _)| format!("{first:04X}"));
+    let detail = match (cell.code_points, cell.adds, cell.fault) {
+        (Some((first, last)), _, _) if first == last => format!("U+{first:04X}"),
+        (Some((first, last)), _, _) => format!("U+{first:04X} to U+{last:04X}"),
+        (None, Some(bits), _) => format!("adds {bits:06b}"),
+        (None, None, Some(fault)) => fault.to_owned(),
+        (None, None, None) => String::new(),
+    };
+    TableCell {
+        class: cell.role.class().into(),
+        title: format!("{:02X}, {}: {}; {detail}", cell.byte, cell.byte, cell.role.words()),
+        small: Some(first.unwrap_or_default()),
+        ..TableCell::from(cell.symbol())
     }
 }
 
@@ -341,6 +491,26 @@ mod tests {
             assert!(chart.bytes.iter().all(|cell| (1..=3).contains(&cell.symbol().len())), "{}", grammar.name);
             let rows: u64 = chart.rows.iter().map(|span| span.count).sum();
             assert_eq!(rows, chart.lengths.iter().map(|span| span.count).sum::<u64>());
+        }
+    }
+
+    fn written(grammar: &'static Grammar, colours: bool) -> String {
+        let mut out = Vec::new();
+        text(grammar, colours, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn colours_are_all_that_differs() {
+        for grammar in grammar::ALL {
+            let (plain, mut coloured) = (written(grammar, false), written(grammar, true));
+            assert!(!plain.contains('\x1B') && coloured.contains("\x1B[31m"), "{coloured}");
+            for code in [0, 31, 32, 33, 35] {
+                coloured = coloured.replace(&format!("\x1B[{code}m"), "");
+            }
+            assert_eq!(coloured, plain);
+            let page = plain.lines().take(19);
+            assert!(page.into_iter().all(|line| line.chars().count() <= 80), "{plain}");
         }
     }
 }

@@ -1,58 +1,13 @@
-//! The nights so far: a file with one JSON object a line, which is only ever appended to.
+//! The history of nights: a file with one JSON object a line that is only ever appended to.
 
 use crate::error::Error;
-use crate::report::findings::Findings;
-use serde::{Deserialize, Serialize};
+use crate::report::record::Night;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// What one night came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Night {
-    /// When it began, seconds since 1970.
-    pub started: u64,
-    /// How long it took, in seconds.
-    pub seconds: f64,
-    /// The version of this crate.
-    pub version: String,
-    /// How many inputs the targets ran.
-    pub executions: u64,
-    /// How many files their corpora have.
-    pub corpus: u64,
-    /// How many inputs were triaged.
-    pub inputs: u64,
-    /// How many clusters they made.
-    pub clusters: u64,
-    /// How many of these are new.
-    pub new: u64,
-    /// How many are among the regressions.
-    pub regression: u64,
-    /// How many are known.
-    pub known: u64,
-}
-
-impl Night {
-    /// What this record comes to.
-    pub fn of(findings: &Findings) -> Self {
-        let count = |status| findings.count(status) as u64;
-        Self {
-            started: findings.started,
-            seconds: findings.seconds,
-            version: findings.version.clone(),
-            executions: findings.targets.iter().map(|target| target.executions).sum(),
-            corpus: findings.targets.iter().map(|target| target.corpus).sum(),
-            inputs: findings.inputs,
-            clusters: findings.clusters.len() as u64,
-            new: count("new"),
-            regression: count("regression"),
-            known: count("known"),
-        }
-    }
-}
-
-/// Reads the nights, in the order of the file; none where there is no file. What is no night is passed over: a process
-/// may have been killed while it wrote.
+/// Reads the nights in the order of the file; none where there is no file. Lines
+/// that are not a night are skipped: a process may have been killed while it wrote.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -65,7 +20,8 @@ pub fn history(path: &Path) -> Result<Vec<Night>, Error> {
     Ok(text.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }
 
-/// Appends a night, on a line of its own even behind one that was torn; it is on the disk when this returns.
+/// Appends a night to a history file, on a line of its own even after an incomplete one; it is on the disk when this
+/// returns.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -106,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_costs_no_other() {
+    fn an_incomplete_line_costs_no_other() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("history.jsonl");
         assert_eq!(history(&path).unwrap(), []);

@@ -1,0 +1,447 @@
+//! What is measured: operations, and the subjects that can perform them.
+//!
+//! A peer is called here by its own interface, not through the adapter that is judged: the trait of the judge appends to
+//! a `Vec` and answers per call, which would be timed with it.
+
+use crate::codec;
+use crate::codec::Kernel;
+use crate::spec;
+use crate::spec::Contract;
+use crate::utf8::Validity;
+use encoding_rs::Encoding;
+use serde::{Deserialize, Serialize};
+
+/// Whose a subject is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Our decoder, as it chooses its kernel.
+    Own,
+    /// One of our kernels.
+    Kernel,
+    /// Someone else's decoder.
+    Peer,
+    /// Not a decoder: what the machine can do at best.
+    Limit,
+}
+
+/// An operation on bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Are they well-formed?
+    Validate,
+    /// How many of them are well-formed, up to the first error?
+    Locate,
+    /// To UTF-8, with U+FFFD for each maximal subpart.
+    Lossy,
+    /// To UTF-16, with U+FFFD for each maximal subpart.
+    Utf16,
+    /// To UTF-32, with U+FFFD for each maximal subpart.
+    Utf32,
+    /// From UTF-16 to UTF-8.
+    #[serde(rename = "from-utf16")]
+    FromUtf16,
+    /// From Latin-1 to UTF-8.
+    #[serde(rename = "from-latin-1")]
+    FromLatin1,
+    /// How many characters?
+    Count,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Validate,
+        Self::Locate,
+        Self::Lossy,
+        Self::Utf16,
+        Self::Utf32,
+        Self::FromUtf16,
+        Self::FromLatin1,
+        Self::Count,
+    ];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Validate => "validate",
+            Self::Locate => "locate",
+            Self::Lossy => "lossy",
+            Self::Utf16 => "utf16",
+            Self::Utf32 => "utf32",
+            Self::FromUtf16 => "from-utf16",
+            Self::FromLatin1 => "from-latin-1",
+            Self::Count => "count",
+        }
+    }
+
+    /// The answer of the standard; for large inputs that of `core::str`, which is held to the standard elsewhere.
+    pub(super) fn expected(self, bytes: &[u8]) -> Answer {
+        const MANY: usize = 4 << 20;
+        let contract = &Contract::STANDARD;
+        let good = || match bytes.len() {
+            ..=MANY => match spec::validity(contract, bytes) {
+                Validity::Valid => Some(bytes.len()),
+                Validity::Invalid(malformed) => malformed.valid_up_to,
+            },
+            _ => Some(core::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len)),
+        };
+        match self {
+            Self::Validate => Answer::Number(u64::from(good() == Some(bytes.len()))),
+            Self::Locate => Answer::Number(good().unwrap_or(0) as u64),
+            Self::Lossy => {
+                let mut out = Vec::new();
+                spec::lossy(contract, bytes, &mut out);
+                Answer::Bytes(out)
+            }
+            Self::Utf16 => {
+                let mut out = Vec::new();
+                spec::utf16(contract, bytes, &mut out);
+                Answer::Units(out)
+            }
+            Self::Utf32 => Answer::Scalars(spec::code_points(contract, bytes).collect()),
+            Self::FromUtf16 => Self::Lossy.expected(bytes),
+            Self::FromLatin1 => {
+                let mut out = Vec::new();
+                bytes.iter().for_each(|&byte| spec::model::push_generalised(byte.into(), &mut out));
+                Answer::Bytes(out)
+            }
+            Self::Count => Answer::Number(spec::code_points(contract, bytes).count() as u64),
+        }
+    }
+
+    /// How many bytes of input are read.
+    pub(super) fn input_len(self, bytes: &[u8], buffers: &Buffers) -> usize {
+        if self == Self::FromUtf16 { 2 * buffers.source_units.len() } else { bytes.len() }
+    }
+
+    /// A subject's answer, taken from the buffers it wrote to.
+    pub(super) fn answer(self, output: Output, buffers: &Buffers) -> Answer {
+        let in_units = self == Self::Utf16;
+        if self == Self::Utf32 {
+            let len = if let Output::Filled(len) = output { len } else { buffers.scalars.len() };
+            return Answer::Scalars(buffers.scalars[..len].to_vec());
+        }
+        match output {
+            Output::Number(number) => Answer::Number(number),
+            Output::Appended if in_units => Answer::Units(buffers.units.clone()),
+            Output::Appended => Answer::Bytes(buffers.bytes.clone()),
+            Output::Text => Answer::Bytes(buffers.text.clone().into_bytes()),
+            Output::Filled(len) if in_units => Answer::Units(buffers.unit_slice[..len].to_vec()),
+            Output::Filled(len) => Answer::Bytes(buffers.byte_slice[..len].to_vec()),
+        }
+    }
+}
+
+/// An answer.
+#[derive(PartialEq, Eq)]
+pub(super) enum Answer {
+    Number(u64),
+    Bytes(Vec<u8>),
+    Units(Vec<u16>),
+    Scalars(Vec<u32>),
+}
+
+/// What subjects read and write. The buffers keep their size from pass to pass, so neither allocation nor zeroing is timed.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    /// For subjects that append.
+    bytes: Vec<u8>,
+    text: String,
+    units: Vec<u16>,
+    scalars: Vec<u32>,
+    /// The input in UTF-16, and as text; the text is empty where the input is ill-formed.
+    source_units: Vec<u16>,
+    source_text: String,
+    /// For subjects that write into a slice.
+    byte_slice: Vec<u8>,
+    unit_slice: Vec<u16>,
+}
+
+impl Buffers {
+    /// Buffers for this input.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        let mut buffers =
+            Self { source_text: String::from_utf8(bytes.to_vec()).unwrap_or_default(), ..Self::default() };
+        spec::utf16(&Contract::STANDARD, bytes, &mut buffers.source_units);
+        buffers
+    }
+
+    /// The input as text, where it is well-formed.
+    fn text_of(&self, bytes: &[u8]) -> Option<&str> {
+        (self.source_text.len() == bytes.len()).then_some(&self.source_text)
+    }
+}
+
+/// What a subject returns: a number, or where it wrote.
+#[derive(Clone, Copy)]
+pub(super) enum Output {
+    Number(u64),
+    Appended,
+    Text,
+    Filled(usize),
+}
+
+/// Performs an operation; `None` where the subject cannot.
+type Run = Box<dyn Fn(&[u8], &mut Buffers) -> Option<Output>>;
+
+/// One that can perform an operation.
+pub(super) struct Subject {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) run: Run,
+}
+
+fn subject(kind: Kind, name: &str, run: impl Fn(&[u8], &mut Buffers) -> Option<Output> + 'static) -> Subject {
+    Subject { name: name.to_owned(), kind, run: Box::new(run) }
+}
+
+/// Everyone who can do this operation here.
+pub(super) fn subjects(operation: Operation) -> Vec<Subject> {
+    let kernels =
+        Kernel::available().map(|kernel| by_kernel(Kind::Kernel, &format!("own-{kernel}"), operation, kernel));
+    let others = match operation {
+        Operation::Validate => validators(),
+        Operation::Locate => locators(),
+        Operation::Lossy => replacers(),
+        Operation::Utf16 => transcoders(),
+        Operation::Utf32 => transcoders_to_32(),
+        Operation::FromUtf16 => encoders(),
+        Operation::FromLatin1 => encoders_of_latin_1(),
+        Operation::Count => counters(),
+    };
+    [chosen(operation)].into_iter().chain(kernels).chain(others).collect()
+}
+
+/// Ours, as users call it: choosing the kernel is part of the time.
+fn chosen(operation: Operation) -> Subject {
+    match operation {
+        Operation::Validate => {
+            subject(Kind::Own, "own", |bytes, _| Some(Output::Number(u64::from(codec::validate(bytes).is_ok()))))
+        }
+        Operation::Locate => subject(Kind::Own, "own", |bytes, _| {
+            Some(Output::Number(codec::validate(bytes).map_or_else(|e| e.valid_up_to(), |()| bytes.len()) as u64))
+        }),
+        _ => by_kernel(Kind::Own, "own", operation, Kernel::best()),
+    }
+}
+
+fn by_kernel(kind: Kind, name: &str, operation: Operation, kernel: Kernel) -> Subject {
+    match operation {
+        Operation::Validate => {
+            subject(kind, name, move |bytes, _| Some(Output::Number(u64::from(kernel.validate(bytes).is_ok()))))
+        }
+        Operation::Locate => subject(kind, name, move |bytes, _| {
+            Some(Output::Number(kernel.validate(bytes).map_or_else(|e| e.valid_up_to(), |()| bytes.len()) as u64))
+        }),
+        Operation::Lossy => subject(kind, name, move |bytes, buffers| {
+            buffers.bytes.clear();
+            kernel.lossy_into(bytes, &mut buffers.bytes);
+            Some(Output::Appended)
+        }),
+        Operation::Utf16 => subject(kind, name, move |bytes, buffers| {
+            buffers.units.clear();
+            kernel.utf16_lossy_into(bytes, &mut buffers.units);
+            Some(Output::Appended)
+        }),
+        Operation::Utf32 => subject(kind, name, move |bytes, buffers| {
+            buffers.scalars.clear();
+            kernel.utf32_lossy_into(bytes, &mut buffers.scalars);
+            Some(Output::Appended)
+        }),
+        Operation::FromUtf16 => subject(kind, name, move |_, buffers| {
+            buffers.bytes.clear();
+            kernel.from_utf16_lossy_into(&buffers.source_units, &mut buffers.bytes);
+            Some(Output::Appended)
+        }),
+        Operation::FromLatin1 => subject(kind, name, move |bytes, buffers| {
+            buffers.bytes.clear();
+            kernel.from_latin_1_into(bytes, &mut buffers.bytes);
+            Some(Output::Appended)
+        }),
+        Operation::Count => subject(kind, name, move |bytes, buffers| {
+            Some(Output::Number(kernel.char_count(buffers.text_of(bytes)?) as u64))
+        }),
+    }
+}
+
+fn peer(name: &str, run: fn(&[u8], &mut Buffers) -> Option<Output>) -> Subject {
+    subject(Kind::Peer, name, run)
+}
+
+fn validators() -> Vec<Subject> {
+    let is = |valid: bool| Some(Output::Number(u64::from(valid)));
+    let limit = subject(Kind::Limit, "read", move |bytes, _| {
+        std::hint::black_box(read(bytes));
+        is(true)
+    });
+    vec![
+        subject(Kind::Peer, "std", move |bytes, _| is(core::str::from_utf8(bytes).is_ok())),
+        subject(Kind::Peer, "simdutf8", move |bytes, _| is(simdutf8::basic::from_utf8(bytes).is_ok())),
+        subject(Kind::Peer, "encoding_rs", move |bytes, _| is(Encoding::utf8_valid_up_to(bytes) == bytes.len())),
+        #[cfg(feature = "simdutf")]
+        subject(Kind::Peer, "simdutf", move |bytes, _| is(simdutf::validate_utf8(bytes))),
+        limit,
+    ]
+}
+
+fn locators() -> Vec<Subject> {
+    let at = |offset: usize| Some(Output::Number(offset as u64));
+    vec![
+        subject(Kind::Peer, "std", move |bytes, _| {
+            at(core::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len))
+        }),
+        subject(Kind::Peer, "simdutf8-compat", move |bytes, _| {
+            at(simdutf8::compat::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len))
+        }),
+        subject(Kind::Peer, "encoding_rs", move |bytes, _| at(Encoding::utf8_valid_up_to(bytes))),
+        #[cfg(feature = "simdutf")]
+        subject(Kind::Peer, "simdutf", move |bytes, _| at(simdutf::validate_utf8_with_errors(bytes).count)),
+    ]
+}
+
+fn replacers() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, buffers| {
+            buffers.bytes.clear();
+            buffers.bytes.extend_from_slice(String::from_utf8_lossy(bytes).as_bytes());
+            Some(Output::Appended)
+        }),
+        peer("encoding_rs", |bytes, buffers| {
+            let mut decoder = encoding_rs::UTF_8.new_decoder_without_bom_handling();
+            fit(&mut buffers.byte_slice, decoder.max_utf8_buffer_length(bytes.len())?);
+            let (_, _, written, _) = decoder.decode_to_utf8(bytes, &mut buffers.byte_slice, true);
+            Some(Output::Filled(written))
+        }),
+        peer("bstr", |bytes, buffers| {
+            buffers.text.clear();
+            bstr::ByteSlice::to_str_lossy_into(bytes, &mut buffers.text);
+            Some(Output::Text)
+        }),
+        subject(Kind::Limit, "copy", |bytes, buffers| {
+            fit(&mut buffers.byte_slice, bytes.len());
+            buffers.byte_slice[..bytes.len()].copy_from_slice(bytes);
+            std::hint::black_box(&buffers.byte_slice);
+            Some(Output::Filled(bytes.len()))
+        }),
+    ]
+}
+
+fn transcoders() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, buffers| {
+            buffers.units.clear();
+            buffers.units.extend(String::from_utf8_lossy(bytes).encode_utf16());
+            Some(Output::Appended)
+        }),
+        peer("encoding_rs", |bytes, buffers| {
+            let mut decoder = encoding_rs::UTF_8.new_decoder_without_bom_handling();
+            fit(&mut buffers.unit_slice, decoder.max_utf16_buffer_length(bytes.len())?);
+            let (_, _, written, _) = decoder.decode_to_utf16(bytes, &mut buffers.unit_slice, true);
+            Some(Output::Filled(written))
+        }),
+        // Of ill-formed bytes it reports only that they are.
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |bytes, buffers| {
+            fit(&mut buffers.unit_slice, bytes.len());
+            crate::peers::simdutf::utf16(bytes, &mut buffers.unit_slice).map(Output::Filled)
+        }),
+        // Writes as many code units, and reads nothing.
+        subject(Kind::Limit, "fill", |_, buffers| {
+            let len = buffers.source_units.len();
+            fit(&mut buffers.unit_slice, len);
+            buffers.unit_slice[..len].fill(0x2020);
+            std::hint::black_box(&buffers.unit_slice);
+            Some(Output::Filled(len))
+        }),
+    ]
+}
+
+fn transcoders_to_32() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, buffers| {
+            buffers.scalars.clear();
+            buffers.scalars.extend(String::from_utf8_lossy(bytes).chars().map(u32::from));
+            Some(Output::Appended)
+        }),
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |bytes, buffers| {
+            fit(&mut buffers.scalars, bytes.len());
+            crate::peers::simdutf::utf32(bytes, &mut buffers.scalars).map(Output::Filled)
+        }),
+    ]
+}
+
+fn encoders() -> Vec<Subject> {
+    vec![
+        peer("std", |_, buffers| {
+            buffers.text.clear();
+            let scalars = char::decode_utf16(buffers.source_units.iter().copied());
+            buffers.text.extend(scalars.map(|scalar| scalar.unwrap_or(char::REPLACEMENT_CHARACTER)));
+            Some(Output::Text)
+        }),
+        peer("encoding_rs", |_, buffers| {
+            fit(&mut buffers.byte_slice, 3 * buffers.source_units.len());
+            Some(Output::Filled(encoding_rs::mem::convert_utf16_to_utf8(
+                &buffers.source_units,
+                &mut buffers.byte_slice,
+            )))
+        }),
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |_, buffers| {
+            fit(&mut buffers.byte_slice, 3 * buffers.source_units.len());
+            crate::peers::simdutf::from_utf16(&buffers.source_units, &mut buffers.byte_slice).map(Output::Filled)
+        }),
+    ]
+}
+
+fn encoders_of_latin_1() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, buffers| {
+            buffers.text.clear();
+            buffers.text.extend(bytes.iter().copied().map(char::from));
+            Some(Output::Text)
+        }),
+        peer("encoding_rs", |bytes, buffers| {
+            fit(&mut buffers.byte_slice, 2 * bytes.len());
+            Some(Output::Filled(encoding_rs::mem::convert_latin1_to_utf8(bytes, &mut buffers.byte_slice)))
+        }),
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |bytes, buffers| {
+            fit(&mut buffers.byte_slice, 2 * bytes.len());
+            crate::peers::simdutf::from_latin_1(bytes, &mut buffers.byte_slice).map(Output::Filled)
+        }),
+    ]
+}
+
+fn counters() -> Vec<Subject> {
+    vec![
+        peer("std", |bytes, buffers| Some(Output::Number(buffers.text_of(bytes)?.chars().count() as u64))),
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |bytes, buffers| {
+            buffers.text_of(bytes)?;
+            Some(Output::Number(simdutf::count_utf8(bytes) as u64))
+        }),
+    ]
+}
+
+/// Makes a slice at least this long.
+fn fit<T: Copy + Default>(slice: &mut Vec<T>, len: usize) {
+    if slice.len() < len {
+        slice.resize(len, T::default());
+    }
+}
+
+/// Reads every byte, and does nothing else.
+fn read(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<64>();
+    let word = |part: &[u8]| part.iter().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
+    let mut all = [0u64; 8];
+    for chunk in words {
+        for (all, word) in all.iter_mut().zip(chunk.as_chunks::<8>().0) {
+            *all |= u64::from_ne_bytes(*word);
+        }
+    }
+    all.iter().fold(0, |all, word| all | word) | word(rest)
+}

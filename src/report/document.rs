@@ -1,0 +1,312 @@
+//! A report laid out: headings, paragraphs, tables. Every page format is written from this, and nothing in it is markup.
+
+use serde::Serialize;
+
+/// A page.
+#[derive(Serialize)]
+pub(super) struct Document {
+    pub(super) title: String,
+    /// What rows and items can be filtered by: a name, and the values that occur.
+    pub(super) filters: Vec<Filter>,
+    /// How many rows and items can be filtered.
+    pub(super) items: usize,
+    pub(super) blocks: Vec<Block>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Filter {
+    pub(super) name: &'static str,
+    pub(super) values: Vec<String>,
+}
+
+/// The values of one row or item for each filter.
+pub(super) type Data = Vec<(&'static str, Vec<String>)>;
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum Block {
+    /// A heading of this level, 2 or below.
+    Heading { level: u8, text: String },
+    /// A paragraph; `alert` marks what needs attention.
+    Paragraph { spans: Vec<Span>, alert: bool },
+    /// Names and values, one a line.
+    Facts { facts: Vec<(&'static str, Vec<Span>)> },
+    /// A table.
+    Table(Table),
+    /// Text in lines of fixed width; those that need attention are marked.
+    Code { language: &'static str, lines: Vec<CodeLine> },
+    /// A picture that stands in the page; `file` is where Markdown finds it.
+    Figure { svg: String, file: Option<&'static str>, caption: &'static str },
+    /// Blocks that are hidden together once every item in them is.
+    Group { blocks: Vec<Block> },
+    /// One thing of a list that can be filtered and folded.
+    Item { level: u8, title: Vec<Span>, class: &'static str, open: bool, data: Data, blocks: Vec<Block> },
+    /// Folded blocks without a heading.
+    Fold { title: &'static str, blocks: Vec<Block> },
+    /// What only a page in a browser has room for.
+    Page { blocks: Vec<Block> },
+    /// The place of the filters.
+    Filter,
+}
+
+/// A part of a line.
+#[derive(Serialize)]
+pub(super) struct Span {
+    style: Style,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Style {
+    Plain,
+    Strong,
+    /// Fixed width; of our own text only.
+    Code,
+    /// Fixed width in a browser; of any text.
+    Fixed,
+}
+
+#[derive(Serialize)]
+pub(super) struct CodeLine {
+    pub(super) text: String,
+    pub(super) alert: bool,
+}
+
+#[derive(Default, Serialize)]
+pub(super) struct Table {
+    pub(super) caption: &'static str,
+    /// A class for the style sheet.
+    pub(super) class: &'static str,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Column {
+    pub(super) name: String,
+    /// Numbers stand to the right.
+    pub(super) number: bool,
+}
+
+#[derive(Default, Serialize)]
+pub(super) struct Row {
+    pub(super) class: &'static str,
+    pub(super) data: Data,
+    pub(super) cells: Vec<Cell>,
+}
+
+/// A cell of a table.
+#[derive(Default, Serialize)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// It names its row.
+    pub(super) head: bool,
+    pub(super) strong: bool,
+    pub(super) code: bool,
+    /// A class for the style sheet.
+    pub(super) class: String,
+    /// What a pointer shows.
+    pub(super) title: String,
+    /// A second, smaller line of a page.
+    pub(super) small: Option<String>,
+    /// What a page shows when the cell is opened.
+    pub(super) details: Vec<String>,
+}
+
+impl Document {
+    pub(super) fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), filters: Vec::new(), items: 0, blocks: Vec::new() }
+    }
+
+    pub(super) fn heading(&mut self, level: u8, text: impl Into<String>) {
+        self.blocks.push(Block::Heading { level, text: text.into() });
+    }
+
+    pub(super) fn paragraph(&mut self, text: impl Into<String>) {
+        self.blocks.push(paragraph([plain(text)]));
+    }
+
+    pub(super) fn table(&mut self, table: Table) {
+        self.blocks.push(Block::Table(table));
+    }
+}
+
+pub(super) fn paragraph(spans: impl IntoIterator<Item = Span>) -> Block {
+    Block::Paragraph { spans: spans.into_iter().collect(), alert: false }
+}
+
+pub(super) fn code(language: &'static str, text: &str) -> Block {
+    let line = |line: &str| CodeLine { text: line.to_owned(), alert: false };
+    Block::Code { language, lines: text.trim_end_matches('\n').split('\n').map(line).collect() }
+}
+
+pub(super) fn plain(text: impl Into<String>) -> Span {
+    Span { style: Style::Plain, text: text.into() }
+}
+
+pub(super) fn strong(text: impl Into<String>) -> Span {
+    Span { style: Style::Strong, text: text.into() }
+}
+
+pub(super) fn command(text: impl Into<String>) -> Span {
+    Span { style: Style::Code, text: text.into() }
+}
+
+pub(super) fn fixed(text: impl Into<String>) -> Span {
+    Span { style: Style::Fixed, text: text.into() }
+}
+
+impl Span {
+    pub(super) fn style(&self) -> Style {
+        self.style
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Table {
+    /// A table with these columns; a name that begins with `#` is of a column of numbers.
+    pub(super) fn new<N: AsRef<str>>(columns: impl IntoIterator<Item = N>) -> Self {
+        let column = |name: N| match name.as_ref().strip_prefix('#') {
+            Some(name) => Column { name: name.to_owned(), number: true },
+            None => Column { name: name.as_ref().to_owned(), number: false },
+        };
+        Self { columns: columns.into_iter().map(column).collect(), ..Self::default() }
+    }
+
+    pub(super) fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        self.rows.push(Row { cells: cells.into_iter().map(Into::into).collect(), ..Row::default() });
+    }
+
+    /// The table as lines of text, each column as wide as its widest cell.
+    pub(super) fn plain_text(&self) -> String {
+        let cells = |row: &Row| row.cells.iter().map(|cell| crate::text::printable(&cell.text)).collect::<Vec<_>>();
+        let heads = self.columns.iter().map(|column| column.name.clone()).collect();
+        let lines: Vec<Vec<String>> = [heads].into_iter().chain(self.rows.iter().map(cells)).collect();
+        let width = |at: usize| lines.iter().filter_map(|line| line.get(at)).map(|cell| cell.chars().count()).max();
+        let widths: Vec<usize> = (0..self.columns.len()).map(|at| width(at).unwrap_or(0)).collect();
+        let mut text = String::new();
+        for line in lines {
+            let padded =
+                line.iter().zip(&widths).zip(&self.columns).map(|((cell, &width), column)| match column.number {
+                    true => format!("{cell:>width$}"),
+                    false => format!("{cell:<width$}"),
+                });
+            text += padded.collect::<Vec<_>>().join("  ").trim_end();
+            text.push('\n');
+        }
+        text
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+/// Three significant digits, with a suffix for each thousandfold.
+pub(super) fn short(value: f64) -> String {
+    let (mut value, mut suffixes) = (value, ["", "k", "M", "G", "T", "P", "E"].iter());
+    let mut suffix = suffixes.next().copied().unwrap_or_default();
+    while value >= 999.5 {
+        let Some(next) = suffixes.next() else { break };
+        (value, suffix) = (value / 1000.0, next);
+    }
+    let decimals = match value {
+        _ if value.fract() == 0.0 || value >= 99.95 => 0,
+        _ if value >= 9.995 => 1,
+        _ if value >= 0.9995 => 2,
+        _ if value >= 0.09995 => 3,
+        _ => 4,
+    };
+    format!("{value:.decimals$}{suffix}")
+}
+
+/// Three significant digits, at most two of them decimals.
+pub(super) fn three(value: f64) -> String {
+    let decimals = match value {
+        _ if value >= 99.95 => 0,
+        _ if value >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A number with its digits in groups of three.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The day of a time in seconds since 1970, YYYY-MM-DD in UTC; the seconds where no calendar reaches.
+pub(super) fn date(seconds: u64) -> String {
+    let time = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    time.map_or_else(|| format!("second {seconds}"), |time| time.strftime("%Y-%m-%d").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for (seconds, day) in [
+            (0, "1970-01-01"),
+            (951_782_399, "2000-02-28"),
+            (951_782_400, "2000-02-29"),
+            (1_798_761_599, "2026-12-31"),
+            (4_107_542_400, "2100-03-01"),
+            (u64::MAX, "second 18446744073709551615"),
+        ] {
+            assert_eq!(date(seconds), day);
+        }
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [
+            (0.0, "0"),
+            (7.0, "7"),
+            (22.5, "22.5"),
+            (0.15, "0.150"),
+            (0.0012, "0.0012"),
+            (999.0, "999"),
+            (999.6, "1.00k"),
+            (1000.0, "1k"),
+            (12_345.0, "12.3k"),
+            (123_456.0, "123k"),
+            (999_999.0, "1.00M"),
+            (2.2e6, "2.20M"),
+            (1.8e19, "18E"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(short(value), expected, "{value}");
+        }
+        assert_eq!([0, 12, 123, 1234, 4_294_967_296].map(grouped), ["0", "12", "123", "1,234", "4,294,967,296"]);
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::new(["name", "#count"]);
+        table.row(["a", "1000"]);
+        table.row(["long\u{1B}", "7"]);
+        assert_eq!(table.plain_text(), "name        count\na            1000\nlong\\u{1b}      7\n");
+    }
+}

@@ -1,0 +1,171 @@
+//! A format, and the two that are printed: JSON, and text for a terminal.
+
+use crate::engine::score::summary::Summary;
+use crate::engine::score::{Outcome, Score};
+use crate::report::record::{Check, Cluster, Member, Record, Section, Triage};
+use crate::report::tables;
+use crate::text::{is_printable, printable};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// A format.
+pub trait Exporter {
+    /// Writes the record.
+    ///
+    /// # Errors
+    /// Those of the writer; the format has no place for a record of this kind.
+    fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// For programs: one JSON object, indented so that two of them can be compared line by line.
+pub struct Json;
+
+/// For people, in a terminal: what is new in full, then what is known, then totals.
+pub struct Text;
+
+impl Exporter for Json {
+    fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(json(record)?.as_bytes())
+    }
+}
+
+/// A value as indented JSON and a line feed, every character of it safe to print.
+pub(super) fn json(value: &impl Serialize) -> serde_json::Result<String> {
+    let text = serde_json::to_string_pretty(value)? + "\n";
+    // All text outside strings is ASCII, so an unsafe character stands inside one.
+    let escape = |c: char| match c {
+        '\n' => String::from(c),
+        _ if is_printable(c) => String::from(c),
+        _ => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+    };
+    Ok(text.chars().map(escape).collect())
+}
+
+impl Exporter for Text {
+    fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        match &record.section {
+            Section::Check(check) => write_check(record, check, out),
+            Section::Triage(triage) => write_triage(record, triage, out),
+            Section::Score { score } => write_score(record, score, out),
+            #[cfg(feature = "cli")]
+            Section::Throughput(measured) => {
+                out.write_all(tables::own_and_best_peer(measured).plain_text().as_bytes())?;
+                for row in &measured.rows {
+                    for cell in row.cells.iter().filter(|cell| cell.wrong) {
+                        let (operation, text) = (row.operation.name(), printable(&row.text));
+                        writeln!(out, "{operation}, {text}: {} gives a wrong answer", printable(&cell.name))?;
+                    }
+                }
+                writeln!(out, "{} rows in {:.0} s; median of the rounds", measured.rows.len(), record.seconds)
+            }
+        }
+    }
+}
+
+fn write_check(record: &Record, check: &Check, out: &mut dyn Write) -> io::Result<()> {
+    for found in &check.divergences {
+        let text = crate::text::printable_lines(&found.explanation);
+        writeln!(out, "{text}seen {} times\n\n{}\n", found.hits, "-".repeat(72))?;
+    }
+    writeln!(out, "{}", tables::answers_compared(record, check).plain_text())?;
+    for known in &check.known {
+        writeln!(out, "known: {}, {} hits", printable(&known.id), known.hits)?;
+    }
+    for id in &check.stale {
+        writeln!(out, "STALE: ledger entry {} matches nothing; remove it, or find out why", printable(id))?;
+    }
+    for name in &check.silent {
+        writeln!(out, "SILENT: {} answered nothing, so nothing is known of it", printable(name))?;
+    }
+    for stage in &check.stages {
+        writeln!(out, "{:<14} {:>10} cases in {:.1} s", stage.name, stage.cases, stage.seconds)?;
+    }
+    writeln!(out, "{}", printable(&check.shares))?;
+    let rate = check.cases as f64 / record.seconds.max(1e-9);
+    writeln!(
+        out,
+        "{} decoders, {} cases, {} comparisons in {:.1} s ({rate:.0} cases/s)",
+        record.decoders.len(),
+        check.cases,
+        check.comparisons,
+        record.seconds,
+    )?;
+    match (check.divergences.len(), check.known.len()) {
+        (0, 0) => writeln!(out, "all agree"),
+        (0, known) => writeln!(out, "nothing new; {known} known differences"),
+        (new, known) => {
+            writeln!(out, "{new} NEW divergences, {known} known:")?;
+            check.divergences.iter().try_for_each(|found| writeln!(out, "  {}", printable(&found.signature)))
+        }
+    }
+}
+
+fn write_triage(record: &Record, triage: &Triage, out: &mut dyn Write) -> io::Result<()> {
+    for cluster in &triage.clusters {
+        write_cluster(cluster, out)?;
+    }
+    for (what, files) in [("unread", &triage.unread), ("slow", &triage.slow), ("fault", &triage.faults)] {
+        files.iter().try_for_each(|file| writeln!(out, "{what}: {}", printable(file)))?;
+    }
+    writeln!(
+        out,
+        "{} inputs, {} show nothing; {} clusters: {} new, {} regressions, {} known; {:.1} s",
+        triage.inputs,
+        triage.quiet,
+        triage.clusters.len(),
+        triage.count("new"),
+        triage.count("regression"),
+        triage.count("known"),
+        record.seconds
+    )
+}
+
+fn write_cluster(cluster: &Cluster, out: &mut dyn Write) -> io::Result<()> {
+    for (index, member) in cluster.members.iter().enumerate() {
+        let signature = printable(&member.signature);
+        match index {
+            0 => writeln!(out, "{}: {signature}, {} inputs", printable(&cluster.status), cluster.inputs)?,
+            _ => writeln!(out, "  and: {signature}, {} inputs", member.inputs)?,
+        }
+        write_member(member, out)?;
+    }
+    writeln!(out)
+}
+
+fn write_member(member: &Member, out: &mut dyn Write) -> io::Result<()> {
+    if !member.others.is_empty() {
+        writeln!(out, "    also:    {}", printable(&member.others.join(" ")))?;
+    }
+    writeln!(out, "    witness: {}{}", printable(&member.notation), tables::cut_at(member))?;
+    if let Some(agreeing) = &member.agreeing {
+        writeln!(out, "    agrees:  {}", printable(agreeing))?;
+    }
+    if let Some(rule) = &member.rule {
+        writeln!(out, "    rule:    {} [{}]", printable(&rule.says), printable(&rule.source))?;
+    }
+    if let Some(known_as) = &member.known_as {
+        writeln!(out, "    {}: {}", if member.status == "known" { "ledger" } else { "file" }, printable(known_as))?;
+    }
+    Ok(())
+}
+
+fn write_score(record: &Record, score: &Score, out: &mut dyn Write) -> io::Result<()> {
+    let summary = Summary::of(score);
+    writeln!(out, "{}", tables::engines(&summary).plain_text())?;
+    for row in &score.rows {
+        for cell in &row.cells {
+            for run in cell.runs.iter().filter(|run| run.outcome != Outcome::Caught) {
+                let (name, engine) = (printable(&row.decoder), cell.engine.name());
+                match &run.signature {
+                    None => writeln!(out, "{name}: missed by {engine}, {} executions", run.executions)?,
+                    Some(signature) => {
+                        let (signature, signs) = (printable(signature), printable(&row.signs.join(" ")));
+                        writeln!(out, "{name}: {engine} reports {signature}, which is none of {signs}")?;
+                    }
+                }
+            }
+        }
+    }
+    let caught = summary.decoders - summary.by_none.len();
+    writeln!(out, "{caught} of {} planted decoders caught in {:.1} s", summary.decoders, record.seconds)
+}

@@ -1,0 +1,364 @@
+//! Which sources each committed report speaks of, and whether they have changed since it was made.
+//!
+//! `reports/manifest.json` has a stamp for each report: a digest of its sources and of its own files, the command, its
+//! cost, the date and the machine. [`REPORTS`] is the one list of reports and of their sources.
+
+use crate::error::Error;
+use crate::io::replace_file;
+use crate::report::document::{Block, Cell, Document, Table, date, grouped};
+use crate::report::exporter::json;
+use crate::report::page::markdown;
+use crate::report::record::Machine;
+use crate::text::shown;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// A committed report.
+#[derive(Debug)]
+pub struct Report {
+    /// Its name, an argument of `.ci/report`.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// Its files, relative to the root of the repository.
+    pub files: &'static [&'static str],
+    /// The files and directories it speaks of, likewise.
+    pub sources: &'static [&'static str],
+    /// The command that makes it anew.
+    pub command: &'static str,
+    /// It takes hours and is not made by `.ci/report all`; being stale is listed, and is not an error.
+    pub slow: bool,
+}
+
+/// Every committed report.
+pub const REPORTS: [Report; 7] = [
+    Report {
+        name: "check",
+        about: "every decoder against the standard: vectors, corpus, short strings",
+        files: &["reports/check.json", "reports/check.txt"],
+        sources: &[
+            "Cargo.lock",
+            "corpus/differential",
+            "corpus/known.toml",
+            "corpus/regressions",
+            "corpus/vectors",
+            "src/case",
+            "src/codec",
+            "src/decoder.rs",
+            "src/engine/check",
+            "src/explain",
+            "src/generate",
+            "src/judge",
+            "src/peers",
+            "src/spec",
+            "src/triage",
+            "src/utf8.rs",
+        ],
+        command: ".ci/report check",
+        slow: false,
+    },
+    Report {
+        name: "certificate",
+        about: "what exhaustive runs covered: every string of four bytes, every class string of the deep plan",
+        files: &["reports/certificate.json", "reports/certificate.md"],
+        sources: &[
+            "Cargo.lock",
+            "corpus/known.toml",
+            "src/case",
+            "src/codec",
+            "src/decoder.rs",
+            "src/engine/check",
+            "src/generate/classes",
+            "src/judge",
+            "src/peers",
+            "src/spec",
+            "src/utf8.rs",
+        ],
+        command: ".ci/report certificate",
+        slow: false,
+    },
+    Report {
+        name: "score",
+        about: "how many planted decoders each engine catches, and how fast",
+        files: &[
+            "reports/score/score.json",
+            "reports/score/score.md",
+            "reports/score/score.html",
+            "reports/score/score.svg",
+        ],
+        sources: &[
+            "Cargo.lock",
+            "fuzz/Cargo.lock",
+            "fuzz/fuzz_targets",
+            "fuzz/src",
+            "src/case",
+            "src/engine",
+            "src/explain",
+            "src/generate",
+            "src/judge",
+            "src/peers/planted",
+            "src/spec",
+            "src/triage",
+        ],
+        command: ".ci/report score",
+        slow: false,
+    },
+    Report {
+        name: "ablation",
+        about: "the worth of each group of behaviour features",
+        files: &["reports/score/ablation.md"],
+        sources: &[
+            "fuzz/Cargo.lock",
+            "fuzz/fuzz_targets",
+            "fuzz/src",
+            "src/case",
+            "src/engine",
+            "src/generate",
+            "src/judge",
+            "src/peers/planted",
+            "src/spec",
+        ],
+        command: ".ci/report ablation",
+        slow: true,
+    },
+    Report {
+        name: "throughput",
+        about: "our decoder, its kernels and its peers, in gigabytes a second",
+        files: &[
+            "reports/throughput/throughput.json",
+            "reports/throughput/throughput.md",
+            "reports/throughput/throughput.html",
+            "reports/throughput/throughput.svg",
+        ],
+        sources: &["Cargo.lock", "src/bench", "src/codec", "src/utf8.rs"],
+        command: ".ci/report throughput",
+        slow: false,
+    },
+    Report {
+        name: "coverage",
+        about: "lines that the committed corpus reaches in the target differential",
+        files: &["reports/coverage.json", "reports/coverage.md"],
+        sources: &[
+            "corpus/differential",
+            "corpus/regressions",
+            "fuzz/fuzz_targets",
+            "fuzz/src",
+            "src/codec",
+            "src/explain",
+            "src/judge",
+            "src/spec",
+        ],
+        command: ".ci/report coverage",
+        slow: false,
+    },
+    Report {
+        name: "mutants",
+        about: "small changes of the code that no test notices",
+        files: &["reports/mutants.md"],
+        sources: &["src/codec", "src/explain", "src/judge", "src/spec", "tests"],
+        command: ".ci/mutants",
+        slow: true,
+    },
+];
+
+/// What is known of the making of a report.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Stamp {
+    /// The digest of its sources before it was made.
+    pub sources: String,
+    /// The digest of its files.
+    pub files: String,
+    /// The command that made it.
+    pub command: String,
+    /// How long that took, in seconds.
+    pub seconds: u64,
+    /// How many cases were run, where they are counted.
+    pub cases: Option<u64>,
+    /// When it was made, in seconds since 1970.
+    pub made: u64,
+    /// The machine.
+    pub machine: Machine,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    schema: u32,
+    reports: BTreeMap<String, Stamp>,
+}
+
+/// Whether a report speaks of the sources as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It does.
+    Current,
+    /// Its sources have changed.
+    Stale,
+    /// Its files are not those that were stamped.
+    Changed,
+    /// It has no stamp, or a file of it does not exist.
+    Missing,
+}
+
+impl State {
+    /// In a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Stale => "stale: its sources have changed",
+            Self::Changed => "its files are not those that were stamped",
+            Self::Missing => "missing, or without a stamp",
+        }
+    }
+}
+
+/// The report of this name.
+///
+/// # Errors
+/// There is none.
+pub fn report(name: &str) -> Result<&'static Report, Error> {
+    let names = || REPORTS.each_ref().map(|report| report.name).join(", ");
+    REPORTS
+        .iter()
+        .find(|report| report.name == name)
+        .ok_or_else(|| Error::usage(format!("no report is named {name:?}; there are: {}", names())))
+}
+
+/// SHA-256 over the names, lengths and bytes of files below `root`, in order; of a directory all that are not hidden.
+///
+/// # Errors
+/// One cannot be read, or does not exist.
+pub fn digest(root: &Path, paths: &[&str]) -> Result<String, Error> {
+    let mut files = Vec::new();
+    for path in paths {
+        collect(&root.join(path), &mut files)?;
+    }
+    files.sort();
+    let mut hash = Sha256::new();
+    for file in files {
+        let bytes = fs::read(&file).map_err(|error| Error::io(&file, &error))?;
+        let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        hash.update(format!("{name}\0{}\0", bytes.len()));
+        hash.update(&bytes);
+    }
+    Ok(crate::text::hex(&hash.finalize()).to_ascii_lowercase())
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
+    if !path.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    for entry in fs::read_dir(path).map_err(|error| Error::io(path, &error))? {
+        let entry = entry.map_err(|error| Error::io(path, &error))?;
+        if !entry.file_name().to_string_lossy().starts_with('.') {
+            collect(&entry.path(), files)?;
+        }
+    }
+    Ok(())
+}
+
+fn manifest_path(root: &Path) -> PathBuf {
+    root.join("reports/manifest.json")
+}
+
+fn read(root: &Path) -> Result<Manifest, Error> {
+    let path = manifest_path(root);
+    match fs::read(&path) {
+        Ok(text) => serde_json::from_slice(&text)
+            .map_err(|error| Error::parse(format!("{}: {error}; delete it and stamp the reports anew", shown(&path)))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Manifest { schema: 1, reports: BTreeMap::new() }),
+        Err(error) => Err(Error::io(&path, &error)),
+    }
+}
+
+/// Stamps a report that was just made from the sources with this digest.
+///
+/// # Errors
+/// A file of it does not exist; the manifest cannot be read or written.
+pub fn stamp(root: &Path, report: &Report, sources: &str, seconds: u64, cases: Option<u64>) -> Result<(), Error> {
+    let mut manifest = read(root)?;
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let stamp = Stamp {
+        sources: sources.to_owned(),
+        files: digest(root, report.files)?,
+        command: report.command.to_owned(),
+        seconds,
+        cases,
+        made: since.map_or(0, |since| since.as_secs()),
+        machine: Machine::here(),
+    };
+    manifest.reports.insert(report.name.to_owned(), stamp);
+    let path = manifest_path(root);
+    let text = json(&manifest).map_err(|error| Error::parse(format!("{}: {error}", shown(&path))))?;
+    replace_file(&path, text.as_bytes())
+}
+
+/// Each report with its stamp and its state.
+///
+/// # Errors
+/// A source or the manifest cannot be read.
+pub fn states(root: &Path) -> Result<Vec<(&'static Report, Option<Stamp>, State)>, Error> {
+    let mut manifest = read(root)?;
+    let state = |report: &'static Report| {
+        let sources = digest(root, report.sources)?;
+        let stamp = manifest.reports.remove(report.name);
+        let exists = report.files.iter().all(|file| root.join(file).is_file());
+        let state = match &stamp {
+            Some(_) if !exists => State::Missing,
+            Some(stamp) if stamp.files != digest(root, report.files)? => State::Changed,
+            Some(stamp) if stamp.sources != sources => State::Stale,
+            Some(_) => State::Current,
+            None => State::Missing,
+        };
+        Ok((report, stamp, state))
+    };
+    REPORTS.iter().map(state).collect()
+}
+
+const BEGIN: &str = "<!-- Written by .ci/report table; do not edit. -->\n";
+const END: &str = "<!-- End of the table. -->\n";
+
+/// Writes the table of reports into `docs/reports.md`, between its two markers; a page without them gets them at its end.
+///
+/// # Errors
+/// A source, the manifest or the page cannot be read, or the page cannot be written.
+pub fn write_table(root: &Path) -> Result<(), Error> {
+    let path = root.join("docs/reports.md");
+    let page = match fs::read_to_string(&path) {
+        Ok(page) => page,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "# Reports\n\n".to_owned(),
+        Err(error) => return Err(Error::io(&path, &error)),
+    };
+    let (before, after) = match (page.split_once(BEGIN), page.split_once(END)) {
+        (Some((before, _)), Some((_, after))) => (before.to_owned(), after),
+        _ => (page.trim_end().to_owned() + "\n\n", ""),
+    };
+    let directory = root.join("docs");
+    fs::create_dir_all(&directory).map_err(|error| Error::io(&directory, &error))?;
+    replace_file(&path, format!("{before}{BEGIN}{}{END}{after}", table(root)?).as_bytes())
+}
+
+fn table(root: &Path) -> Result<String, Error> {
+    let mut table = Table::new(["report", "about", "made", "state", "#seconds", "#cases", "made anew by"]);
+    for (report, stamp, state) in states(root)? {
+        let unknown = || "–".to_owned();
+        let cases = stamp.as_ref().and_then(|stamp| stamp.cases);
+        table.row([
+            Cell::from(report.name),
+            Cell::from(report.about),
+            Cell::from(stamp.as_ref().map_or_else(unknown, |stamp| date(stamp.made))),
+            Cell { strong: state != State::Current, ..Cell::from(state.name()) },
+            Cell::from(stamp.as_ref().map_or_else(unknown, |stamp| grouped(stamp.seconds))),
+            Cell::from(cases.map_or_else(unknown, grouped)),
+            Cell::from(report.command),
+        ]);
+    }
+    let page = markdown(&Document { blocks: vec![Block::Table(table)], ..Document::new("") });
+    // Without the heading.
+    Ok(page.split_once("\n\n").map_or(String::new(), |(_, table)| table.to_owned()))
+}

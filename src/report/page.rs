@@ -1,0 +1,160 @@
+//! The two page formats, written from one [`Document`]: Markdown for a repository's web view, and one HTML page that needs
+//! nothing else: no network, and no script but its own.
+
+use crate::report::document::{Block, Cell, Document, Row, Span, Style, Table};
+use crate::report::exporter::Exporter;
+use crate::report::record::Record;
+use crate::report::tables;
+use crate::text::{printable, printable_lines};
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, Value};
+use std::io::{self, Write};
+
+/// A Markdown page, as GitHub shows it.
+pub struct Markdown;
+
+/// An HTML page.
+pub struct Html;
+
+const SCRIPT: &str = include_str!("page.js");
+/// The SHA-256 of the script, as a content security policy has it. `.ci/page` fails where it is that of another script.
+const SCRIPT_HASH: &str = "sha256-cNk0P6ZP76yzSM0UQ2xLG5oMn5rGWR37jzLNwbqLFvY=";
+
+impl Exporter for Markdown {
+    fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(markdown(&tables::document(record)?).as_bytes())
+    }
+}
+
+impl Exporter for Html {
+    fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", html(&tables::document(record)?)?)
+    }
+}
+
+/// The document as one HTML page. The template's name ends in `.html`, which is what makes minijinja escape every value;
+/// should one get through nevertheless, the page's policy permits no script but the one whose hash it names.
+pub(super) fn html(document: &Document) -> io::Result<String> {
+    let render = || {
+        let mut environment = Environment::empty();
+        environment.set_auto_escape_callback(minijinja::default_auto_escape_callback);
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.add_filter("safe", Value::from_safe_string);
+        environment.add_filter("lines", |values: Vec<String>| values.join("\n"));
+        environment.add_template("page.html", include_str!("page.html"))?;
+        let mut page = serde_json::to_value(document).unwrap_or_default();
+        clean(&mut page);
+        page["script"] = SCRIPT.into();
+        page["script_hash"] = SCRIPT_HASH.into();
+        environment.get_template("page.html")?.render(Value::from(Serde(&page)))
+    };
+    render().map_err(|error: minijinja::Error| io::Error::other(error))
+}
+
+/// Makes every text safe to print; line feeds stay.
+fn clean(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => *text = printable_lines(text),
+        serde_json::Value::Array(values) => values.iter_mut().for_each(clean),
+        serde_json::Value::Object(fields) => fields.values_mut().for_each(clean),
+        _ => {}
+    }
+}
+
+/// The document as Markdown.
+pub(super) fn markdown(document: &Document) -> String {
+    let mut page = format!("# {}\n", escaped(&document.title));
+    document.blocks.iter().for_each(|block| write(block, &mut page));
+    page
+}
+
+fn write(block: &Block, page: &mut String) {
+    let text = match block {
+        Block::Heading { level, text } => format!("{} {}\n", "#".repeat((*level).into()), escaped(text)),
+        Block::Paragraph { spans, .. } => format!("{}\n", block_start(line(spans))),
+        Block::Facts { facts } => {
+            facts.iter().map(|(name, spans)| format!("- {}: {}\n", escaped(name), line(spans))).collect()
+        }
+        Block::Table(of) => table(of),
+        Block::Code { language, lines } => {
+            fenced(language, &lines.iter().map(|line| &*line.text).collect::<Vec<_>>().join("\n"))
+        }
+        Block::Figure { file: Some(file), caption, .. } => format!("![{}]({file})\n", escaped(caption)),
+        Block::Item { level, title, blocks, .. } => {
+            *page += &format!("\n{} {}\n", "#".repeat((*level).into()), line(title));
+            return blocks.iter().for_each(|block| write(block, page));
+        }
+        Block::Group { blocks } | Block::Fold { blocks, .. } => {
+            return blocks.iter().for_each(|block| write(block, page));
+        }
+        Block::Figure { .. } | Block::Page { .. } | Block::Filter => return,
+    };
+    *page += &format!("\n{text}");
+}
+
+fn line(spans: &[Span]) -> String {
+    let span = |span: &Span| match span.style() {
+        Style::Code => format!("`{}`", printable(span.text())),
+        Style::Strong => format!("**{}**", escaped(span.text())),
+        Style::Plain | Style::Fixed => escaped_part(span.text()),
+    };
+    spans.iter().map(span).collect::<String>().trim().to_owned()
+}
+
+/// Escapes what would make a list or a heading at the start of a line.
+fn block_start(line: String) -> String {
+    let digits = line.chars().take_while(char::is_ascii_digit).count();
+    match line[digits..].chars().next() {
+        Some('.' | ')') if digits > 0 => format!("{}\\{}", &line[..digits], &line[digits..]),
+        Some('-' | '+' | '=') if digits == 0 => format!("\\{line}"),
+        _ => line,
+    }
+}
+
+fn table(table: &Table) -> String {
+    let cells = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut text = match table.caption {
+        "" => String::new(),
+        caption => format!("{}\n\n", escaped(caption)),
+    };
+    text += &cells(table.columns.iter().map(|column| escaped(&column.name)).collect());
+    text += &cells(table.columns.iter().map(|column| if column.number { "--:" } else { "---" }.into()).collect());
+    let cell = |cell: &Cell| match escaped(&cell.text) {
+        text if cell.strong && !text.is_empty() => format!("**{text}**"),
+        text => text,
+    };
+    table.rows.iter().for_each(|Row { cells: of, .. }| text += &cells(of.iter().map(cell).collect()));
+    text
+}
+
+/// Text that stays text in the middle of a line: no markup, no HTML, no link, and no end of a table's cell.
+fn escaped(text: &str) -> String {
+    escaped_part(text).trim().to_owned()
+}
+
+fn escaped_part(text: &str) -> String {
+    let mut escaped = String::new();
+    let text = printable(text);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        // A colon before a space begins no link and no emoji.
+        let is_markup = match c {
+            ':' => chars.peek() != Some(&' '),
+            _ => "\\`*_[]<>|~&$@!#".contains(c),
+        };
+        if is_markup {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    // GitHub makes a link of this without any markup.
+    escaped.replace("www.", "www\\.")
+}
+
+/// Several lines that are shown as they are.
+fn fenced(language: &str, text: &str) -> String {
+    let lines = printable_lines(text);
+    let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(3.max(longest + 1));
+    format!("{fence}{language}\n{}\n{fence}\n", lines.trim_end())
+}
