@@ -4,8 +4,7 @@
 
 use std::path::Path;
 use std::{fs, io};
-use utfuzz::case::Case;
-use utfuzz::case::trailer::CutInput;
+use utfuzz::case::{Case, Input};
 use utfuzz::generate::seeds;
 
 fn main() -> io::Result<()> {
@@ -16,7 +15,8 @@ fn main() -> io::Result<()> {
     for (name, bytes) in seeds::differential() {
         fs::write(corpus.join("differential").join(&name), &bytes)?;
         if bytes.len() <= 100 {
-            fs::write(corpus.join("streaming").join(&name), CutInput::compose(&bytes, Case::new(&bytes).cuts()))?;
+            let cuts = Some(*Case::new(&bytes).cuts());
+            fs::write(corpus.join("streaming").join(&name), Input { bytes, cuts }.to_file().0)?;
         }
     }
     for (name, bytes) in seeds::relatives() {

@@ -16,7 +16,7 @@ fn judging_does_not_allocate() {
     let quiet = decoders.iter().filter(|decoder| !left_out.contains(&&*decoder.info().package));
     let mut judge = Judge::new(quiet.map(|decoder| &**decoder));
     // Three bytes for one, and some behind them, in 4 KiB.
-    let is_short = |bytes: &Vec<u8>| bytes.len().max(Case::new(bytes).prefix) <= 1200;
+    let is_short = |bytes: &Vec<u8>| bytes.len().max(Case::new(bytes).prefix()) <= 1200;
     let all = seeds::differential();
     let seeds: Vec<Vec<u8>> = all.values().filter(|bytes| is_short(bytes)).cloned().collect();
     assert!(all.len() - seeds.len() < 20, "{} of {} seeds are short", seeds.len(), all.len());

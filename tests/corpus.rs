@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use utfuzz::engine::fuzz::Harness;
-use utfuzz::generate::artifact::Artifact;
+use utfuzz::generate::input_file;
 use utfuzz::generate::seeds;
 use utfuzz::triage::ledger::Ledger;
 
@@ -46,7 +46,7 @@ fn seeds_are_those_of_the_code(directory: &Path, expected: BTreeMap<String, Vec<
 
 fn replay(path: &Path) -> Result<(), Failed> {
     let decoders = utfuzz::peers::all();
-    match Harness::new(&decoders, "", Ledger::built_in())?.run(&Artifact::read(path)?.case()) {
+    match Harness::new(&decoders, "", Ledger::built_in())?.run(&input_file::read(path)?.case()) {
         None => Ok(()),
         Some(divergence) => Err(divergence.to_string().into()),
     }

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use utfuzz::case::{Case, Cuts};
+use utfuzz::case::{Case, Cuts, Input};
 use utfuzz::generate::classes::strings::Block;
 use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Judge, silence_panics};
 use utfuzz::triage::cluster::are_one;
 use utfuzz::triage::ledger::Ledger;
-use utfuzz::triage::minimise::{Input, Witness, minimise_as};
+use utfuzz::triage::minimise::{Witness, minimise_as};
 use utfuzz::triage::{Status, regression, triage};
 use utfuzz::{Decoder, peers};
 

@@ -1,7 +1,7 @@
 //! Texts to measure on: words in many scripts, generated here, and the same with errors. They are the same on every
 //! machine and run.
 
-use crate::case::rng::Dice;
+use crate::case::choices::Rng;
 
 /// A script: where its letters stand in Unicode, and how many of them make a word.
 #[derive(Clone, Copy, Debug)]
@@ -40,12 +40,12 @@ pub const SCRIPTS: [Script; 12] = [
 impl Script {
     /// Text of at most `len` bytes, and at least `len - 3`.
     pub fn text(&self, len: usize) -> Vec<u8> {
-        let mut dice = Dice::new(len as u64);
+        let mut rng = Rng::new(len as u64);
         let mut text = String::with_capacity(len);
         while text.len() + 4 <= len {
-            for _ in 0..=dice.below(self.longest_word) {
-                let (first, last) = self.letters[dice.below(self.letters.len())];
-                let letter = first + dice.below((last - first + 1) as usize) as u32;
+            for _ in 0..=rng.below(self.longest_word) {
+                let (first, last) = self.letters[rng.below(self.letters.len())];
+                let letter = first + rng.below((last - first + 1) as usize) as u32;
                 text.extend(char::from_u32(letter).filter(|letter| text.len() + letter.len_utf8() < len));
             }
             text.push(' ');
@@ -56,12 +56,12 @@ impl Script {
 
 /// Text of all scripts between tags, as in a web page; at most `len` bytes.
 pub fn page(len: usize) -> Vec<u8> {
-    let mut dice = Dice::new(len as u64);
+    let mut rng = Rng::new(len as u64);
     let mut text = Vec::with_capacity(len);
     while text.len() < len {
         text.extend_from_slice(b"<p class=\"text\"><a href=\"https://example.org/\">");
-        let script = SCRIPTS[dice.below(SCRIPTS.len())];
-        text.extend_from_slice(&script.text(40 + dice.below(160)));
+        let script = SCRIPTS[rng.below(SCRIPTS.len())];
+        text.extend_from_slice(&script.text(40 + rng.below(160)));
         text.extend_from_slice(b"</a></p>\n");
     }
     let is_boundary = |at: &usize| text[*at] & 0xC0 != 0x80;
@@ -71,10 +71,10 @@ pub fn page(len: usize) -> Vec<u8> {
 
 /// The same bytes, one in `one_in` replaced by a random one.
 pub fn corrupted(mut text: Vec<u8>, one_in: usize) -> Vec<u8> {
-    let mut dice = Dice::new(one_in as u64);
+    let mut rng = Rng::new(one_in as u64);
     for byte in &mut text {
-        if dice.one_in(one_in) {
-            *byte = dice.roll() as u8;
+        if rng.one_in(one_in) {
+            *byte = rng.next_u32() as u8;
         }
     }
     text
@@ -82,14 +82,14 @@ pub fn corrupted(mut text: Vec<u8>, one_in: usize) -> Vec<u8> {
 
 /// Random bytes.
 pub fn random(len: usize) -> Vec<u8> {
-    let mut dice = Dice::new(1);
-    (0..len).map(|_| dice.roll() as u8).collect()
+    let mut rng = Rng::new(1);
+    (0..len).map(|_| rng.next_u32() as u8).collect()
 }
 
 /// Text in Latin-1, one letter in twenty with an accent, which is ill-formed UTF-8.
 pub fn latin_1(len: usize) -> Vec<u8> {
-    let mut dice = Dice::new(2);
-    let mut letter = || if dice.one_in(20) { 0xE0 + dice.below(23) as u8 } else { b'a' + dice.below(26) as u8 };
+    let mut rng = Rng::new(2);
+    let mut letter = || if rng.one_in(20) { 0xE0 + rng.below(23) as u8 } else { b'a' + rng.below(26) as u8 };
     (0..len).map(|_| letter()).collect()
 }
 

@@ -1,23 +1,30 @@
-//! Corpus files: exactly the bytes a decoder sees.
+//! Files and directories of inputs.
 
 use crate::error::Error;
 use crate::text::shown;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Reads one file.
+/// Reads one file of at most `most` bytes. No more than that is read of a device that never ends, either.
 ///
 /// # Errors
-/// It cannot be read, or is a directory.
-pub fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(path).map_err(|error| Error::io(path, &error))
+/// It cannot be read, is a directory, or is longer.
+pub fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(most.saturating_add(1)).read_to_end(&mut bytes));
+    read.map_err(|error| Error::io(path, &error))?;
+    if bytes.len() as u64 > most {
+        return Err(Error::usage(format!("{}: longer than the {most} bytes that are read", shown(path))));
+    }
+    Ok(bytes)
 }
 
-/// Every file below a directory, sorted by path. Links to directories, what is no file, and names that begin with a dot
-/// (a file that is being written is named so) are passed over.
+/// Every file below a directory, sorted by path, except through links to directories. Names that begin with a dot are
+/// skipped: a file that is being written has one.
 ///
 /// # Errors
-/// A directory that cannot be listed.
+/// A directory cannot be listed.
 pub fn files_below(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     let mut directories = vec![directory.to_owned()];
@@ -45,7 +52,7 @@ pub fn files_below(directory: &Path) -> Result<Vec<PathBuf>, Error> {
 /// The files a user named: files as they are, directories only where `recursive` allows them.
 ///
 /// # Errors
-/// A path that does not exist; a directory without leave.
+/// A path does not exist, or is a directory without `recursive`.
 pub fn named_files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for path in paths {
@@ -62,4 +69,19 @@ pub fn named_files(paths: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>, E
         }
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_read_than_allowed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), [0; 10]).unwrap();
+        assert_eq!(read_file(file.path(), 10).unwrap().len(), 10);
+        assert!(read_file(file.path(), 9).unwrap_err().to_string().contains("9 bytes"));
+        #[cfg(unix)]
+        assert!(read_file(Path::new("/dev/zero"), 100).is_err());
+    }
 }

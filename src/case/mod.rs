@@ -1,40 +1,38 @@
-//! A case: the bytes, and what else a judgement needs, derived from the bytes alone.
+//! A case: the bytes, where they are cut, and what else is picked by the bytes where not everything can be tried.
 
+pub(crate) mod choices;
 #[cfg(feature = "check")]
 pub mod files;
-pub(crate) mod rng;
-#[cfg(feature = "arbitrary")]
-pub mod trailer;
+mod input;
 
+pub use input::Input;
+
+use choices::{Choices, Rng};
 use core::cell::OnceCell;
-use rng::Dice;
 
 /// One input to be judged.
 #[derive(Clone, Debug)]
 pub struct Case<'a> {
     /// Exactly what the decoders see.
     pub bytes: &'a [u8],
-    /// How many ASCII bytes are put before `bytes` when the effect of a prefix is examined: 1 to 64, or now and then as
-    /// many as some counter may hold.
-    pub prefix: usize,
-    /// A number that picks one of several things to do, where not all can be done.
-    pub lot: u32,
+    pub(crate) choices: Choices,
     cuts: OnceCell<Cuts>,
 }
 
 impl<'a> Case<'a> {
     /// The case of these bytes, the same on every machine and run.
     pub fn new(bytes: &'a [u8]) -> Self {
-        let mut dice = Dice::of(bytes);
-        let (short, lot) = (1 + dice.below(Self::SHORT_PREFIX), dice.roll());
-        let prefix = if dice.one_in(4096) { dice.choose(Self::LONG_PREFIXES) } else { short };
-        Self { bytes, prefix, lot, cuts: OnceCell::new() }
+        Self { bytes, choices: Choices::of(bytes), cuts: OnceCell::new() }
     }
 
     /// The longest of the usual prefixes.
-    pub const SHORT_PREFIX: usize = 64;
-    /// The prefixes that are put now and then.
-    const LONG_PREFIXES: [usize; 6] = [255, 256, 4095, 4096, 65535, 65536];
+    pub const SHORT_PREFIX: usize = Choices::SHORT_PREFIX;
+
+    /// How many ASCII bytes are put before the bytes when the effect of a prefix is examined: 1 to 64, or now and then as
+    /// many as some counter may hold.
+    pub fn prefix(&self) -> usize {
+        self.choices.prefix()
+    }
 
     /// The case of these bytes with these cuts.
     pub fn with_cuts(bytes: &'a [u8], cuts: Cuts) -> Self {
@@ -44,18 +42,19 @@ impl<'a> Case<'a> {
     /// The case of these bytes, to be put at this alignment in a block of 64, between neighbours that would spoil the
     /// verdict if they were read, or between ASCII.
     pub fn placed(bytes: &'a [u8], alignment: usize, poisoned: bool) -> Self {
-        Self { lot: (alignment as u32 % 64) << 1 | u32::from(!poisoned), ..Self::new(bytes) }
+        let case = Self::new(bytes);
+        Self { choices: case.choices.with_placement(alignment, poisoned), ..case }
     }
 
     /// The alignment in a block of 64 at which the effect of another address is examined, and whether the neighbours
     /// there would spoil the verdict.
     pub fn placement(&self) -> (usize, bool) {
-        (self.lot as usize / 2 % 64, self.lot & 1 == 0)
+        self.choices.placement()
     }
 
     /// Where the input is cut into chunks for streaming decoders.
     pub fn cuts(&self) -> &Cuts {
-        self.cuts.get_or_init(|| Cuts::derive(self.bytes, &mut Dice::new(u64::from(self.lot))))
+        self.cuts.get_or_init(|| Cuts::derive(self.bytes, &mut self.choices.cuts()))
     }
 }
 
@@ -64,12 +63,12 @@ impl<'a> Case<'a> {
 pub struct Cuts {
     at: [usize; Self::MOST],
     count: usize,
-    /// Cut after every so many bytes instead, however often; 0 for not.
+    /// The distance, where the input is cut at even distances however often; else 0.
     step: usize,
 }
 
 impl Cuts {
-    /// How many cuts there can be, but for those at even distances.
+    /// The most cuts that are kept as offsets.
     pub const MOST: usize = 32;
 
     /// No cut: one chunk.
@@ -86,7 +85,7 @@ impl Cuts {
         new
     }
 
-    /// A cut behind every `step` bytes, at least 1.
+    /// A cut after every `step` bytes, at least 1.
     pub fn every(step: usize, len: usize) -> Self {
         let step = step.max(1);
         let first = (1..=Self::MOST).map(|index| index * step).take_while(|&cut| cut < len);
@@ -125,19 +124,19 @@ impl Cuts {
         })
     }
 
-    fn derive(bytes: &[u8], dice: &mut Dice) -> Self {
+    fn derive(bytes: &[u8], rng: &mut Rng) -> Self {
         let len = bytes.len();
         // Cuts inside ASCII show little: look for the next lead or continuation byte from a random place on.
-        let from = dice.below(len + 1);
+        let from = rng.below(len + 1);
         let near = bytes[from..].iter().take(16).position(|byte| !byte.is_ascii()).map_or(from, |at| from + at);
-        match dice.below(4) {
-            0 => Self::new([near + dice.below(4)], len),
+        match rng.below(4) {
+            0 => Self::new([near + rng.below(4)], len),
             1 => Self::new(near.saturating_sub(1)..near + 9, len),
             2 => {
-                let cut = near + dice.below(4);
-                Self::new([cut, cut, dice.below(len + 1)], len)
+                let cut = near + rng.below(4);
+                Self::new([cut, cut, rng.below(len + 1)], len)
             }
-            _ => Self::every(dice.choose([1, 2, 3, 16, 31, 32, 63, 64]), len),
+            _ => Self::every(rng.choose([1, 2, 3, 16, 31, 32, 63, 64]), len),
         }
     }
 }
@@ -151,7 +150,7 @@ mod tests {
         for bytes in [&b""[..], b"a", b"\xE2\x82\xAC", &[0xC3; 300]] {
             let case = Case::new(bytes);
             assert_eq!(case.cuts().chunks(bytes).collect::<Vec<_>>().concat(), bytes);
-            assert!((1..=65536).contains(&case.prefix));
+            assert!((1..=65536).contains(&case.prefix()));
             assert_eq!(case.cuts(), Case::new(bytes).cuts());
         }
         let case = Case::with_cuts(b"abc", Cuts::new([9, 1, 1], 3));

@@ -4,7 +4,7 @@ use crate::case::{Case, files};
 use crate::cli::{Failure, Selection, Verdict, grammar};
 use crate::error::Error;
 use crate::explain::{Grid, annotate, bits};
-use crate::generate::vectors;
+use crate::generate::{input_file, vectors};
 use crate::report::chart;
 use crate::spec::grammar::ALL;
 use crate::spec::{Contract, Grammar, code_points, encode, encode_text, validity};
@@ -57,7 +57,7 @@ impl Explain {
         }
         let path = Path::new(&self.input);
         if path.exists() {
-            return files::read_file(path);
+            return files::read_file(path, input_file::LONGEST);
         }
         let text = self.input.to_string_lossy();
         if let Some(text) = named_code_points(&text) {

@@ -4,7 +4,7 @@ use crate::case::files;
 use crate::cli::{Failure, Known, Selection, Verdict};
 use crate::decoder::Decoder;
 use crate::explain::notation;
-use crate::generate::artifact::Artifact;
+use crate::generate::input_file;
 use crate::judge::Judge;
 use crate::text::shown;
 use crate::triage::minimise::minimise;
@@ -39,7 +39,7 @@ impl Minimize {
         let mut judge = Judge::new(decoders.iter().copied());
         let mut verdict = Verdict::Clean;
         for path in files::named_files(&self.paths, self.recursive)? {
-            let artifact = Artifact::read(&path)?;
+            let artifact = input_file::read(&path)?;
             let case = artifact.case();
             let broken = judge.judge(&case).to_vec();
             if broken.is_empty() {
@@ -59,7 +59,7 @@ impl Minimize {
                 writeln!(out, "{}: {signature}{known}, {before} bytes to {after}", shown(&path))?;
                 write!(out, "  {}", notation(&witness.input.bytes))?;
                 match &witness.input.cuts {
-                    Some(cuts) => writeln!(out, ", cut at {cuts:?}")?,
+                    Some(cuts) => writeln!(out, ", cut at {:?}", cuts.offsets())?,
                     None => writeln!(out)?,
                 }
                 if let Some(agreeing) = &witness.agreeing {

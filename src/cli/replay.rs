@@ -4,7 +4,7 @@ use crate::case::files;
 use crate::cli::{Failure, Judging, Verdict};
 use crate::engine::check::replay;
 use crate::error::Error;
-use crate::generate::artifact::Artifact;
+use crate::generate::input_file;
 use crate::report::{Clock, Record};
 use clap::Args;
 use std::io::Write;
@@ -33,7 +33,7 @@ impl Replay {
         if files.is_empty() {
             return Err(Error::usage("the named directories contain no files; nothing was judged").into());
         }
-        let inputs = files.iter().map(|path| Artifact::read(path)).collect::<Result<Vec<_>, _>>()?;
+        let inputs = files.iter().map(|path| input_file::read(path)).collect::<Result<Vec<_>, _>>()?;
         let clock = Clock::start("utfuzz replay");
         let outcome = replay(&decoders, &ledger, &inputs);
         let record = Record::of_check(&clock, &decoders, &ledger, &outcome);

@@ -148,7 +148,7 @@ fn on_related_input(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> 
         return None;
     }
     let related: Vec<Vec<u8>> = match broken.law {
-        Law::Prefix | Law::Panic => vec![[&vec![b'a'; case.prefix], case.bytes].concat()],
+        Law::Prefix | Law::Panic => vec![[&vec![b'a'; case.prefix()], case.bytes].concat()],
         Law::Concatenation => {
             let cut = case.cuts().offsets().first().copied()?;
             vec![case.bytes[..cut].to_vec(), case.bytes[cut..].to_vec()]

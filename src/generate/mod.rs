@@ -1,9 +1,9 @@
 //! Where cases come from: class strings, fragments of text and faults, structured inputs, seeds, published vectors.
 
-#[cfg(feature = "check")]
-pub mod artifact;
 pub mod classes;
 pub mod fragments;
+#[cfg(feature = "check")]
+pub mod input_file;
 #[cfg(feature = "arbitrary")]
 pub mod mutate;
 pub mod seeds;

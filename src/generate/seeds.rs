@@ -303,7 +303,7 @@ fn paths(seeds: &mut Seeds) {
     seeds.add("more-errors-than-utf8-decode-finds", b"\xBF\xF0\x80\x9F\xBF");
     // Law 9 with a prefix as long as few bytes choose.
     let long = (0..=9999).map(|number| format!("prefix-{number:04}").into_bytes());
-    if let Some(bytes) = long.into_iter().find(|bytes| Case::new(bytes).prefix > Case::SHORT_PREFIX) {
+    if let Some(bytes) = long.into_iter().find(|bytes| Case::new(bytes).prefix() > Case::SHORT_PREFIX) {
         seeds.add("long-prefix", &bytes);
     }
 }

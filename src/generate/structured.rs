@@ -1,6 +1,6 @@
 //! Structured inputs: segments of text and of faults, laid across block edges, drawn with `arbitrary`.
 
-use crate::case::rng::Dice;
+use crate::case::choices::Rng;
 use crate::spec::model::{push_form, push_generalised};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use core::fmt;
@@ -18,7 +18,7 @@ impl Structured {
     /// The input drawn with the numbers of this seed.
     pub fn seeded(seed: u64) -> Self {
         let mut entropy = [0; 160];
-        Dice::new(seed).fill(&mut entropy);
+        Rng::new(seed).fill(&mut entropy);
         let len = 8 + (seed.wrapping_mul(37) % (entropy.len() as u64 - 8)) as usize;
         // Drawing fails only where entropy runs out, and every segment is optional.
         Self::arbitrary(&mut Unstructured::new(&entropy[..len])).unwrap_or(Self(Vec::new()))
@@ -29,22 +29,22 @@ impl Structured {
 impl Structured {
     /// One segment, or two or three.
     pub fn small(seed: u64) -> Self {
-        let mut dice = Dice::new(seed);
-        let segments = 1 + dice.below(2) + dice.below(2);
-        Self::of_segments(&mut dice, segments)
+        let mut rng = Rng::new(seed);
+        let segments = 1 + rng.below(2) + rng.below(2);
+        Self::of_segments(&mut rng, segments)
     }
 
     /// Some hundred segments, so that every kind of fault is likely among them.
     pub fn dense(seed: u64) -> Self {
         const SEGMENTS: usize = 160;
-        Self::of_segments(&mut Dice::new(seed), SEGMENTS)
+        Self::of_segments(&mut Rng::new(seed), SEGMENTS)
     }
 
-    fn of_segments(dice: &mut Dice, segments: usize) -> Self {
+    fn of_segments(rng: &mut Rng, segments: usize) -> Self {
         let mut bytes = Vec::new();
         for _ in 0..segments {
             let mut entropy = [0; 32];
-            dice.fill(&mut entropy);
+            rng.fill(&mut entropy);
             add(&mut Unstructured::new(&entropy), &mut bytes, segment);
         }
         Self(bytes)

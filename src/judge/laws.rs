@@ -344,11 +344,11 @@ fn prefix(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -
     let shifted = match expected.validity() {
         Validity::Valid => Validity::Valid,
         Validity::Invalid(malformed) => Validity::Invalid(Malformed {
-            valid_up_to: malformed.valid_up_to.map(|offset| offset + case.prefix),
+            valid_up_to: malformed.valid_up_to.map(|offset| offset + case.prefix()),
             ..malformed
         }),
     };
-    let unshift = |offset: usize| offset.saturating_sub(case.prefix);
+    let unshift = |offset: usize| offset.saturating_sub(case.prefix());
     let mismatch = verdicts.iter().flatten().find_map(|prefixed| verdict_mismatch(&shifted, prefixed));
     mismatch.map(|mismatch| Mismatch { law: Law::Prefix, offset: mismatch.offset.map(unshift) }).into()
 }

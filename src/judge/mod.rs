@@ -197,10 +197,9 @@ impl<'d> Judge<'d> {
         let count = self.on.len();
         let errors = self.expectations.of(0, case.bytes, false).map_or(0, |first| first.errors().len());
         for turn in 0..count.min(Self::SAMPLE) {
-            // The high bits: the low ones say in which manner it is asked.
-            let picked = ((u64::from(case.lot) * count as u64) >> u32::BITS) as usize;
+            let picked = case.choices.sampled_decoder(count);
             let index = self.on[(picked + turn * count / Self::SAMPLE) % count];
-            self.ask(index, case, self.slots[index].able.pick(case.lot.rotate_right(8), errors));
+            self.ask(index, case, self.slots[index].able.pick(&case.choices, errors));
         }
     }
 

@@ -194,7 +194,7 @@ impl Observation {
 impl Output {
     /// Half of the outputs are appended to something, which must stay.
     fn ask(&mut self, decoder: &dyn Decoder, case: &Case<'_>) -> bool {
-        let existing = existing_output(case.lot >> 1);
+        let existing = existing_output(case.choices.existing_output());
         empty(&mut self.bytes);
         self.bytes.extend_from_slice(existing);
         if decoder.decode_lossy(case.bytes, &mut self.bytes).is_none() {
@@ -282,14 +282,18 @@ struct FeedMode {
 
 impl FeedMode {
     fn of(case: &Case<'_>) -> Self {
-        let lot = case.lot >> 3;
-        Self { drained: lot & 1 == 0, existing: existing_output(lot >> 1), interleaved: lot >> 3 & 3 == 0 }
+        let choices = &case.choices;
+        Self {
+            drained: choices.is_drained(),
+            existing: existing_output(choices.existing_stream_output()),
+            interleaved: choices.is_interleaved(),
+        }
     }
 }
 
 /// What an output may hold before: nothing, text, or bytes that are not text and end within a sequence.
-fn existing_output(bits: u32) -> &'static [u8] {
-    match bits % 4 {
+fn existing_output(choice: u32) -> &'static [u8] {
+    match choice {
         0 => b"ab",
         1 => b"\xEF\xBF\xBD\xFF\xE2\x82",
         _ => b"",
@@ -314,7 +318,7 @@ fn empty(output: &mut Vec<u8>) {
 /// The index and offset of the cut at which the output of a stream is examined; picked by the bytes.
 fn observed_cut(case: &Case<'_>) -> Option<(usize, usize)> {
     let cuts = case.cuts().offsets();
-    let index = (case.lot >> 17) as usize % cuts.len().max(1);
+    let index = case.choices.watched_cut(cuts.len());
     cuts.get(index).map(|&cut| (index, cut))
 }
 
@@ -383,11 +387,11 @@ impl Prefixed {
     /// A stream is asked only if the prefix is a long one: a short one, as its first chunk, is like any other cut.
     fn ask(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) -> bool {
         self.bytes.clear();
-        self.bytes.resize(case.prefix, b'a');
+        self.bytes.resize(case.prefix(), b'a');
         self.bytes.extend_from_slice(case.bytes);
         self.verdicts = [decoder.validate(&self.bytes), None];
-        if case.prefix > Case::SHORT_PREFIX {
-            let (prefix, rest) = self.bytes.split_at(case.prefix);
+        if case.prefix() > Case::SHORT_PREFIX {
+            let (prefix, rest) = self.bytes.split_at(case.prefix());
             let is_given = self.streamed.feed(streams, [prefix, rest], None, FeedMode::default());
             self.verdicts[1] = self.streamed.validity.filter(|_| is_given);
         }
@@ -432,7 +436,7 @@ impl Guarded {
         let buffer = self.buffer.as_mut()?;
         // Forget the access of a decoder that panicked.
         buffer.out_of_bounds_access();
-        let (whole, both) = (case.lot & 4 == 0, case.lot >> 9 & 3 == 0);
+        let (whole, both) = (case.choices.is_whole_at_bounds(), case.choices.has_both_bounds());
         for end in [End::End, End::Start].into_iter().take(if both { 2 } else { 1 }) {
             let copy = match end {
                 End::Start => buffer.at_start(case.bytes),

@@ -1,5 +1,7 @@
 //! Which questions are put to a decoder.
 
+use crate::case::choices::Choices;
+
 /// One question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
@@ -96,10 +98,8 @@ pub(crate) struct Abilities {
 }
 
 impl Abilities {
-    /// One question this decoder can answer, picked by a number; `errors` is how many the input has.
-    pub(crate) fn pick(&self, number: u32, errors: usize) -> Questions {
-        // Both halves of the number are used, so that the error asked about does not depend on the question picked.
-        let (number, which) = (number as usize & 0xFFFF, (number >> 16) as usize);
+    /// One question this decoder can answer, picked by the bytes; `errors` is how many the input has.
+    pub(crate) fn pick(&self, choices: &Choices, errors: usize) -> Questions {
         // The verdict and the output are picked more often than the rest, since they show most.
         const VALIDATE: [Questions; 7] = [
             Questions::VERDICT,
@@ -117,11 +117,11 @@ impl Abilities {
             [(self.validate, &VALIDATE), (self.lossy, &LOSSY), (self.stream, &STREAM)];
         let able = groups.iter().filter(|(is_able, _)| *is_able);
         let count: usize = able.clone().map(|(_, questions)| questions.len()).sum();
-        let picked = able.flat_map(|(_, questions)| *questions).nth(number % count.max(1));
+        let picked = able.flat_map(|(_, questions)| *questions).nth(choices.sampled_question(count));
         let picked = picked.copied().unwrap_or(Questions::of(&[]));
         match picked.has(&[Question::Errors]) {
             true if errors == 0 => Questions::of(&[]),
-            true => Questions { after_error: Some(which % errors), ..picked },
+            true => Questions { after_error: Some(choices.sampled_error(errors)), ..picked },
             false => picked,
         }
     }
@@ -135,7 +135,8 @@ mod tests {
     fn every_question_is_picked_sooner_or_later() {
         use Question::{Bounds, Errors, Halves, Output, Placement, Prefix, Reused, Stream, Verdict, Written};
         let able = Abilities { validate: true, lossy: true, stream: true };
-        let picked: Vec<_> = (0..1000u32).map(|number| able.pick(number.wrapping_mul(0x9E37_79B9), 3)).collect();
+        let choices = |number: u32| Choices::of(&number.to_be_bytes());
+        let picked: Vec<_> = (0..1000).map(|number| able.pick(&choices(number), 3)).collect();
         for question in [Verdict, Errors, Output, Stream, Written, Reused, Prefix, Placement, Bounds, Halves] {
             assert!(picked.iter().any(|questions| questions.has(&[question])), "{question:?}");
         }
@@ -144,6 +145,6 @@ mod tests {
         }
         assert!(picked.iter().any(|questions| questions.has(&[Stream]) && !questions.has(&[Reused])));
         let validator = Abilities { validate: true, lossy: false, stream: false };
-        assert!((0..1000).all(|number| !validator.pick(number, 0).has(&[Output, Stream])));
+        assert!((0..1000).all(|number| !validator.pick(&choices(number), 0).has(&[Output, Stream])));
     }
 }

@@ -5,7 +5,7 @@
 //! plainer ones of the same length (the byte that stands for its class, `a` for characters), both in turn until
 //! nothing helps; at the end every class string that would be shorter still, as far as there are few enough.
 
-use crate::case::{Case, Cuts};
+use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;
 use crate::explain::{Divergence, Signature};
 use crate::judge::{Judge, Law};
@@ -16,36 +16,6 @@ use crate::utf8::ByteClass;
 const STEPS: u64 = 60_000;
 /// So many of them are examined for their signature, at most.
 const EXAMINED: u64 = 600;
-
-/// An input and where it is cut.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
-    /// The bytes.
-    pub bytes: Vec<u8>,
-    /// The cuts; `None` where they follow from the bytes.
-    pub cuts: Option<Vec<usize>>,
-}
-
-impl Input {
-    /// The case to judge.
-    pub fn case(&self) -> Case<'_> {
-        match &self.cuts {
-            Some(cuts) => Case::with_cuts(&self.bytes, Cuts::new(cuts.iter().copied(), self.bytes.len())),
-            None => Case::new(&self.bytes),
-        }
-    }
-
-    /// Without these bytes; cuts in them move to where they were.
-    fn without(&self, start: usize, end: usize) -> Self {
-        let bytes = [&self.bytes[..start], &self.bytes[end..]].concat();
-        let moved = |&cut: &usize| if cut >= end { cut - (end - start) } else { cut.min(start) };
-        Self { bytes, cuts: self.cuts.as_ref().map(|cuts| cuts.iter().map(moved).collect()) }
-    }
-
-    fn with_bytes(&self, bytes: Vec<u8>) -> Self {
-        Self { bytes, cuts: self.cuts.clone() }
-    }
-}
 
 /// What a divergence comes down to.
 #[derive(Clone, Debug)]
@@ -88,6 +58,24 @@ pub fn minimise_as(decoder: &dyn Decoder, divergence: &Divergence, same: &dyn Fn
     Witness { signature: hunt.signature, input: best, agreeing, steps: hunt.steps }
 }
 
+/// These bytes, cut at these places.
+fn cut_at(bytes: &[u8], cuts: Option<Vec<usize>>) -> Input {
+    Input { bytes: bytes.to_vec(), cuts: cuts.map(|cuts| Cuts::new(cuts, bytes.len())) }
+}
+
+/// Without these bytes; cuts in them move to where they were.
+fn without(input: &Input, start: usize, end: usize) -> Input {
+    let bytes = [&input.bytes[..start], &input.bytes[end..]].concat();
+    let moved = |&cut: &usize| if cut >= end { cut - (end - start) } else { cut.min(start) };
+    let cuts = input.cuts.map(|cuts| Cuts::new(cuts.offsets().iter().map(moved), bytes.len()));
+    Input { bytes, cuts }
+}
+
+/// Other bytes, cut where these are.
+fn with_bytes(input: &Input, bytes: Vec<u8>) -> Input {
+    Input { bytes, cuts: input.cuts }
+}
+
 /// Judges candidates.
 struct Hunt<'a> {
     judge: Judge<'a>,
@@ -106,7 +94,7 @@ impl Hunt<'_> {
     /// signature at all.
     fn start(&mut self, divergence: &Divergence) -> Option<Input> {
         let bytes = &divergence.bytes;
-        let with = |cuts: Option<Vec<usize>>| Input { bytes: bytes.clone(), cuts };
+        let with = |cuts: Option<Vec<usize>>| cut_at(bytes, cuts);
         let cuts: Vec<usize> = match divergence.step {
             Some(step) => (1..).map(|at| at * step).take_while(|&at| at < bytes.len()).collect(),
             None => divergence.cuts.clone(),
@@ -169,14 +157,11 @@ fn shorten(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     take_out(hunt, best, ends);
     let ends = (1..=best.bytes.len()).collect();
     take_out(hunt, best, ends);
-    let mut index = best.cuts.as_ref().map_or(0, Vec::len);
-    while index > 0 {
-        index -= 1;
-        let mut fewer = best.clone();
-        if let Some(cuts) = &mut fewer.cuts {
-            cuts.remove(index);
-        }
-        hunt.take(fewer, best);
+    let count = best.cuts.map_or(0, |cuts| cuts.offsets().len());
+    for index in (0..count).rev() {
+        let mut fewer = best.cuts.map_or(Vec::new(), |cuts| cuts.offsets().to_vec());
+        fewer.remove(index);
+        hunt.take(cut_at(&best.bytes, Some(fewer)), best);
     }
 }
 
@@ -190,7 +175,7 @@ fn take_out(hunt: &mut Hunt<'_>, best: &mut Input, mut ends: Vec<usize>) {
             let first = last.saturating_sub(many);
             let start = if first == 0 { 0 } else { ends[first - 1] };
             let end = ends[last - 1];
-            if hunt.take(best.without(start, end), best) {
+            if hunt.take(without(best, start, end), best) {
                 ends.drain(first..last);
                 ends[first..].iter_mut().for_each(|at| *at -= end - start);
             }
@@ -211,7 +196,7 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
         }
         let as_long = vec![b'a'; unit.len];
         let with = |best: &Input, text: &[u8]| {
-            best.with_bytes([&best.bytes[..range.start], text, &best.bytes[range.end..]].concat())
+            with_bytes(best, [&best.bytes[..range.start], text, &best.bytes[range.end..]].concat())
         };
         hunt.take(with(best, &as_long), best);
     }
@@ -221,7 +206,7 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
         if byte != plain && byte != b'a' {
             let mut bytes = best.bytes.clone();
             bytes[index] = plain;
-            hunt.take(best.with_bytes(bytes), best);
+            hunt.take(with_bytes(best, bytes), best);
         }
     }
 }
@@ -244,7 +229,7 @@ fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
                     if hunt.steps >= STEPS {
                         return None;
                     }
-                    let candidate = Input { bytes: bytes.to_vec(), cuts };
+                    let candidate = cut_at(bytes, cuts);
                     if hunt.shows(&candidate) {
                         return Some(candidate);
                     }
@@ -257,7 +242,7 @@ fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
 
 /// The cuts to try in a string of this length: none and each one, where there were some; then as they are derived.
 fn ways(best: &Input, len: usize) -> impl Iterator<Item = Option<Vec<usize>>> {
-    let own = best.cuts.as_ref().map(|_| [Vec::new()].into_iter().chain((0..=len).map(|cut| vec![cut])));
+    let own = best.cuts.map(|_| [Vec::new()].into_iter().chain((0..=len).map(|cut| vec![cut])));
     own.into_iter().flatten().map(Some).chain([None])
 }
 
@@ -280,15 +265,15 @@ fn nearest_agreeing(hunt: &mut Hunt<'_>, best: &Input) -> Option<Vec<u8>> {
         for class in ByteClass::all().map(ByteClass::canonical) {
             let mut changed = bytes.clone();
             changed[index] = class;
-            if changed != *bytes && hunt.agrees(&best.with_bytes(changed.clone())) {
+            if changed != *bytes && hunt.agrees(&with_bytes(best, changed.clone())) {
                 return Some(changed);
             }
         }
-        let shorter = best.without(index, index + 1);
+        let shorter = without(best, index, index + 1);
         if hunt.agrees(&shorter) {
             return Some(shorter.bytes);
         }
     }
     let longer = [&bytes[..], b"a"].concat();
-    hunt.agrees(&best.with_bytes(longer.clone())).then_some(longer)
+    hunt.agrees(&with_bytes(best, longer.clone())).then_some(longer)
 }

@@ -4,7 +4,7 @@ use crate::case::files::files_below;
 use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::explain::Signature;
-use crate::generate::artifact::Artifact;
+use crate::generate::input_file;
 use crate::judge::Judge;
 use crate::triage::cluster::{are_one, clusters};
 use crate::triage::ledger::Ledger;
@@ -178,7 +178,7 @@ fn sort(
         let mut sorter = Sorter::new(decoders);
         let (mut unread, mut slow) = (Vec::new(), Vec::new());
         for file in files {
-            match Artifact::read(file) {
+            match input_file::read(file) {
                 Ok(artifact) => {
                     let shows = sorter.add(file, &artifact);
                     slow.extend((!shows && is_slow(file)).then(|| file.clone()));

@@ -3,13 +3,11 @@
 //! `SUBJECT__LAW__DECODER.bin`, with the shape behind it where that is not `anywhere`; `.cut` where the cuts stand in the
 //! file. `cargo test` replays each from then on.
 
-use crate::case::Cuts;
+use crate::case::Input;
 use crate::error::Error;
 use crate::explain::{Shape, Signature};
-use crate::generate::artifact::Artifact;
 use crate::io::create_file;
 use crate::text::shown;
-use crate::triage::minimise::Input;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,8 +26,7 @@ pub fn name(signature: &Signature) -> String {
 /// # Errors
 /// The directory or the file cannot be written.
 pub fn keep(directory: &Path, signature: &Signature, input: &Input) -> Result<PathBuf, Error> {
-    let cuts = input.cuts.as_ref().map(|cuts| Cuts::new(cuts.iter().copied(), input.bytes.len()));
-    let (bytes, ending) = Artifact { bytes: input.bytes.clone(), cuts }.file();
+    let (bytes, ending) = input.to_file();
     let name = name(signature);
     fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
     for number in 1..1000 {
@@ -45,6 +42,7 @@ pub fn keep(directory: &Path, signature: &Signature, input: &Input) -> Result<Pa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Cuts;
     use crate::judge::{Law, Subject};
     use crate::utf8::Kind;
 
@@ -54,14 +52,14 @@ mod tests {
         let directory = scratch.path().join("regressions");
         let subject = Subject::Fault(Kind::Overlong(2));
         let mut signature = Signature { law: Law::Verdict, decoder: "d".into(), subject, shape: Shape::Anywhere };
-        let input = |bytes: &[u8], cuts| Input { bytes: bytes.to_vec(), cuts };
+        let input = |bytes: &[u8], cuts: Option<Cuts>| Input { bytes: bytes.to_vec(), cuts };
         let first = keep(&directory, &signature, &input(b"\xC0\x80", None)).unwrap();
         assert_eq!(first.file_name().unwrap(), "overlong-2__verdict__d.bin");
         assert_eq!(keep(&directory, &signature, &input(b"\xC0\x80", None)).unwrap(), first);
         let second = keep(&directory, &signature, &input(b"\xC0\xAF", None)).unwrap();
         assert_eq!(second.file_name().unwrap(), "overlong-2__verdict__d__2.bin");
         signature.shape = Shape::Edge(64);
-        let cut = keep(&directory, &signature, &input(b"\xC0\xAF", Some(vec![1]))).unwrap();
+        let cut = keep(&directory, &signature, &input(b"\xC0\xAF", Some(Cuts::new([1], 2)))).unwrap();
         assert_eq!(cut.file_name().unwrap(), "overlong-2__verdict__d__edge64.cut");
         assert_eq!(fs::read(first).unwrap(), b"\xC0\x80");
         assert_eq!(fs::read(cut).unwrap(), b"\xC0\xAF\x01\x00\x01");

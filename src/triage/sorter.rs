@@ -1,8 +1,8 @@
 //! Inputs sorted by signature, in one pass over any number of them.
 
+use crate::case::Input;
 use crate::decoder::Decoder;
 use crate::explain::{Divergence, Shape, Signature};
-use crate::generate::artifact::Artifact;
 use crate::judge::{Broken, Judge, Law, Subject};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ impl<'d> Sorter<'d> {
     }
 
     /// Judges one input. False where it shows nothing.
-    pub fn add(&mut self, file: &Path, artifact: &Artifact) -> bool {
+    pub fn add(&mut self, file: &Path, artifact: &Input) -> bool {
         let case = artifact.case();
         self.sorted.inputs += 1;
         let all_broken = self.judge.judge(&case).to_vec();
@@ -121,7 +121,7 @@ impl<'d> Sorter<'d> {
         (anywhere || *count >= Self::EXAMINED).then(|| signature.clone())
     }
 
-    fn examine(&mut self, file: &Path, artifact: &Artifact, broken: &Broken, key: Key) {
+    fn examine(&mut self, file: &Path, artifact: &Input, broken: &Broken, key: Key) {
         let divergence = crate::explain::explain(&self.judge, &artifact.case(), broken);
         let signature = divergence.signature.clone();
         match self.examined.get_mut(&key) {

@@ -12,13 +12,13 @@ pub use byte_strings::{ByteOptions, check_bytes};
 pub use class_strings::Covered;
 pub(crate) use resume::stretches;
 
+use crate::case::Input;
 use crate::case::{Case, files};
 use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::explain::{Divergence, Signature};
-use crate::generate::artifact::Artifact;
 use crate::generate::structured::Structured;
-use crate::generate::{fragments, vectors};
+use crate::generate::{fragments, input_file, vectors};
 use crate::judge::Statistics;
 use crate::triage::ledger::Ledger;
 use rayon::prelude::*;
@@ -181,7 +181,7 @@ pub fn check(
                 ["differential", "regressions"].map(|name| corpus.join(name)).iter().filter(|path| path.is_dir())
             {
                 for path in files::files_below(directory)? {
-                    inputs.push(Artifact::read(&path)?);
+                    inputs.push(input_file::read(&path)?);
                 }
             }
             Ok(replay(decoders, &options.ledger, &inputs))
@@ -202,7 +202,7 @@ pub fn check(
 }
 
 /// Judges these inputs and nothing else; ledger entries cannot go stale by it.
-pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: &[Artifact]) -> Outcome {
+pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: &[Input]) -> Outcome {
     let mut worker = Worker::new(decoders, ledger);
     inputs.iter().for_each(|input| worker.run(&input.case()));
     worker.finish()
@@ -217,7 +217,7 @@ fn stale(decoders: &[&dyn Decoder], ledger: &Ledger, outcome: &Outcome) -> Vec<S
 fn vector_inputs(directory: &Path) -> Result<Vec<Vec<u8>>, Error> {
     let mut inputs = Vec::new();
     for path in files::files_below(directory)? {
-        let text = String::from_utf8_lossy(&files::read_file(&path)?).into_owned();
+        let text = String::from_utf8_lossy(&files::read_file(&path, input_file::LONGEST)?).into_owned();
         let rows =
             vectors::parse(&text).map_err(|error| Error::parse(format!("{}, {error}", crate::text::shown(&path))))?;
         inputs.extend(rows.into_iter().map(|row| row.bytes));

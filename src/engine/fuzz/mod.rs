@@ -13,8 +13,7 @@ mod roundtrip;
 
 pub use roundtrip::{Deviation, RoundTrip};
 
-use crate::case::Case;
-use crate::case::trailer::CutInput;
+use crate::case::{Case, Input};
 use crate::decoder::Decoder;
 use crate::explain::{Divergence, Signature};
 use crate::generate::structured::Structured;
@@ -247,12 +246,12 @@ pub fn differential_with(more: fn() -> Vec<Box<dyn Decoder>>, bytes: &[u8]) -> b
 }
 
 /// Target `streaming`: the bytes, then a trailer with the cuts.
-pub fn streaming(input: &CutInput<'_>) -> bool {
+pub fn streaming(input: &Input) -> bool {
     run(Scope::All, Vec::new, &input.case())
 }
 
 /// As [`streaming`], with decoders of one's own beside the peers: `more` is called once.
-pub fn streaming_with(more: fn() -> Vec<Box<dyn Decoder>>, input: &CutInput<'_>) -> bool {
+pub fn streaming_with(more: fn() -> Vec<Box<dyn Decoder>>, input: &Input) -> bool {
     run(Scope::All, more, &input.case())
 }
 

@@ -1,0 +1,91 @@
+//! An input that is kept: its bytes, and where they are cut if that matters. And how both are written to one file, which is
+//! what the target `streaming` reads:
+//!
+//! ```text
+//! file    = bytes *cut count
+//! cut     = 2 bytes, little endian; the bytes are cut at offset (cut mod (number of bytes + 1))
+//! count   = 1 byte; there are (count mod 33) cuts, or as many as the file has room for
+//! ```
+//! An empty file is no bytes and no cuts. Any file is a valid input, and a cut changed in the file moves a cut.
+
+use crate::case::{Case, Cuts};
+
+/// The bytes that decoders see, and where they are cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// What the decoders see.
+    pub bytes: Vec<u8>,
+    /// Where it is cut; `None` if that follows from the bytes.
+    pub cuts: Option<Cuts>,
+}
+
+impl Input {
+    /// The case to judge.
+    pub fn case(&self) -> Case<'_> {
+        match self.cuts {
+            Some(cuts) => Case::with_cuts(&self.bytes, cuts),
+            None => Case::new(&self.bytes),
+        }
+    }
+
+    /// Reads a file with cuts, as described above.
+    pub fn from_cut_file(file: &[u8]) -> Self {
+        let (bytes, cuts) = split(file);
+        Self { bytes: bytes.to_vec(), cuts: Some(cuts) }
+    }
+
+    /// The file that reads back as this, and the ending of its name: `bin` for the bytes alone, `cut` for bytes and cuts.
+    /// Cuts beyond 65,535 cannot be written and are left out.
+    pub fn to_file(&self) -> (Vec<u8>, &'static str) {
+        let Some(cuts) = &self.cuts else { return (self.bytes.clone(), "bin") };
+        let cuts: Vec<u16> = cuts.offsets().iter().filter_map(|&cut| u16::try_from(cut).ok()).collect();
+        let trailer = cuts.iter().flat_map(|cut| cut.to_le_bytes());
+        (self.bytes.iter().copied().chain(trailer).chain([cuts.len() as u8]).collect(), "cut")
+    }
+}
+
+fn split(file: &[u8]) -> (&[u8], Cuts) {
+    let Some((&count, rest)) = file.split_last() else { return (file, Cuts::NONE) };
+    let count = (usize::from(count) % (Cuts::MOST + 1)).min(rest.len() / 2);
+    let (bytes, trailer) = rest.split_at(rest.len() - 2 * count);
+    let cut = |pair: &[u8; 2]| usize::from(u16::from_le_bytes(*pair)) % (bytes.len() + 1);
+    (bytes, Cuts::new(trailer.as_chunks().0.iter().map(cut), bytes.len()))
+}
+
+/// Read as a file with cuts.
+#[cfg(feature = "arbitrary")]
+impl<'a> arbitrary::Arbitrary<'a> for Input {
+    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        u.bytes(u.len()).map(Self::from_cut_file)
+    }
+
+    fn arbitrary_take_rest(u: arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        Ok(Self::from_cut_file(u.take_rest()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_as_it_was_written() {
+        for (bytes, cuts) in [(&b""[..], &[][..]), (b"abc", &[1, 1, 3]), (b"\xE2\x82\xAC", &[0, 1, 2, 3])] {
+            let cuts = Some(Cuts::new(cuts.iter().copied(), bytes.len()));
+            let input = Input { bytes: bytes.to_vec(), cuts };
+            let (file, ending) = input.to_file();
+            assert_eq!((Input::from_cut_file(&file), ending), (input, "cut"));
+        }
+    }
+
+    #[test]
+    fn every_file_is_a_case() {
+        for file in [&b""[..], b"\xFF", b"a\xFF", b"abcdefg\x03", &[0xFF; 100]] {
+            let (bytes, cuts) = split(file);
+            assert!(bytes.len() <= file.len());
+            assert!(cuts.offsets().iter().all(|&cut| cut <= bytes.len()));
+        }
+        let (bytes, cuts) = split(b"ab\x03\x00\x01");
+        assert_eq!((bytes, cuts.offsets()), (&b"ab"[..], &[0][..]));
+    }
+}

@@ -1,0 +1,117 @@
+//! Files that fuzz targets and people leave, read as the input they stand for.
+
+use crate::case::{Input, files};
+use crate::error::Error;
+use crate::generate::structured::Structured;
+use crate::text::shown;
+use arbitrary::{Arbitrary, Unstructured};
+use std::path::Path;
+
+/// How the bytes of a file are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Form {
+    /// The file is exactly what the decoders see.
+    Bytes,
+    /// Bytes and a trailer with the cuts: what the target `streaming` reads.
+    Cut,
+    /// The state of a generator: what the target `structured` reads.
+    Structured,
+    /// What the target `roundtrip` draws conversions from. It is not an input for decoders.
+    Conversion,
+}
+
+impl Form {
+    /// The name, for scripts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Cut => "cut",
+            Self::Structured => "structured",
+            Self::Conversion => "conversion",
+        }
+    }
+
+    /// The form of a file, told by its path: `NAME.cut`, or below a directory named like the target.
+    pub fn of(path: &Path) -> Self {
+        let below = |name: &str| path.parent().is_some_and(|parent| parent.iter().any(|part| part == name));
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("cut") => Self::Cut,
+            Some("bin") => Self::Bytes,
+            _ if below("streaming") => Self::Cut,
+            _ if below("structured") => Self::Structured,
+            _ if below("roundtrip") => Self::Conversion,
+            _ => Self::Bytes,
+        }
+    }
+}
+
+/// The most bytes of a file that are read: no fault of a decoder needs more, and no fuzz target writes more.
+pub const LONGEST: u64 = 1 << 20;
+
+/// Reads a file in the form its path tells.
+///
+/// # Errors
+/// It cannot be read, is longer than [`LONGEST`], or is not an input for decoders.
+pub fn read(path: &Path) -> Result<Input, Error> {
+    let file = files::read_file(path, LONGEST)?;
+    parse(Form::of(path), file).ok_or_else(|| {
+        let path = shown(path);
+        Error::usage(format!("{path}: conversions, not an input for decoders; use `cargo fuzz run roundtrip {path}`"))
+    })
+}
+
+/// Reads the bytes of a file; `None` of [`Form::Conversion`]. Any bytes can be read in any other form.
+pub fn parse(form: Form, file: Vec<u8>) -> Option<Input> {
+    match form {
+        Form::Bytes => Some(Input { bytes: file, cuts: None }),
+        Form::Cut => Some(Input::from_cut_file(&file)),
+        Form::Structured => {
+            // Drawing fails only where the state runs out.
+            let drawn = Structured::arbitrary(&mut Unstructured::new(&file));
+            Some(Input { bytes: drawn.map(|drawn| drawn.0).unwrap_or_default(), cuts: None })
+        }
+        Form::Conversion => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Cuts;
+
+    #[test]
+    fn the_path_tells_the_form() {
+        for (path, form) in [
+            ("fuzz/artifacts/differential/crash-1", Form::Bytes),
+            ("fuzz/artifacts/streaming/crash-1", Form::Cut),
+            ("fuzz/artifacts/structured/slow-unit-1", Form::Structured),
+            ("fuzz/artifacts/roundtrip/crash-1", Form::Conversion),
+            ("corpus/regressions/a.cut", Form::Cut),
+            ("streaming/a.bin", Form::Bytes),
+            ("streaming", Form::Bytes),
+        ] {
+            assert_eq!(Form::of(Path::new(path)), form, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        for cuts in [None, Some(Cuts::NONE), Some(Cuts::new([1, 2, 2], 5))] {
+            let input = Input { bytes: b"a\xFF\xE2\x82b".to_vec(), cuts };
+            let (file, ending) = input.to_file();
+            let form = Form::of(Path::new(&format!("x.{ending}")));
+            assert_eq!(parse(form, file), Some(input));
+        }
+    }
+
+    #[test]
+    fn a_file_of_conversions_is_not_taken_for_an_input() {
+        let scratch = tempfile::tempdir().unwrap();
+        let directory = scratch.path().join("roundtrip");
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("crash-1"), b"\xFF").unwrap();
+        let error = read(&directory.join("crash-1")).unwrap_err().to_string();
+        assert!(error.contains("cargo fuzz run roundtrip"), "{error}");
+    }
+}
