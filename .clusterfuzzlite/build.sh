@@ -1,14 +1,12 @@
 #!/bin/bash -eu
 # Builds the fuzz targets from $SRC into $OUT, each with its seeds, dictionary and options, as OSS-Fuzz and
-# ClusterFuzzLite ask for; what is in between goes to $WORK. Arguments go to `cargo fuzz build`.
+# ClusterFuzzLite ask for; intermediate files go to $WORK. Arguments go to `cargo fuzz build`.
 cd "$SRC/utfuzz"
 cargo fuzz build -O --target-dir "$WORK/target" "$@"
-for target in differential streaming structured plain; do
+.ci/targets | while read -r target seeds _; do
     cp "$WORK/target/x86_64-unknown-linux-gnu/release/$target" "$OUT/"
     cp fuzz/utf8.dict "$OUT/$target.dict"
     cp .clusterfuzzlite/libfuzzer.options "$OUT/$target.options"
-    # `plain` reads bytes as `differential` does, and `structured` draws from any.
-    case "$target" in streaming) seeds=corpus/streaming ;; *) seeds=corpus/differential ;; esac
     rm -f "$OUT/${target}_seed_corpus.zip"
     zip --quiet --junk-paths --recurse-paths "$OUT/${target}_seed_corpus.zip" "$seeds"
 done

@@ -56,7 +56,9 @@ impl Nightly {
         let bar = Bar::new();
         let clock = Clock::start(format!("utfuzz nightly --minutes {}", self.minutes));
         let mut written = None;
+        let mut has_faults = false;
         nightly::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share), &mut |night| {
+            has_faults = !night.faults.is_empty();
             let record = Record::of_night(&clock, &decoders, night);
             written = Some(write(record, &self.history, &self.output)?);
             Ok(())
@@ -65,7 +67,7 @@ impl Nightly {
         let Some(record) = written else { return Ok(Verdict::Clean) };
         Text.export(&record, out)?;
         let is_new = record.triage().is_some_and(|triage| triage.count("new") > 0);
-        Ok(if is_new { Verdict::Diverged } else { Verdict::Clean })
+        Ok(if is_new || has_faults { Verdict::Diverged } else { Verdict::Clean })
     }
 }
 

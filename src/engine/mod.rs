@@ -7,6 +7,8 @@ pub mod fuzz;
 #[cfg(feature = "cli")]
 pub mod nightly;
 #[cfg(feature = "check")]
+pub mod libfuzzer;
+#[cfg(feature = "check")]
 pub mod score;
 #[cfg(feature = "check")]
 pub mod targets;

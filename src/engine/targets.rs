@@ -1,57 +1,45 @@
-//! The fuzz targets under `fuzz/`, built by cargo-fuzz and run as processes.
+//! The list of fuzz targets. `fuzz/`, the workflows, ClusterFuzzLite, `.ci/targets` and the README are compared with it by
+//! `tests/targets.rs`; the engines and the nightly run read it.
 
-use crate::error::Error;
-use crate::text::shown;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use crate::generate::input_file::Form;
 
-/// Built targets.
-#[derive(Clone, Debug)]
-pub struct Targets {
-    directory: PathBuf,
+/// A program under `fuzz/fuzz_targets`.
+#[derive(Clone, Copy, Debug)]
+pub struct FuzzTarget {
+    /// The name of the program, its source file and its directory of artifacts.
+    pub name: &'static str,
+    /// What a file of it is.
+    pub form: Form,
+    /// The directories with its seeds, below the root of the repository; the first is packaged for ClusterFuzzLite.
+    pub seeds: &'static [&'static str],
+    /// Whether it is there to be measured against. Such a target is not run for what it finds, neither in CI, nor in the
+    /// nightly run, nor by ClusterFuzzLite, and its comparisons are traced as cargo-fuzz sets it up.
+    pub is_yardstick: bool,
 }
 
-impl Targets {
-    /// Builds these targets; `root` is the directory `fuzz/` lies in. Where this program has the planted decoders, they
-    /// have too.
-    ///
-    /// # Errors
-    /// cargo-fuzz is not there, or the build fails.
-    pub fn build(root: &Path, names: &[&str]) -> Result<Self, Error> {
-        let fuzz = root.join("fuzz");
-        if !fuzz.join("Cargo.toml").is_file() {
-            let path = shown(&fuzz);
-            return Err(Error::usage(format!(
-                "{path}: no fuzz targets here; run this from the root of the repository"
-            )));
-        }
-        let planted: &[&str] = if cfg!(feature = "planted") { &["--features", "planted"] } else { &[] };
-        for name in names {
-            let build = Command::new("cargo")
-                .args(["fuzz", "build"])
-                .args(planted)
-                .arg(name)
-                .current_dir(root)
-                .stdin(Stdio::null())
-                .status();
-            let built = build.map_err(|error| Error::usage(format!("cargo: {error}; install Rust")))?;
-            if !built.success() {
-                return Err(Error::usage(format!(
-                    "cargo fuzz build {name} failed ({built}); it needs `cargo install --locked cargo-fuzz`"
-                )));
-            }
-        }
-        Ok(Self { directory: fuzz.join("target").join(env!("UTFUZZ_TARGET")).join("release") })
-    }
+/// Every target.
+pub const ALL: [FuzzTarget; 7] = [
+    DIFFERENTIAL,
+    FuzzTarget { name: "relatives", form: Form::Bytes, seeds: &["corpus/relatives", REGRESSIONS], is_yardstick: false },
+    FuzzTarget { name: "streaming", form: Form::Cut, seeds: &["corpus/streaming"], is_yardstick: false },
+    // These two draw from the bytes of a file, whatever they are.
+    FuzzTarget { name: "structured", form: Form::Structured, seeds: &[SEEDS], is_yardstick: false },
+    FuzzTarget { name: "roundtrip", form: Form::Conversion, seeds: &[SEEDS], is_yardstick: false },
+    PLAIN,
+    FuzzTarget { name: "baseline", form: Form::Bytes, seeds: &[SEEDS], is_yardstick: true },
+];
 
-    /// The program of a target.
-    pub fn program(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
-    }
+/// The main target.
+pub const DIFFERENTIAL: FuzzTarget =
+    FuzzTarget { name: "differential", form: Form::Bytes, seeds: &[SEEDS, REGRESSIONS], is_yardstick: false };
 
-    /// Targets that lie in this directory already.
-    #[cfg(all(test, feature = "planted"))]
-    pub(crate) fn in_directory(directory: PathBuf) -> Self {
-        Self { directory }
-    }
+/// The same judge with libFuzzer's own mutations and code coverage.
+pub const PLAIN: FuzzTarget = FuzzTarget { name: "plain", form: Form::Bytes, seeds: &[SEEDS], is_yardstick: true };
+
+const SEEDS: &str = "corpus/differential";
+const REGRESSIONS: &str = "corpus/regressions";
+
+/// The targets that are run for what they find.
+pub fn fuzzed() -> impl Iterator<Item = FuzzTarget> {
+    ALL.into_iter().filter(|target| !target.is_yardstick)
 }

@@ -19,22 +19,17 @@ pub use state::TargetRun;
 use crate::case::files::files_below;
 use crate::decoder::Decoder;
 use crate::engine::fuzz::DECODERS;
-use crate::engine::targets::Targets;
+use crate::engine::libfuzzer::Targets;
+use crate::engine::targets::fuzzed;
 use crate::error::Error;
+use crate::generate::input_file::Form;
+use crate::text::shown;
 use crate::triage::ledger::Ledger;
 use crate::triage::{Outcome, Status, regression, triage};
 use state::{State, make};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// The targets of a night, each with its committed seeds.
-pub const TARGETS: [(&str, &[&str]); 4] = [
-    ("differential", &["corpus/differential", "corpus/regressions"]),
-    ("relatives", &["corpus/relatives", "corpus/regressions"]),
-    ("streaming", &["corpus/streaming"]),
-    ("structured", &[]),
-];
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -66,7 +61,7 @@ pub struct Night {
     pub kept: Vec<(String, PathBuf)>,
     /// What each target did.
     pub targets: Vec<TargetRun>,
-    /// Failures of the night itself: a target that did not run.
+    /// A target that did not run, and conversions that deviate.
     pub faults: Vec<String>,
 }
 
@@ -91,11 +86,13 @@ pub fn run(
     let start = Instant::now();
     let mut faults = Vec::new();
     progress("building", 0.0);
-    let targets = Targets::build(&options.root, &TARGETS.map(|(name, _)| name))?;
-    let share = options.time / TARGETS.len() as u32;
-    for (index, (name, seeds)) in TARGETS.iter().enumerate() {
+    let names: Vec<&'static str> = fuzzed().map(|target| target.name).collect();
+    let targets = Targets::build(&options.root, &names)?;
+    let share = options.time / names.len() as u32;
+    for (index, target) in fuzzed().enumerate() {
+        let name = target.name;
         let seeds: Vec<PathBuf> =
-            seeds.iter().map(|path| options.root.join(path)).filter(|path| path.is_dir()).collect();
+            target.seeds.iter().map(|path| options.root.join(path)).filter(|path| path.is_dir()).collect();
         let run = target::Run {
             program: targets.program(name),
             name,
@@ -104,11 +101,17 @@ pub fn run(
             jobs: options.jobs,
             environment: vec![(DECODERS.into(), options.decoders.clone())],
         };
-        let progress = |part: f64| progress(name, (index as f64 + part) / TARGETS.len() as f64);
+        let progress = |part: f64| progress(name, (index as f64 + part) / names.len() as f64);
         faults.extend(run.fuzz(share, &mut state, &progress)?);
         faults.extend(run.merge(&mut state)?);
     }
-    let files = artifacts(&options.directory)?;
+    let conversions = artifacts(&options.directory, true)?;
+    let deviates = |file: &PathBuf| {
+        let file = shown(file);
+        format!("{file}: a conversion deviates; see `cargo fuzz run roundtrip {file}`")
+    };
+    faults.extend(conversions.iter().map(deviates));
+    let files = artifacts(&options.directory, false)?;
     let mut outcome = triage(decoders, ledger, &files, Some(&options.regressions), progress)?;
     keep_new(&mut outcome, &mut state)?;
     let mut kept = Vec::new();
@@ -134,10 +137,10 @@ fn finish(directory: &Path, started: u64) -> Result<(), Error> {
     let before = directory.join("before");
     let this = before.join(started.to_string());
     make(&this)?;
-    for (name, _) in TARGETS {
-        let artifacts = directory.join(name).join("artifacts");
+    for target in fuzzed() {
+        let artifacts = directory.join(target.name).join("artifacts");
         if artifacts.is_dir() {
-            fs::rename(&artifacts, this.join(name)).map_err(|error| Error::io(&artifacts, &error))?;
+            fs::rename(&artifacts, this.join(target.name)).map_err(|error| Error::io(&artifacts, &error))?;
         }
     }
     let mut nights: Vec<PathBuf> = fs::read_dir(&before)
@@ -153,11 +156,11 @@ fn finish(directory: &Path, started: u64) -> Result<(), Error> {
     State::forget(directory)
 }
 
-/// The inputs at which the targets stopped.
-fn artifacts(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+/// The inputs at which the targets stopped: those of decoders, or conversions.
+fn artifacts(directory: &Path, conversions: bool) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
-    for (name, _) in TARGETS {
-        let artifacts = directory.join(name).join("artifacts");
+    for target in fuzzed().filter(|target| (target.form == Form::Conversion) == conversions) {
+        let artifacts = directory.join(target.name).join("artifacts");
         if artifacts.is_dir() {
             files.extend(files_below(&artifacts)?);
         }

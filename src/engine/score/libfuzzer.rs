@@ -1,9 +1,9 @@
 //! The engines that are fuzz targets: one process for each run, from an empty corpus, read from its standard error.
 
 use crate::engine::fuzz::{DECODERS, FEATURES};
+use crate::engine::libfuzzer::Targets;
 use crate::engine::score::embedded::Ended;
 use crate::engine::score::{Engine, Find};
-use crate::engine::targets::Targets;
 use crate::error::Error;
 use std::path::Path;
 use std::process::{Command, Stdio};

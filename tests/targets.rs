@@ -1,0 +1,91 @@
+//! One list of fuzz targets: whatever else names them is compared with it.
+#![cfg(all(feature = "check", unix))]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use utfuzz::engine::targets::{ALL, FuzzTarget, fuzzed};
+use utfuzz::generate::input_file::Form;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn names(targets: impl IntoIterator<Item = FuzzTarget>) -> BTreeSet<String> {
+    targets.into_iter().map(|target| target.name.to_owned()).collect()
+}
+
+/// Each place, the targets it names and those it should.
+#[test]
+fn every_place_names_the_same_targets() {
+    let manifest = text("fuzz/Cargo.toml");
+    let bins = manifest.split("[[bin]]").skip(1).map(|bin| bin.split('"').nth(1).unwrap().to_owned()).collect();
+    let files = fs::read_dir(root().join("fuzz/fuzz_targets")).unwrap();
+    let files = files.map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    let workflow = text(".github/workflows/ci.yml");
+    let matrix = workflow.lines().find_map(|line| line.trim().strip_prefix("target: [")).unwrap();
+    let matrix = matrix.trim_end_matches(']').split(", ").map(str::to_owned).collect();
+    let readme = text("README.md");
+    let table = readme.split("\n| target | a file is |\n").nth(1).unwrap().lines().skip(1);
+    let table = table.map_while(|row| Some(row.strip_prefix("| `")?.split('`').next()?.to_owned())).collect();
+    let documented = ALL.into_iter().filter(|target| target.name != "baseline");
+    let places: [(&str, BTreeSet<String>, BTreeSet<String>); 4] = [
+        ("fuzz/Cargo.toml", bins, names(ALL)),
+        ("fuzz/fuzz_targets", files, names(ALL)),
+        ("the matrix of ci.yml", matrix, names(fuzzed())),
+        ("the table of README.md", table, names(documented)),
+    ];
+    let wrong: Vec<_> = places.into_iter().filter(|(_, named, expected)| named != expected).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// `.ci/targets` is what every script reads: name, directory of seeds, form.
+#[test]
+fn scripts_are_given_the_same_targets() {
+    let output = Command::new(root().join(".ci/targets")).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let expected = |target: FuzzTarget| format!("{} {} {}\n", target.name, target.seeds[0], target.form.name());
+    assert_eq!(printed, fuzzed().map(expected).collect::<String>());
+    for script in [".ci/run", ".ci/kill", ".ci/clusterfuzz", ".clusterfuzzlite/build.sh"] {
+        let text = text(script);
+        assert!(text.contains(".ci/targets"), "{script} does not read .ci/targets");
+        let lists = text.lines().filter(|line| line.contains("streaming") && line.contains("structured"));
+        assert_eq!(lists.collect::<Vec<_>>(), [""; 0], "{script} has a list of its own");
+    }
+}
+
+/// A build script that has no list: it leaves out the yardsticks by name, and reads the others from the folder.
+#[test]
+fn the_build_script_leaves_out_the_yardsticks() {
+    let script = text("fuzz/build.rs");
+    let line = script.lines().find_map(|line| line.trim().strip_prefix("const YARDSTICKS: ")).unwrap();
+    let named: BTreeSet<String> = line.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    assert_eq!(named, names(ALL.into_iter().filter(|target| target.is_yardstick)));
+    assert!(script.contains("\"fuzz_targets\""));
+}
+
+#[test]
+fn every_target_has_its_seeds_and_its_form_is_told_by_the_directory_of_its_artifacts() {
+    for target in ALL {
+        for directory in target.seeds {
+            assert!(fs::read_dir(root().join(directory)).unwrap().next().is_some(), "{directory}");
+        }
+        let artifact = PathBuf::from(format!("fuzz/artifacts/{}/crash-1", target.name));
+        assert_eq!(Form::of(&artifact), target.form, "{}", target.name);
+    }
+}
+
+#[test]
+fn a_target_is_a_few_lines() {
+    let long: Vec<_> = ALL
+        .into_iter()
+        .map(|target| (target.name, text(&format!("fuzz/fuzz_targets/{}.rs", target.name)).lines().count()))
+        .filter(|(_, lines)| *lines > 20)
+        .collect();
+    assert!(long.is_empty(), "{long:?}");
+}
