@@ -2,5 +2,7 @@
 #![no_main]
 
 use utfuzz::engine::fuzz::RoundTrip;
+// For the linker, which sends traced comparisons there.
+use utfuzz_fuzz as _;
 
 libfuzzer_sys::fuzz_target!(|input: RoundTrip| utfuzz::engine::fuzz::roundtrip(&input));
