@@ -1,10 +1,10 @@
-//! Every short string of words: characters and faults that decoders, or the formats on top of them, treat apart; and text
-//! with every character.
+//! Every short string of fragments: characters and faults that decoders, or the formats on top of them, treat specially; and
+//! text with every character.
 //!
-//! Class strings stand for all bytes alike, so they hold no byte order mark, no U+FFFD and no quote. Here are those.
+//! Class strings represent all bytes of a class by two, so they hold no byte order mark, no U+FFFD and no quote. These do.
 
 /// What the strings are made of.
-const WORDS: [&[u8]; 25] = [
+const FRAGMENTS: [&[u8]; 25] = [
     b"a",
     b"\0",
     b"\n",
@@ -32,21 +32,21 @@ const WORDS: [&[u8]; 25] = [
     b"\xF0\x90\x80",
 ];
 
-/// So many words at the most.
+/// The most fragments of a string.
 const LONGEST: u32 = 3;
 /// How many ASCII bytes stand before the first: none, or as many as put it across the end of a block of 64.
 const OFFSETS: [usize; 2] = [0, 61];
 
-/// Every string of up to three words, at the start of the input and across a block edge.
+/// Every string of up to three fragments, at the start of the input and across a block edge.
 pub fn strings() -> impl Iterator<Item = Vec<u8>> {
-    let lengths = (1..=LONGEST).map(|len| (len, WORDS.len().pow(len)));
+    let lengths = (1..=LONGEST).map(|len| (len, FRAGMENTS.len().pow(len)));
     let all = lengths.flat_map(|(len, count)| (0..count).map(move |index| (len, index)));
     OFFSETS.into_iter().flat_map(move |offset| {
         all.clone().map(move |(len, mut index)| {
             let mut bytes = vec![b'a'; offset];
             for _ in 0..len {
-                bytes.extend_from_slice(WORDS[index % WORDS.len()]);
-                index /= WORDS.len();
+                bytes.extend_from_slice(FRAGMENTS[index % FRAGMENTS.len()]);
+                index /= FRAGMENTS.len();
             }
             bytes
         })
@@ -61,7 +61,7 @@ pub fn texts() -> impl Iterator<Item = Vec<u8>> {
         let text: String = (first..first + EACH as u32).filter_map(char::from_u32).collect();
         (!text.is_empty()).then(|| text.into_bytes())
     });
-    // Behind each byte every other: first, 0, first, 1, first, 2 and so on has both orders of each pair.
+    // After each byte every other: first, 0, first, 1, first, 2 and so on has both orders of each pair.
     let pairs = (0..0x80u8).map(|first| (0..0x80).flat_map(|second| [first, second]).collect());
     scalars.chain(pairs)
 }
@@ -82,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn every_string_of_words_is_there() {
+    fn every_string_of_fragments_is_there() {
         let all: BTreeSet<Vec<u8>> = strings().collect();
         for bytes in [&b"\xEF\xBB\xBF\xFFa"[..], b"\"\x80\"", b"\xEF\xBF\xBD", b"\xED\xA0\x80\xED\xB0\x80"] {
             assert!(all.contains(bytes));
             assert!(all.contains(&[&[b'a'; 61], bytes].concat()));
         }
-        // Some strings are spelled by several words, so there are a few less than there are ways.
+        // Some strings are spelled in several ways, so there are slightly fewer strings than ways.
         let ways = OFFSETS.len() * (25 + 25 * 25 + 25 * 25 * 25);
         assert!(strings().count() == ways && all.len() > ways * 9 / 10, "{} of {ways}", all.len());
     }

@@ -7,7 +7,7 @@ use crate::decoder::{Decoder, Info};
 use crate::engine::check;
 use crate::engine::check::{byte_strings, stretches};
 use crate::error::Error;
-use crate::generate::classes::padding::Filler;
+use crate::generate::classes::padding::Padding;
 use crate::generate::classes::plan;
 use crate::generate::classes::plan::Ask;
 use crate::io::{replace_file, temporary_beside};
@@ -258,7 +258,7 @@ type Lengths = BTreeMap<u32, Vec<usize>>;
 
 /// The sets of a part: one row for lengths that stand at the same offsets in the same setting.
 fn sets(part: &plan::Part) -> Vec<CoveredSet> {
-    let mut settings: BTreeMap<(Ask, Filler, Option<Filler>), Lengths> = BTreeMap::new();
+    let mut settings: BTreeMap<(Ask, Padding, Option<Padding>), Lengths> = BTreeMap::new();
     for set in &part.sets {
         let lengths = settings.entry((set.ask, set.before, set.behind)).or_default();
         lengths.entry(set.strings.len).or_default().push(set.strings.offset);
@@ -330,10 +330,10 @@ mod tests {
 
     /// The sets a row describes.
     fn described(row: &CoveredSet) -> Vec<plan::Set> {
-        let filler = |name: &str| Filler::ALL.into_iter().find(|filler| name.ends_with(filler.name()));
+        let filler = |name: &str| Padding::ALL.into_iter().find(|filler| name.ends_with(filler.name()));
         let asks = [Ask::Everything, Ask::Bytes, Ask::Answers, Ask::EveryWayCut, Ask::EveryCut, Ask::Placement];
         let ask = asks.into_iter().find(|ask| ask.says() == row.asked).unwrap();
-        let before = filler(&row.before).unwrap_or(Filler::Ascii);
+        let before = filler(&row.before).unwrap_or(Padding::Ascii);
         let offsets = || row.offsets.iter().flat_map(|&(first, last)| first..=last);
         let blocks = (row.lengths.0..=row.lengths.1).flat_map(|len| offsets().map(move |offset| Block { len, offset }));
         blocks.map(|strings| plan::Set { strings, before, behind: filler(&row.after), ask }).collect()

@@ -1,25 +1,26 @@
-//! Signatures that have one cause, as far as that can be told from outside.
+//! Signatures that have one cause, as far as can be seen from outside.
 //!
-//! A signature names what a decoder goes wrong on and where. One fault may go wrong on many things: a block edge
-//! forgotten is forgotten for every kind of error. So signatures of one decoder, about one aspect of it, are one cluster
-//! where what they share is likelier the cause than what they differ in. Each keeps its own witness: nothing is lost
-//! where two faults look like one.
+//! A signature names what a decoder gets wrong and where. One fault may affect many subjects: a block edge that is
+//! overlooked is overlooked for every kind of error. So signatures of one decoder that concern the same aspect of it form one
+//! cluster if what they share is more likely the cause than what they differ in. Each keeps its own witness: nothing is
+//! lost if two faults look like one.
 
 use crate::explain::{Shape, Signature};
 use crate::judge::Subject;
 use crate::utf8::Kind;
 
-/// Whether the place is what makes a decoder go wrong, whatever stands there.
-fn is_about_the_place(shape: Shape) -> bool {
+/// Whether the location is the cause, whatever is there.
+fn is_caused_by_location(shape: Shape) -> bool {
     match shape {
         Shape::Anywhere | Shape::Tail => false,
         Shape::Edge(_) | Shape::Offset | Shape::Cut | Shape::Context => true,
     }
 }
 
-/// Whether one is the other on something else, in a place that is the cause of both: either may stand for both.
-pub fn are_one(a: &Signature, b: &Signature) -> bool {
-    let both_placed = is_about_the_place(a.shape) && is_about_the_place(b.shape);
+/// Whether two signatures are the same, or differ only in the subject, in a location that causes both: either may stand for
+/// both.
+pub fn share_location_cause(a: &Signature, b: &Signature) -> bool {
+    let both_placed = is_caused_by_location(a.shape) && is_caused_by_location(b.shape);
     a == b || both_placed && a.decoder == b.decoder && a.law == b.law
 }
 
@@ -42,7 +43,7 @@ fn have_one_cause(a: &Signature, b: &Signature, all: &[Signature]) -> bool {
     if a.decoder != b.decoder || a.law.aspect() != b.law.aspect() {
         return false;
     }
-    // One thing that breaks one law here and another there.
+    // One subject that breaks one law here and another there.
     if a.subject == b.subject {
         return true;
     }
@@ -50,17 +51,17 @@ fn have_one_cause(a: &Signature, b: &Signature, all: &[Signature]) -> bool {
         return false;
     }
     match (a.shape, b.shape) {
-        // The kind is all there is to tell them apart by.
+        // Only the kind distinguishes them.
         (Shape::Anywhere, Shape::Anywhere) => family(a.subject) == family(b.subject) || is_about_any_kind(a, all),
-        // What could not be taken out of its surroundings is not another fault for that.
+        // Where the surroundings could not be removed, the fault may still be the same.
         (Shape::Anywhere, Shape::Context | Shape::Offset) | (Shape::Context | Shape::Offset, Shape::Anywhere) => true,
         (Shape::Anywhere, _) | (_, Shape::Anywhere) => false,
-        // The place is the cause.
+        // The location is the cause.
         _ => true,
     }
 }
 
-/// Overlong is overlong, of whatever length.
+/// Overlong forms of every length are one family.
 fn family(subject: Subject) -> Subject {
     match subject {
         Subject::Fault(Kind::Overlong(_)) => Subject::Fault(Kind::Overlong(2)),
@@ -68,7 +69,7 @@ fn family(subject: Subject) -> Subject {
     }
 }
 
-/// Whether the decoder breaks this law on three kinds or more: it is not about the kind.
+/// Whether the decoder breaks this law on three kinds or more, so that the kind is not the cause.
 fn is_about_any_kind(signature: &Signature, all: &[Signature]) -> bool {
     let alike = |other: &&Signature| {
         other.decoder == signature.decoder && other.law == signature.law && other.shape == Shape::Anywhere

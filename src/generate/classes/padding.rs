@@ -2,19 +2,19 @@
 
 /// What stands on one side of a class string.
 ///
-/// Where a filler has several forms they come by turns, so that a string meets another at each offset.
+/// Where a padding has several variants they alternate, so that a string meets another at each offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Filler {
+pub enum Padding {
     /// ASCII.
     Ascii,
     /// Characters of two to four bytes, the lowest and the highest of their length; a single byte is ASCII.
     Valid,
-    /// ASCII with an ill-formed unit next to the string, and one in every 16 bytes further off.
+    /// ASCII with an ill-formed unit next to the string, and one in every 16 bytes beyond.
     IllFormed,
 }
 
-impl Filler {
-    /// Every filler.
+impl Padding {
+    /// Every padding.
     pub const ALL: [Self; 3] = [Self::Ascii, Self::Valid, Self::IllFormed];
 
     /// The name, for people and for JSON.
@@ -26,8 +26,8 @@ impl Filler {
         }
     }
 
-    /// How many forms it comes in.
-    pub(super) fn turns(self) -> usize {
+    /// How many variants there are.
+    pub(super) fn variants(self) -> usize {
         match self {
             Self::Ascii => 1,
             Self::Valid => 2 * 3,
@@ -73,8 +73,8 @@ impl Filler {
         self.outwards(len, turn).into_iter().rev().flatten().copied().collect()
     }
 
-    /// What stands behind the string.
-    pub(super) fn behind(self, len: usize, turn: usize) -> Vec<u8> {
+    /// What stands after the string.
+    pub(super) fn after(self, len: usize, turn: usize) -> Vec<u8> {
         self.outwards(len, turn).into_iter().flatten().copied().collect()
     }
 }
@@ -83,7 +83,7 @@ impl Filler {
 const CHARACTERS: [[&[u8]; 3]; 2] =
     [[b"\xC2\x80", b"\xE0\xA0\x80", b"\xF0\x90\x80\x80"], [b"\xDF\xBF", b"\xED\x9F\xBF", b"\xF4\x8F\xBF\xBD"]];
 
-/// Ill-formed units; what is left of one when its first bytes are taken away is ill-formed as well.
+/// Ill-formed units; what remains of one without its first bytes is ill-formed as well.
 const UNITS: [&[u8]; 8] =
     [b"\x80", b"\xFF", b"\xE2\x82", b"\xF0\x9F\x98", b"\xC3", b"\xED\xA0\x80", b"\xC0\xAF", b"\xF4\x90\xBF"];
 
@@ -93,12 +93,12 @@ mod tests {
     use crate::spec::{Contract, validity};
 
     #[test]
-    fn fillers_are_what_they_say_at_every_length() {
+    fn every_padding_is_as_described_at_every_length() {
         let ill_formed = |bytes: &[u8]| !validity(&Contract::STANDARD, bytes).is_valid();
         for len in 0..=130 {
             for turn in 0..8 {
-                for write in [Filler::before, Filler::behind] {
-                    let [ascii, valid, wrong] = Filler::ALL.map(|filler| write(filler, len, turn));
+                for write in [Padding::before, Padding::after] {
+                    let [ascii, valid, wrong] = Padding::ALL.map(|padding| write(padding, len, turn));
                     assert_eq!([ascii.len(), valid.len(), wrong.len()], [len; 3]);
                     assert!(ascii.is_ascii());
                     assert!(!ill_formed(&valid), "{len} {turn}: {valid:02X?}");
@@ -108,8 +108,8 @@ mod tests {
                     assert!(len == 0 || ill_formed(&wrong), "{len} {turn}: {wrong:02X?}");
                 }
                 // Next to the string stands no ASCII.
-                assert!(Filler::IllFormed.before(len, turn).last().is_none_or(|byte| !byte.is_ascii()));
-                assert!(Filler::IllFormed.behind(len, turn).first().is_none_or(|byte| !byte.is_ascii()));
+                assert!(Padding::IllFormed.before(len, turn).last().is_none_or(|byte| !byte.is_ascii()));
+                assert!(Padding::IllFormed.after(len, turn).first().is_none_or(|byte| !byte.is_ascii()));
             }
         }
     }

@@ -1,18 +1,18 @@
-//! Which class strings are put to a decoder whose grammar tells fewer classes apart than RFC 3629 does.
+//! Skips class strings that a grammar cannot distinguish, if it distinguishes fewer classes than RFC 3629.
 //!
-//! To CESU-8 every byte from F0 on is the same, so of the strings that differ only there one is enough. Which one is asked
-//! goes by turns: a shortcut for UTF-8 may tell apart what the grammar does not. And where pairs take the place of four-byte
-//! forms, a string of five bytes holds no more than one of four: a sequence, and what goes wrong behind it. Of other strings
-//! as long, each is asked at one place in four.
+//! To CESU-8 all bytes from F0 on are the same, so of the strings that differ only there one is enough. Which one changes
+//! with the position: a shortcut for UTF-8 may distinguish what the grammar does not. And where pairs replace four-byte
+//! forms, a string of five bytes shows no more than one of four: a sequence, and an error after it. Other strings of that
+//! length are each put at one position in four.
 
 use crate::spec::grammar::{Form, RFC3629};
 use crate::spec::{Contract, UnitRule};
 use crate::utf8::ByteClass;
 use core::ops::Range;
 
-/// A choice among the class strings a contract does not tell apart.
+/// The class strings that a contract does not distinguish, and which of them is put.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sieve {
+pub struct ClassPartition {
     /// For each class the first that is the same to the contract.
     group: [u8; ByteClass::COUNT],
     /// For each class how many of its group stand before it.
@@ -21,14 +21,14 @@ pub struct Sieve {
     size: [u8; ByteClass::COUNT],
     /// Whether any two are the same.
     merges: bool,
-    /// Whether long strings are asked at some places only.
+    /// Whether long strings are put at some positions only.
     by_turns: bool,
     /// Lengths that are left out.
     idle: Range<usize>,
 }
 
-impl Sieve {
-    /// The sieve of a contract.
+impl ClassPartition {
+    /// The partition of a contract.
     pub fn of(contract: &Contract) -> Self {
         // The classes are those of RFC 3629: there C0 and F5 break other rules, if both lead nothing. And other rules of
         // units look at bytes in their own way.
@@ -59,15 +59,15 @@ impl Sieve {
         }
     }
 
-    /// Whether this string is asked in this turn: of those that are the same, exactly one is in each, or none of a length
+    /// Whether this string is put at this turn. At each turn exactly one of those that are the same is, or none of a length
     /// that shows no more than a shorter one.
-    pub fn asks(&self, string: &[u8], turn: usize) -> bool {
+    pub fn has(&self, string: &[u8], turn: usize) -> bool {
         if self.idle.contains(&string.len()) {
             return false;
         }
-        /// So long that they are the bulk of all.
+        /// The length from which on strings are most of all.
         const LONG: usize = 5;
-        /// One place in so many.
+        /// One position in this many.
         const PLACES: u64 = 4;
         let number = || string.iter().fold(turn as u64, |number, &byte| number + ByteClass::of(byte).index() as u64);
         if self.by_turns && string.len() >= LONG && number() % PLACES != 0 {
@@ -98,16 +98,16 @@ mod tests {
         for grammar in grammar::ALL {
             for unit in [UnitRule::MaximalSubpart, UnitRule::Byte, UnitRule::LeadAnnounced] {
                 let contract = Contract { grammar, unit, ..Contract::STANDARD };
-                let sieve = Sieve::of(&contract);
+                let partition = ClassPartition::of(&contract);
                 let block = Block { len: 3, offset: 0 };
                 let (mut string, mut groups) = (Vec::new(), BTreeMap::<Vec<u8>, u32>::new());
                 for index in 0..block.count() {
                     block.write(index, &mut string);
-                    let group = |byte: &u8| sieve.group[ByteClass::of(*byte).index()];
+                    let group = |byte: &u8| partition.group[ByteClass::of(*byte).index()];
                     let asked = groups.entry(string.iter().map(group).collect()).or_default();
-                    *asked += u32::from(sieve.asks(&string, 7));
+                    *asked += u32::from(partition.has(&string, 7));
                     // What is asked is asked in place of the others: they are read alike.
-                    let in_place = |byte: &u8| match sieve.size[ByteClass::of(*byte).index()] {
+                    let in_place = |byte: &u8| match partition.size[ByteClass::of(*byte).index()] {
                         1 => *byte,
                         _ => ByteClass::BOUNDS[usize::from(group(byte))].0,
                     };
@@ -122,22 +122,22 @@ mod tests {
 
     #[test]
     fn rfc_3629_tells_all_classes_apart_and_cesu_8_does_not() {
-        let of = |grammar| Sieve::of(&Contract { grammar, ..Contract::STANDARD });
+        let of = |grammar| ClassPartition::of(&Contract { grammar, ..Contract::STANDARD });
         assert!(!of(&grammar::RFC3629).merges);
         assert!((0..ByteClass::COUNT).all(|class| of(&grammar::RFC3629).size[class] == 1));
         let cesu = of(&grammar::CESU8);
         assert_eq!(cesu.size[ByteClass::of(0xF0).index()], 5);
         assert_eq!(cesu.size[ByteClass::of(0xA0).index()], 1);
-        for (sieve, idle) in [(of(&grammar::RFC3629), 0..0), (of(&grammar::WTF8), 0..0), (cesu.clone(), 5..6)] {
-            assert_eq!(sieve.idle, idle);
-            assert!(!idle.contains(&5) || !sieve.asks(b"aaaaa", 0));
+        for (partition, idle) in [(of(&grammar::RFC3629), 0..0), (of(&grammar::WTF8), 0..0), (cesu.clone(), 5..6)] {
+            assert_eq!(partition.idle, idle);
+            assert!(!idle.contains(&5) || !partition.has(b"aaaaa", 0));
         }
         let rfc2279 = of(&grammar::RFC2279);
         for first in 0..64 {
-            let asked = (first..first + 4).filter(|&turn| rfc2279.asks(b"\xF8\x88\x80\x80\x80", turn)).count();
+            let asked = (first..first + 4).filter(|&turn| rfc2279.has(b"\xF8\x88\x80\x80\x80", turn)).count();
             assert_eq!(asked, 1);
         }
-        let turns = (0..64).filter(|&turn| cesu.asks(b"\xF0\xA0", turn)).count();
+        let turns = (0..64).filter(|&turn| cesu.has(b"\xF0\xA0", turn)).count();
         assert!((4..24).contains(&turns), "{turns}");
     }
 }

@@ -4,7 +4,7 @@
 //! What a plan covers is told from its sets, so that nothing can be claimed that is not run.
 
 use crate::case::{Case, Cuts};
-use crate::generate::classes::padding::Filler;
+use crate::generate::classes::padding::Padding;
 use crate::generate::classes::strings::{Block, plan};
 
 /// What the cases of a set are, and what is asked of them.
@@ -63,9 +63,9 @@ pub struct Set {
     /// The strings, and their offset.
     pub strings: Block,
     /// What fills the bytes before them.
-    pub before: Filler,
+    pub before: Padding,
     /// What 64 bytes behind them are filled with; `None`: the input ends with the string.
-    pub behind: Option<Filler>,
+    pub behind: Option<Padding>,
     /// What is asked.
     pub ask: Ask,
 }
@@ -81,10 +81,10 @@ impl Set {
 
     /// A writer of its inputs.
     pub fn writer(&self) -> Writer {
-        let forms = |filler: Filler, write: &dyn Fn(usize) -> Vec<u8>| (0..filler.turns()).map(write).collect();
+        let forms = |padding: Padding, write: &dyn Fn(usize) -> Vec<u8>| (0..padding.variants()).map(write).collect();
         let before = forms(self.before, &|turn| self.before.before(self.strings.offset, turn));
         let behind = match self.behind {
-            Some(filler) => forms(filler, &|turn| filler.behind(Self::BEHIND, turn)),
+            Some(padding) => forms(padding, &|turn| padding.after(Self::BEHIND, turn)),
             None => vec![Vec::new()],
         };
         Writer { set: *self, before, behind, string: Vec::new(), bytes: Vec::new() }
@@ -201,19 +201,19 @@ pub fn deep() -> Vec<Part> {
 }
 
 fn alone(strings: Block, ask: Ask) -> Set {
-    Set { strings, before: Filler::Ascii, behind: None, ask }
+    Set { strings, before: Padding::Ascii, behind: None, ask }
 }
 
-/// Up to length 4: each filler before with each behind, and with nothing behind but for ASCII, which the quick plan has.
-/// Length 5: the same filler at both sides.
+/// Up to length 4: each padding before with each behind, and with nothing behind but for ASCII, which the quick plan has.
+/// Length 5: the same padding at both sides.
 fn surroundings() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in 0..64 {
-        for before in Filler::ALL {
+        for before in Padding::ALL {
             let set = |len, behind| Set { strings: Block { len, offset }, before, behind, ask: Ask::Answers };
             for len in 0..=4 {
-                sets.extend(Filler::ALL.map(|behind| set(len, Some(behind))));
-                sets.extend((before != Filler::Ascii).then(|| set(len, None)));
+                sets.extend(Padding::ALL.map(|behind| set(len, Some(behind))));
+                sets.extend((before != Padding::Ascii).then(|| set(len, None)));
             }
             sets.push(set(5, Some(before)));
         }
@@ -224,7 +224,7 @@ fn surroundings() -> Vec<Set> {
 fn behind_whole_blocks() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in 64..128 {
-        for before in Filler::ALL {
+        for before in Padding::ALL {
             let set = |len, behind| Set { strings: Block { len, offset }, before, behind, ask: Ask::Answers };
             sets.extend((0..=4).flat_map(|len| [set(len, None), set(len, Some(before))]));
         }
@@ -235,7 +235,7 @@ fn behind_whole_blocks() -> Vec<Set> {
 fn every_way_cut() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in [0, 1, 15, 16, 31, 32, 60, 61, 62, 63, 64, 65] {
-        for behind in [None, Some(Filler::Ascii)] {
+        for behind in [None, Some(Padding::Ascii)] {
             sets.extend((0..=4).map(|len| Set { behind, ..alone(Block { len, offset }, Ask::EveryWayCut) }));
         }
     }
@@ -247,7 +247,7 @@ fn every_single_cut() -> Vec<Set> {
     let mut sets: Vec<Set> =
         [0].into_iter().chain(59..=64).map(|offset| alone(Block { len: 5, offset }, Ask::EveryCut)).collect();
     for offset in 0..64 {
-        for before in Filler::ALL {
+        for before in Padding::ALL {
             let strings = (1..=3).map(|len| Block { len, offset });
             sets.extend(strings.map(|strings| Set { strings, before, behind: Some(before), ask: Ask::EveryCut }));
         }
@@ -257,7 +257,7 @@ fn every_single_cut() -> Vec<Set> {
 
 /// Alone, and with whole blocks before and behind.
 fn alignments() -> Vec<Set> {
-    let settings = [(0, None), (64, None), (0, Some(Filler::Ascii))];
+    let settings = [(0, None), (64, None), (0, Some(Padding::Ascii))];
     let sets = settings.into_iter().flat_map(|(offset, behind)| {
         (0..=3).map(move |len| Set { behind, ..alone(Block { len, offset }, Ask::Placement) })
     });
@@ -270,9 +270,9 @@ mod tests {
     use crate::utf8::ByteClass;
     use std::collections::BTreeSet;
 
-    fn every_setting() -> impl Iterator<Item = (Filler, Option<Filler>)> {
-        let behind = || Filler::ALL.map(Some).into_iter().chain([None]);
-        Filler::ALL.into_iter().flat_map(move |before| behind().map(move |behind| (before, behind)))
+    fn every_setting() -> impl Iterator<Item = (Padding, Option<Padding>)> {
+        let behind = || Padding::ALL.map(Some).into_iter().chain([None]);
+        Padding::ALL.into_iter().flat_map(move |before| behind().map(move |behind| (before, behind)))
     }
 
     #[test]
@@ -294,21 +294,21 @@ mod tests {
 
     #[test]
     fn a_filler_comes_in_all_its_forms() {
-        for filler in [Filler::Valid, Filler::IllFormed] {
+        for padding in [Padding::Valid, Padding::IllFormed] {
             let strings = Block { len: 2, offset: 9 };
-            let mut writer = Set { strings, before: filler, behind: Some(filler), ask: Ask::Answers }.writer();
+            let mut writer = Set { strings, before: padding, behind: Some(padding), ask: Ask::Answers }.writer();
             let written = (0..strings.count()).map(|index| {
                 let bytes = writer.write(index);
                 (bytes[..9].to_vec(), bytes[11..].to_vec())
             });
             let (before, behind): (BTreeSet<_>, BTreeSet<_>) = written.unzip();
-            assert_eq!((before.len(), behind.len()), (filler.turns(), filler.turns()));
+            assert_eq!((before.len(), behind.len()), (padding.variants(), padding.variants()));
         }
     }
 
     /// The cuts of all cases of one string.
     fn cuts(ask: Ask, len: u32, offset: usize) -> Vec<Vec<usize>> {
-        let set = Set { strings: Block { len, offset }, before: Filler::Ascii, behind: Some(Filler::Ascii), ask };
+        let set = Set { strings: Block { len, offset }, before: Padding::Ascii, behind: Some(Padding::Ascii), ask };
         let mut all = Vec::new();
         set.writer().each(7, |case| all.push(case.cuts().offsets().to_vec()));
         assert_eq!(all.len() as u64, ask.variants(len));
@@ -368,11 +368,11 @@ mod tests {
             assert!(sets.iter().any(|set| set.strings == Block { len, offset: 0 } && set.ask <= Ask::Answers));
         }
         for offset in 0..64 {
-            for filler in Filler::ALL {
+            for padding in Padding::ALL {
                 let around = |len| Set {
                     strings: Block { len, offset },
-                    before: filler,
-                    behind: Some(filler),
+                    before: padding,
+                    behind: Some(padding),
                     ask: Ask::Answers,
                 };
                 assert!((0..=5).all(|len| sets.contains(&around(len))));
