@@ -38,8 +38,6 @@ const RULES: Rules = Rules {
         ("cli/*", "cli/mod.rs"),
         ("codec/convert/converter.rs", "codec/convert/detect.rs"),
         ("codec/convert/octets.rs", "codec/convert/read.rs"),
-        ("engine/check/*", "engine/check/mod.rs"),
-        ("engine/check/resume.rs", "engine/check/byte_strings.rs"),
         ("spec/policy.rs", "spec/model.rs"),
     ],
 };

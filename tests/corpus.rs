@@ -6,10 +6,10 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use utfuzz::engine::fuzz::Harness;
 use utfuzz::generate::input_file;
 use utfuzz::generate::seeds;
 use utfuzz::triage::ledger::Ledger;
+use utfuzz::triage::session::{Session, Shown};
 
 fn main() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -45,11 +45,16 @@ fn seeds_are_those_of_the_code(directory: &Path, expected: BTreeMap<String, Vec<
 }
 
 fn replay(path: &Path) -> Result<(), Failed> {
-    let decoders = utfuzz::peers::all();
-    match Harness::new(&decoders, "", Ledger::built_in())?.run(&input_file::read(path)?.case()) {
+    let (decoders, ledger) = (utfuzz::peers::all(), Ledger::built_in());
+    let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), &ledger);
+    match session.judge(&input_file::read(path)?.case()).into_iter().find_map(new) {
         None => Ok(()),
-        Some(divergence) => Err(divergence.to_string().into()),
+        Some(divergence) => Err(divergence.into()),
     }
+}
+
+fn new(shown: Shown) -> Option<String> {
+    if let Shown::New(divergence) = shown { Some(divergence.to_string()) } else { None }
 }
 
 fn files(directory: &Path) -> Vec<PathBuf> {

@@ -6,12 +6,12 @@ mod faulty;
 use faulty::{Faulty, Leaky, finish, lossy, verdict};
 use utfuzz::case::{Case, Cuts};
 use utfuzz::codec::Streaming;
-use utfuzz::engine::fuzz::Harness;
 use utfuzz::explain::first_divergence;
 use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Judge, Law, silence_panics};
 use utfuzz::spec::{Contract, Detection, grammar};
 use utfuzz::triage::ledger::Ledger;
+use utfuzz::triage::session::Session;
 use utfuzz::utf8::{ErrorLen, Malformed, Validity};
 use utfuzz::{Decoder, Info, Stream, spec};
 
@@ -303,8 +303,8 @@ impl Stream for Grudge {
 #[test]
 fn a_stream_that_carries_its_state_on_is_reported() {
     let faulty = Faulty { stream: || Some(Box::new(Grudge::default())), ..Faulty::default() };
-    let decoders: Vec<Box<dyn Decoder>> = vec![Box::new(faulty)];
-    let mut harness = Harness::new(&decoders, "", Ledger::default()).unwrap();
-    let divergence = harness.run(&Case::new(b"a\xFE")).unwrap();
-    assert_eq!(divergence.signature.to_string(), "reset/faulty/end/cut");
+    let ledger = Ledger::default();
+    let mut session = Session::new([&faulty as &dyn Decoder], &ledger);
+    let shown = session.judge_novelty(&Case::new(b"a\xFE"), |_| {}).shown;
+    assert_eq!(shown[0].signature().unwrap().to_string(), "reset/faulty/end/cut");
 }

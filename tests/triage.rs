@@ -6,7 +6,7 @@ use utfuzz::case::{Case, Cuts, Input};
 use utfuzz::generate::classes::strings::Block;
 use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Judge, silence_panics};
-use utfuzz::triage::cluster::are_one;
+use utfuzz::triage::cluster::share_location_cause;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::triage::minimise::{Witness, minimise_as};
 use utfuzz::triage::{Status, regression, triage};
@@ -28,7 +28,7 @@ fn witness(decoder: &dyn Decoder) -> Witness {
         Some(utfuzz::explain::explain(&judge, &case, &broken))
     });
     let divergence = divergence.expect("the fault shows");
-    minimise_as(decoder, &divergence, &|signature| are_one(signature, &divergence.signature))
+    minimise_as(decoder, &divergence, &|signature| share_location_cause(signature, &divergence.signature))
 }
 
 /// Whether a class string shorter than the witness, cut or not, has its signature.
@@ -47,7 +47,7 @@ fn shorter_one(decoder: &dyn Decoder, witness: &Witness) -> Option<Vec<u8>> {
                 let case = cuts.map_or_else(|| Case::new(&bytes), |cuts| Case::with_cuts(&bytes, cuts));
                 let Some(broken) = judge.judge(&case).first().copied() else { continue };
                 if broken.law == witness.signature.law
-                    && are_one(
+                    && share_location_cause(
                         &utfuzz::explain::signature(judge.decoder(broken.decoder), &case, &broken),
                         &witness.signature,
                     )
@@ -124,7 +124,7 @@ fn a_heap_of_anything_is_read_and_what_is_kept_is_no_longer_new() {
     let kept = scratch.path().join("kept");
     let run = || triage(&[&*decoder], &Ledger::default(), &files, Some(&kept), &|_, _| {}).unwrap();
     let outcome = run();
-    assert_eq!((outcome.inputs, outcome.quiet, outcome.clusters.len()), (6, 2, 1));
+    assert_eq!((outcome.inputs, outcome.clean, outcome.clusters.len()), (6, 2, 1));
     assert_eq!((outcome.unread.len(), outcome.slow.len()), (3, 1), "{:?}", outcome.unread);
     assert!(outcome.unread.iter().all(|line| !line.contains('\u{1B}')));
     let member = outcome.new_members().next().unwrap();

@@ -2,10 +2,14 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_crossover, fuzz_mutator, fuzz_target};
+use utfuzz::case::Case;
+use utfuzz::engine::fuzz::{Scope, Target};
 use utfuzz::generate::mutate::mutate;
-use utfuzz_fuzz::{corpus, crossed, mutated};
+use utfuzz_fuzz::{crossed, judged, mutated};
 
-fuzz_target!(|bytes: &[u8]| -> Corpus { corpus(utfuzz::engine::fuzz::differential(bytes)) });
+thread_local!(static TARGET: Target = const { Target::new(Scope::Standard, Vec::new) });
+
+fuzz_target!(|bytes: &[u8]| -> Corpus { judged(&TARGET, &Case::new(bytes)) });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     mutated(data, size, max_size, seed, mutate)

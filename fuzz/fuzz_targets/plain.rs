@@ -1,5 +1,10 @@
-//! The judge behind libFuzzer as it comes: its own mutations, code coverage, every input judged in full. `utfuzz score`
+//! The judge under libFuzzer as it comes: its own mutations, code coverage, every input judged in full. `utfuzz score`
 //! measures the other targets against it.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| utfuzz::engine::fuzz::plain(bytes));
+use utfuzz::case::Case;
+use utfuzz::engine::fuzz::{Scope, Target};
+
+thread_local!(static TARGET: Target = const { Target::new(Scope::Standard, Vec::new) });
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| TARGET.with(|target| target.run_in_full(&Case::new(bytes))));

@@ -2,7 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use utfuzz::engine::fuzz::Shown;
-use utfuzz_fuzz::corpus;
+use utfuzz::engine::fuzz::{Scope, StructuredInput, Target};
+use utfuzz_fuzz::judged;
 
-fuzz_target!(|input: Shown| -> Corpus { corpus(utfuzz::engine::fuzz::structured(&input)) });
+thread_local!(static TARGET: Target = const { Target::new(Scope::All, Vec::new) });
+
+fuzz_target!(|input: StructuredInput| -> Corpus { judged(&TARGET, &input.case()) });

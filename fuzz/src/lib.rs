@@ -2,22 +2,25 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 use libfuzzer_sys::{Corpus, fuzzer_mutate};
+use std::thread::LocalKey;
+use utfuzz::case::Case;
+use utfuzz::engine::fuzz::Target;
 use utfuzz::generate::mutate::shorten;
 use utfuzz::judge::FEATURES;
 
-/// Counters that libFuzzer reads after each input beside those of the code.
+/// Counters that libFuzzer reads after each input, in addition to those of the code.
 #[repr(align(8))]
 struct Counters([AtomicU8; FEATURES]);
 
-/// `used`, since nothing in the program reads it: without that the optimiser takes it out, and every store to it.
+/// `used`, since nothing in the program reads it: otherwise the optimiser removes it, and every store to it.
 #[used]
 #[cfg_attr(target_os = "linux", unsafe(link_section = "__libfuzzer_extra_counters"))]
 static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
 
-/// What libFuzzer does with an input that did something new, or did not. What it did is counted.
-pub fn corpus(novel: bool) -> Corpus {
-    utfuzz::engine::fuzz::features(|feature| COUNTERS.0[feature].store(1, Ordering::Relaxed));
-    if novel { Corpus::Keep } else { Corpus::Reject }
+/// Judges a case, counts what it did, and says whether libFuzzer is to keep it.
+pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
+    let count = |feature: usize| COUNTERS.0[feature].store(1, Ordering::Relaxed);
+    if target.with(|target| target.run(case, count)) { Corpus::Keep } else { Corpus::Reject }
 }
 
 /// Changes the first `size` of `data` by `mutate`, or one time in eight as libFuzzer would; returns the new size.
@@ -46,12 +49,12 @@ pub fn crossed(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize 
     bytes.len()
 }
 
-/// Takes the place of LLVM's callbacks for traced comparisons; see `build.rs`.
+/// Replaces LLVM's callbacks for traced comparisons; see `build.rs`.
 #[unsafe(no_mangle)]
 pub extern "C" fn utfuzz_ignore_comparison() {}
 
-/// Options of AddressSanitizer: a shadow copy of every stack frame, to find uses of a frame that is gone, would cost a
-/// tenth of the speed and find nothing in safe code.
+/// Options of AddressSanitizer: a shadow copy of every stack frame, to find uses of a frame after its return, would
+/// cost a tenth of the speed and find nothing in safe code.
 #[unsafe(no_mangle)]
 pub extern "C" fn __asan_default_options() -> *const core::ffi::c_char {
     c"detect_stack_use_after_return=0".as_ptr()

@@ -64,6 +64,9 @@ impl Check {
             None => self.every_stage(&decoders, corpus, &ledger, &bar)?,
         };
         bar.finish();
+        for contradiction in &outcome.contradictions {
+            note(&format!("the standard contradicts a published vector: {contradiction}"));
+        }
         let mut record = Record::of_check(&clock, &decoders, &ledger, &outcome);
         if self.bytes.is_some() {
             // A resumed run includes the time of the runs before.
@@ -104,7 +107,7 @@ impl Check {
         bar: &Bar,
     ) -> Result<Outcome, Failure> {
         if corpus.is_none() {
-            note("no corpus directory here, so vectors and corpus are left out; name one with --corpus DIR");
+            note("no corpus directory here, so the corpus is left out; name one with --corpus DIR");
         }
         let plan = if self.deep { Plan::Deep } else { Plan::Quick };
         let time = Duration::from_secs(self.seconds);

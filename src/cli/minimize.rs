@@ -5,10 +5,11 @@ use crate::cli::{Failure, Known, Selection, Verdict};
 use crate::decoder::Decoder;
 use crate::explain::notation;
 use crate::generate::input_file;
-use crate::judge::Judge;
 use crate::text::shown;
+use crate::triage::ledger::Ledger;
 use crate::triage::minimise::minimise;
 use crate::triage::regression;
+use crate::triage::session::{Session, Shown};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -36,18 +37,20 @@ impl Minimize {
         let boxes = self.selection.decoders()?;
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
         let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
-        let mut judge = Judge::new(decoders.iter().copied());
+        // Known differences are minimised too, and named by the ledger afterwards.
+        let everything = Ledger::default();
+        let mut session = Session::new(decoders.iter().copied(), &everything);
         let mut verdict = Verdict::Clean;
         for path in files::named_files(&self.paths, self.recursive)? {
-            let artifact = input_file::read(&path)?;
-            let case = artifact.case();
-            let broken = judge.judge(&case).to_vec();
-            if broken.is_empty() {
+            let input = input_file::read(&path)?;
+            let found = session.judge(&input.case());
+            if found.is_empty() {
                 writeln!(out, "{}: shows nothing", shown(&path))?;
             }
-            for broken in broken {
-                let decoder = decoders[broken.decoder];
-                let divergence = crate::explain::explain(&judge, &case, &broken);
+            for found in found {
+                let Shown::New(divergence) = found else { continue };
+                let wrong = decoders.iter().find(|decoder| decoder.info().name == divergence.signature.decoder);
+                let Some(&decoder) = wrong else { continue };
                 let witness = minimise(decoder, &divergence);
                 let signature = &witness.signature;
                 let known = ledger.covers(decoder.info(), signature.law, signature.subject);
@@ -55,7 +58,7 @@ impl Minimize {
                 if known.is_empty() {
                     verdict = Verdict::Diverged;
                 }
-                let (before, after) = (artifact.bytes.len(), witness.input.bytes.len());
+                let (before, after) = (input.bytes.len(), witness.input.bytes.len());
                 writeln!(out, "{}: {signature}{known}, {before} bytes to {after}", shown(&path))?;
                 write!(out, "  {}", notation(&witness.input.bytes))?;
                 match &witness.input.cuts {

@@ -35,7 +35,7 @@ impl Replay {
         }
         let inputs = files.iter().map(|path| input_file::read(path)).collect::<Result<Vec<_>, _>>()?;
         let clock = Clock::start("utfuzz replay");
-        let outcome = replay(&decoders, &ledger, &inputs);
+        let outcome = replay(&decoders, &ledger, inputs);
         let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
         self.judging.print(&record, out)?;
         Ok(if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged })

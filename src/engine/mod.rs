@@ -1,13 +1,13 @@
-//! What runs: the fuzz targets, the embedded engine, the measure of both, and a night of fuzzing.
+//! What runs the judge: the fuzz targets, the embedded engine, the score of both, and a nightly run.
 
 #[cfg(feature = "check")]
 pub mod check;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+#[cfg(all(feature = "check", feature = "fuzz"))]
+pub mod libfuzzer;
 #[cfg(feature = "cli")]
 pub mod nightly;
-#[cfg(feature = "check")]
-pub mod libfuzzer;
 #[cfg(feature = "check")]
 pub mod score;
 #[cfg(feature = "check")]

@@ -8,6 +8,19 @@
 use crate::spec;
 use crate::spec::{Contract, Grammar, Replacement, UnitRule};
 
+/// The suites of `corpus/vectors`: the name of each file, and its text.
+#[cfg(feature = "check")]
+pub const SUITES: [(&str, &str); 8] = [
+    ("cpython-issue8271.txt", include_str!("../../corpus/vectors/cpython-issue8271.txt")),
+    ("go-utf8.txt", include_str!("../../corpus/vectors/go-utf8.txt")),
+    ("perl-utf8decode.txt", include_str!("../../corpus/vectors/perl-utf8decode.txt")),
+    ("tomcat.txt", include_str!("../../corpus/vectors/tomcat.txt")),
+    ("unicode-ch3.txt", include_str!("../../corpus/vectors/unicode-ch3.txt")),
+    ("utf8tests.txt", include_str!("../../corpus/vectors/utf8tests.txt")),
+    ("utr26.txt", include_str!("../../corpus/vectors/utr26.txt")),
+    ("webassembly.txt", include_str!("../../corpus/vectors/webassembly.txt")),
+];
+
 /// One row of a vector file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vector {
@@ -15,11 +28,19 @@ pub struct Vector {
     pub name: String,
     /// The input.
     pub bytes: Vec<u8>,
-    /// What the suite says of it.
+    /// What the suite claims.
     pub claims: Vec<Claim>,
 }
 
-/// One thing a suite says of an input.
+impl Vector {
+    /// The claims that `spec` contradicts, each with what it says instead; `suite` names the file.
+    pub fn contradictions(&self, suite: &str) -> Vec<String> {
+        let contradictions = self.claims.iter().filter_map(|claim| claim.contradiction(&self.bytes));
+        contradictions.map(|what| format!("{suite}, {}: {what}", crate::text::printable(&self.name))).collect()
+    }
+}
+
+/// One claim of a suite about an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// Well-formed or not, under this grammar.
@@ -30,7 +51,7 @@ pub enum Claim {
     DetectedAt(Option<usize>),
     /// The code points of a well-formed input, under this grammar.
     CodePoints(&'static Grammar, Vec<u32>),
-    /// How many units there are, each ill-formed byte counted.
+    /// How many units there are, each ill-formed byte being one.
     Runes(usize),
 }
 
@@ -158,6 +179,19 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "check")]
+    #[test]
+    fn the_suites_are_those_of_the_folder() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/vectors");
+        let mut files: Vec<String> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        files.sort();
+        assert_eq!(SUITES.map(|(name, _)| name).to_vec(), files);
+        for (name, text) in SUITES {
+            assert!(!parse(text).unwrap().is_empty(), "{name}");
+        }
+    }
 
     #[test]
     fn a_row_is_read() {

@@ -18,6 +18,7 @@ use crate::text::hex;
 use crate::triage;
 use crate::triage::Status;
 use crate::triage::ledger::Ledger;
+use crate::triage::session::Finding;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -540,7 +541,7 @@ impl Check {
     }
 }
 
-fn difference(signature: &Signature, found: &check::Found) -> Difference {
+fn difference(signature: &Signature, found: &Finding) -> Difference {
     Difference {
         signature: signature.to_string(),
         law: signature.law.name().into(),
@@ -577,7 +578,7 @@ impl Triage {
         clusters.sort_by_key(|cluster| ["new", "regression", "known"].iter().position(|name| *name == cluster.status));
         Self {
             inputs: outcome.inputs,
-            quiet: outcome.quiet,
+            quiet: outcome.clean,
             clusters,
             agreement: agreement(outcome, decoders),
             unread: outcome.unread.clone(),
@@ -670,7 +671,7 @@ fn member(member: &triage::Member) -> Member {
         shape: signature.shape.to_string(),
         status: status.into(),
         known_as,
-        inputs: member.finding.inputs,
+        inputs: member.finding.hits,
         files: member.finding.files.iter().map(|file| named(file)).collect(),
         kept: None,
         witness_hex: hex(&witness.input.bytes),

@@ -12,9 +12,9 @@ use crate::judge::{Judge, Law};
 use crate::spec::{Contract, Reading, Unit, units};
 use crate::utf8::ByteClass;
 
-/// So many inputs are judged for one witness, at most.
+/// How many inputs each of the two phases judges at most: making an input smaller, and trying all that are smaller still.
 const STEPS: u64 = 60_000;
-/// So many of them are examined for their signature, at most.
+/// How many of them are examined for their signature at most.
 const EXAMINED: u64 = 600;
 
 /// What a divergence comes down to.
@@ -26,7 +26,7 @@ pub struct Witness {
     pub input: Input,
     /// An input as near to it as can be on which the decoder does what it should, if one was found.
     pub agreeing: Option<Vec<u8>>,
-    /// How many inputs were judged.
+    /// How many inputs were judged, all in all.
     pub steps: u64,
 }
 
@@ -37,9 +37,7 @@ pub fn minimise(decoder: &dyn Decoder, divergence: &Divergence) -> Witness {
 
 /// The smallest input with a signature that is the same for the caller.
 pub fn minimise_as(decoder: &dyn Decoder, divergence: &Divergence, same: &dyn Fn(&Signature) -> bool) -> Witness {
-    let law = divergence.signature.law;
-    let signature = divergence.signature.clone();
-    let mut hunt = Hunt { judge: Judge::new([decoder]), law, same, signature, steps: 0, examined: 0, same_law: true };
+    let mut hunt = Hunt::new(decoder, divergence, same);
     let contract = decoder.info().contract;
     let mut best = hunt.start(divergence).unwrap_or_else(|| Input { bytes: divergence.bytes.clone(), cuts: None });
     loop {
@@ -89,7 +87,13 @@ struct Hunt<'a> {
     same_law: bool,
 }
 
-impl Hunt<'_> {
+impl<'a> Hunt<'a> {
+    fn new(decoder: &'a dyn Decoder, divergence: &Divergence, same: &'a dyn Fn(&Signature) -> bool) -> Self {
+        let Signature { law, .. } = divergence.signature;
+        let signature = divergence.signature.clone();
+        Self { judge: Judge::new([decoder]), law, same, signature, steps: 0, examined: 0, same_law: true }
+    }
+
     /// The input to start from: with cuts of its own where they matter, one alone if that will do; if it has the
     /// signature at all.
     fn start(&mut self, divergence: &Divergence) -> Option<Input> {
@@ -276,4 +280,45 @@ fn nearest_agreeing(hunt: &mut Hunt<'_>, best: &Input) -> Option<Vec<u8>> {
     }
     let longer = [&bytes[..], b"a"].concat();
     hunt.agrees(&with_bytes(best, longer.clone())).then_some(longer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Case;
+    use crate::decoder::Info;
+    use crate::spec;
+    use crate::utf8::Validity;
+
+    /// Takes two bytes for well-formed that no text has.
+    struct Wrong;
+
+    static INFO: Info = Info::new("wrong", "1.0.0").contract(Contract::VALIDATOR);
+
+    impl Decoder for Wrong {
+        fn info(&self) -> &Info {
+            &INFO
+        }
+
+        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+            let is_wrong = bytes.windows(2).any(|pair| pair == b"\xFF\xFE");
+            Some(if is_wrong { Validity::Valid } else { spec::validity(&Contract::VALIDATOR, bytes) })
+        }
+    }
+
+    #[test]
+    fn every_step_counts() {
+        let bytes = b"some text \xFF\xFE, and more text";
+        let divergence = crate::explain::first_divergence(&Wrong, &Case::new(bytes)).unwrap();
+        let same = |signature: &Signature| *signature == divergence.signature;
+        let mut hunt = Hunt::new(&Wrong, &divergence, &same);
+        let mut best = hunt.start(&divergence).unwrap();
+        shorten(&mut hunt, Contract::VALIDATOR, &mut best);
+        let before = hunt.steps;
+        assert!(shortest(&mut hunt, &best).is_none() && best.bytes.len() == 2, "{best:?}");
+        // The empty string and every class; each byte pair stands for its class only.
+        assert!(hunt.steps >= before + 1 + ByteClass::COUNT as u64, "{} after {before}", hunt.steps);
+        let witness = minimise(&Wrong, &divergence);
+        assert!(witness.steps > hunt.steps, "{} of at least {}", witness.steps, hunt.steps);
+    }
 }

@@ -1,7 +1,8 @@
-//! What becomes of divergences: which are known, which are one, what each comes down to, and what is kept.
+//! What becomes of divergences: which are known, which have one cause, the smallest input of each, and what is kept.
 //!
-//! [`triage`] does all of it for a heap of files: it sorts them by signature, minimises the smallest of each, puts those of
-//! one cause together, and says of each whether it is new, known to the ledger, or a regression already.
+//! [`session`] is the loop that every engine runs. [`triage`] works through files that were left behind: it sorts them by
+//! signature, minimises the smallest of each, groups those of one cause, and tells which are new, known to the ledger, or
+//! a regression already.
 
 #[cfg(feature = "check")]
 pub mod cluster;
@@ -13,8 +14,8 @@ pub mod minimise;
 mod pipeline;
 #[cfg(feature = "check")]
 pub mod regression;
-#[cfg(feature = "check")]
-pub mod sorter;
+#[cfg(feature = "ledger")]
+pub mod session;
 
 #[cfg(feature = "check")]
 pub use pipeline::{Cluster, Member, Outcome, Status, triage};

@@ -1,4 +1,4 @@
-//! A heap of files, from reading them to clusters with witnesses.
+//! Triage of files, from reading them to clusters with witnesses.
 
 use crate::case::files::files_below;
 use crate::decoder::Decoder;
@@ -6,27 +6,27 @@ use crate::error::Error;
 use crate::explain::Signature;
 use crate::generate::input_file;
 use crate::judge::Judge;
-use crate::triage::cluster::{are_one, clusters};
+use crate::triage::cluster::{clusters, share_location_cause};
 use crate::triage::ledger::Ledger;
 use crate::triage::minimise::{Witness, minimise_as};
-use crate::triage::sorter::{Finding, Sorted, Sorter};
+use crate::triage::session::{Finding, Record, Session};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What came of a heap of files.
+/// What came of some files.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// How many inputs were judged.
     pub inputs: u64,
     /// How many of them showed nothing.
-    pub quiet: u64,
+    pub clean: u64,
     /// What the others showed, in the order of the signatures.
     pub clusters: Vec<Cluster>,
     /// Files that could not be read, and why.
     pub unread: Vec<String>,
-    /// Files that libFuzzer names for being slow, not coming back or taking too much memory, and that show nothing else.
+    /// Files that libFuzzer names for being slow, not ending or taking too much memory, and that show nothing else.
     pub slow: Vec<PathBuf>,
 }
 
@@ -42,7 +42,7 @@ pub struct Cluster {
 pub struct Member {
     /// The inputs that have it, and the witness explained.
     pub finding: Finding,
-    /// Signatures that differ only in what stands at the place that is their cause; their inputs are counted here.
+    /// Signatures with the same location as their cause, on another subject; their inputs are counted here.
     pub others: Vec<Signature>,
     /// What they come down to.
     pub witness: Witness,
@@ -71,7 +71,7 @@ impl Outcome {
 impl Cluster {
     /// How many inputs show it.
     pub fn inputs(&self) -> u64 {
-        self.members.iter().map(|member| member.finding.inputs).sum()
+        self.members.iter().map(|member| member.finding.hits).sum()
     }
 
     /// New where any of its signatures is; else a regression where any is; else known.
@@ -85,8 +85,8 @@ impl Cluster {
     }
 }
 
-/// Triages these files. `regressions` is a directory of inputs that are known to show something; `progress` is told
-/// what is done and the share of it, from any thread. Files that cannot be read are reported, not an error.
+/// Triages these files. `regressions` is a directory of inputs that are known to show something; `progress` is called with
+/// what is being done and the share of it, from any thread. Files that cannot be read are reported, not an error.
 ///
 /// # Errors
 /// The regressions cannot be listed.
@@ -102,51 +102,52 @@ pub fn triage(
         None => BTreeMap::new(),
     };
     let (sorted, unread, slow) = sort(decoders, files, &|share| progress("sorting", share));
-    let ones = one_each(sorted.findings);
+    let inputs = sorted.statistics.cases;
+    let groups = merge_equivalent(sorted.findings);
     let done = AtomicUsize::new(0);
-    let work = |one: &One| {
-        let index = decoders.iter().position(|decoder| decoder.info().name == one.signatures[0].decoder)?;
-        let same = |signature: &Signature| one.signatures.iter().any(|of_one| are_one(of_one, signature));
-        let witness = minimise_as(decoders[index], &one.finding.divergence, &same);
+    let work = |group: &MergeGroup| {
+        let index = decoders.iter().position(|decoder| decoder.info().name == group.signatures[0].decoder)?;
+        let same = |signature: &Signature| group.signatures.iter().any(|other| share_location_cause(other, signature));
+        let witness = minimise_as(decoders[index], &group.finding.divergence, &same);
         let mut judge = Judge::new(decoders.iter().copied());
         let case = witness.input.case();
         let divergence = judge.judge_one(index, &case).map(|broken| crate::explain::explain(&judge, &case, &broken));
-        progress("minimising", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / ones.len() as f64);
+        progress("minimising", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / groups.len() as f64);
         let status = status(&witness.signature, decoders[index], ledger, &kept);
-        let others = one.signatures.iter().filter(|signature| **signature != witness.signature).cloned().collect();
-        let divergence = divergence.unwrap_or_else(|| one.finding.divergence.clone());
-        Some(Member { finding: Finding { divergence, ..one.finding.clone() }, others, witness, status })
+        let others = group.signatures.iter().filter(|signature| **signature != witness.signature).cloned().collect();
+        let divergence = divergence.unwrap_or_else(|| group.finding.divergence.clone());
+        Some(Member { finding: Finding { divergence, ..group.finding.clone() }, others, witness, status })
     };
-    let members: Vec<Option<Member>> = ones.par_iter().with_max_len(1).map(work).collect();
+    let members: Vec<Option<Member>> = groups.par_iter().with_max_len(1).map(work).collect();
     let mut members: BTreeMap<Signature, Member> =
         members.into_iter().flatten().map(|member| (member.witness.signature.clone(), member)).collect();
     let signatures: Vec<Signature> = members.keys().cloned().collect();
     let clusters = clusters(&signatures)
         .into_iter()
         .map(|group| Cluster { members: group.iter().filter_map(|signature| members.remove(signature)).collect() });
-    Ok(Outcome { inputs: sorted.inputs, quiet: sorted.quiet, clusters: clusters.collect(), unread, slow })
+    Ok(Outcome { inputs, clean: sorted.clean, clusters: clusters.collect(), unread, slow })
 }
 
-/// What is to be minimised as one.
-struct One {
+/// Signatures that are minimised as one.
+struct MergeGroup {
     /// Never empty.
     signatures: Vec<Signature>,
     finding: Finding,
 }
 
-/// Findings of which each may stand for the other, together.
-fn one_each(findings: BTreeMap<Signature, Finding>) -> Vec<One> {
-    let mut ones: Vec<One> = Vec::new();
+/// Merges the findings of which each may stand for the other.
+fn merge_equivalent(findings: BTreeMap<Signature, Finding>) -> Vec<MergeGroup> {
+    let mut groups: Vec<MergeGroup> = Vec::new();
     for (signature, finding) in findings {
-        match ones.iter_mut().find(|one| are_one(&one.signatures[0], &signature)) {
-            Some(one) => {
-                one.signatures.push(signature);
-                one.finding.absorb(finding);
+        match groups.iter_mut().find(|group| share_location_cause(&group.signatures[0], &signature)) {
+            Some(group) => {
+                group.signatures.push(signature);
+                group.finding.absorb(finding);
             }
-            None => ones.push(One { signatures: vec![signature], finding }),
+            None => groups.push(MergeGroup { signatures: vec![signature], finding }),
         }
     }
-    ones
+    groups
 }
 
 fn status(
@@ -158,7 +159,11 @@ fn status(
     if let Some(entry) = ledger.covers(decoder.info(), signature.law, signature.subject) {
         return Status::Known(ledger.entries()[entry].id.clone());
     }
-    match kept.iter().find(|(other, _)| are_one(other, signature)).and_then(|(_, finding)| finding.files.first()) {
+    match kept
+        .iter()
+        .find(|(other, _)| share_location_cause(other, signature))
+        .and_then(|(_, finding)| finding.files.first())
+    {
         Some(file) => Status::Regression(file.clone()),
         None => Status::New,
     }
@@ -169,28 +174,31 @@ fn sort(
     decoders: &[&dyn Decoder],
     files: &[PathBuf],
     progress: &(dyn Fn(f64) + Sync),
-) -> (Sorted, Vec<String>, Vec<PathBuf>) {
-    /// The same pieces on every machine, so that what is taken for granted in one is the same too.
+) -> (Record, Vec<String>, Vec<PathBuf>) {
+    /// The same pieces on every machine, so that what is settled in one is the same too.
     const PIECES: usize = 16;
     const PIECE: usize = 64;
+    /// How often a broken law is explained before that is settled.
+    const EXPLANATIONS: u32 = 8;
     let (all, done) = (files.len(), AtomicUsize::new(0));
     let sort_piece = |files: &[PathBuf]| {
-        let mut sorter = Sorter::new(decoders);
+        let ledger = Ledger::default();
+        let mut session = Session::new(decoders.iter().copied(), &ledger).settling_after(EXPLANATIONS);
         let (mut unread, mut slow) = (Vec::new(), Vec::new());
         for file in files {
             match input_file::read(file) {
-                Ok(artifact) => {
-                    let shows = sorter.add(file, &artifact);
-                    slow.extend((!shows && is_slow(file)).then(|| file.clone()));
+                Ok(input) => {
+                    let is_clean = session.judge_file(&input.case(), file).is_empty();
+                    slow.extend((is_clean && is_slow(file)).then(|| file.clone()));
                 }
                 Err(error) => unread.push(error.to_string()),
             }
             progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / all as f64);
         }
-        (sorter.finish(), unread, slow)
+        (session.finish(), unread, slow)
     };
     let pieces: Vec<_> = files.par_chunks(files.len().div_ceil(PIECES).max(PIECE)).map(sort_piece).collect();
-    let nothing = (Sorted::default(), Vec::new(), Vec::new());
+    let nothing = (Record::default(), Vec::new(), Vec::new());
     pieces.into_iter().fold(nothing, |(sorted, mut unread, mut slow), piece| {
         unread.extend(piece.1);
         slow.extend(piece.2);

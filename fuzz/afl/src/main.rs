@@ -1,7 +1,12 @@
-//! The body of `differential` behind AFL++: a file is exactly the bytes every decoder sees.
+//! The target `differential` under AFL++: a file is exactly the bytes every decoder sees.
+
+use utfuzz::case::Case;
+use utfuzz::engine::fuzz::{Scope, Target};
+
+thread_local!(static TARGET: Target = const { Target::new(Scope::Standard, Vec::new) });
 
 fn main() {
     afl::fuzz!(|bytes: &[u8]| {
-        utfuzz::engine::fuzz::differential(bytes);
+        TARGET.with(|target| target.run(&Case::new(bytes), |_| {}));
     });
 }

@@ -1,26 +1,34 @@
-//! Every byte string of a length: the verdict of each decoder, held to the standard.
+//! Every byte string of a length: the verdict of each decoder, compared with the standard.
 //!
 //! Four billion strings leave no time for a [`Judge`](crate::judge::Judge), which asks and keeps much more. Here a
-//! verdict is compared on the spot, by the same measure, and only a wrong one is put to the judge. A decoder whose code
-//! is another for a longer input is asked twice: the string alone, and across the edge of a block of 64 between ASCII.
+//! verdict is compared at once, by the comparison the judge uses, and only a wrong one is put to the judge. A decoder that
+//! runs other code on longer inputs is asked twice: the string alone, and across the edge of a block of 64 between ASCII.
+//!
+//! A run can be resumed from a file. It holds whole pieces and is replaced in one step, so it is always exact; only the
+//! same run takes it up: the same program, decoders, ledger and length.
 
-use crate::case::Case;
+use crate::case::{Case, Cuts, Input};
 use crate::decoder::{Decoder, Info};
-use crate::engine::check::resume::{Run, State};
-use crate::engine::check::worker::Worker;
-use crate::engine::check::{Outcome, Stage};
+use crate::engine::check::{Outcome, Stage, session};
 use crate::error::Error;
-use crate::judge::agrees_with;
+use crate::explain::Signature;
 use crate::judge::automaton::Automaton;
+use crate::judge::{Statistics, agrees_with};
 use crate::spec::Contract;
 use crate::spec::model::malformed;
+use crate::text::shown;
 use crate::triage::ledger::Ledger;
+use crate::triage::session::{Finding, Record, Session};
 use crate::utf8::{ErrorLen, Kind, Malformed, Validity};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fs;
+use std::hash::Hasher;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The greatest length.
 pub const LONGEST: u32 = 4;
@@ -35,7 +43,7 @@ pub struct ByteOptions {
     pub len: u32,
     /// The known differences.
     pub ledger: Ledger,
-    /// A file that keeps what is done, so that a run that is broken off can go on.
+    /// A file that keeps what is done, so that an interrupted run can be resumed.
     pub resume: Option<PathBuf>,
 }
 
@@ -61,7 +69,7 @@ pub fn check_bytes(
     run(decoders, options, progress, usize::MAX)
 }
 
-/// As [`check_bytes`], but it ends after so many pieces.
+/// As [`check_bytes`], ending after this many pieces.
 fn run(
     decoders: &[&dyn Decoder],
     options: &ByteOptions,
@@ -100,13 +108,13 @@ fn run(
 }
 
 /// How many strings a piece has.
-pub(super) fn piece_len(len: u32) -> u64 {
+fn piece_len(len: u32) -> u64 {
     const MOST: u64 = 1 << 20;
     (1u64 << (8 * len)).div_ceil(16).min(MOST)
 }
 
 /// How many pieces there are.
-pub(super) fn piece_count(len: u32) -> usize {
+fn piece_count(len: u32) -> usize {
     ((1u64 << (8 * len)) / piece_len(len)) as usize
 }
 
@@ -119,18 +127,18 @@ fn piece_range(len: u32, piece: usize) -> Range<u64> {
 struct Scan<'d> {
     len: usize,
     groups: Vec<Group<'d>>,
-    worker: Worker<'d>,
-    /// The string, an `a` behind it.
+    session: Session<'d>,
+    /// The string, followed by an `a`.
     followed: [u8; LONGEST as usize + 1],
     across: [u8; ACROSS],
     wrong: Vec<(usize, bool)>,
     strings: u64,
     valid: u64,
     kinds: [u64; Kind::ALL.len()],
-    comparisons: Vec<(std::borrow::Cow<'static, str>, u64)>,
+    comparisons: Vec<(Cow<'static, str>, u64)>,
 }
 
-/// Decoders of whose verdicts the same is expected.
+/// Decoders of which the same verdicts are expected.
 struct Group<'d> {
     contract: Contract,
     automaton: Automaton,
@@ -149,7 +157,7 @@ impl<'d> Scan<'d> {
         Self {
             len: len as usize,
             groups: Group::all(decoders, len),
-            worker: Worker::new(decoders, ledger),
+            session: session(decoders, ledger),
             followed: [b'a'; LONGEST as usize + 1],
             across: [b'a'; ACROSS],
             wrong: Vec::new(),
@@ -195,18 +203,18 @@ impl<'d> Scan<'d> {
     fn confirm(&mut self) {
         for (decoder, across) in std::mem::take(&mut self.wrong) {
             let bytes = if across { &self.across[..] } else { &self.followed[..self.len] };
-            self.worker.confirm(decoder, &Case::new(bytes));
+            self.session.confirm(decoder, &Case::new(bytes));
         }
     }
 
-    fn finish(self) -> Outcome {
-        let mut outcome = self.worker.finish();
-        let statistics = &mut outcome.statistics;
+    fn finish(self) -> Record {
+        let mut record = self.session.finish();
+        let statistics = &mut record.statistics;
         (statistics.cases, statistics.valid) = (self.strings, self.valid);
         statistics.comparisons = self.comparisons;
         let kinds = Kind::ALL.into_iter().zip(self.kinds);
         statistics.kinds = kinds.filter(|(_, count)| *count > 0).collect();
-        outcome
+        record
     }
 }
 
@@ -215,7 +223,7 @@ impl<'d> Group<'d> {
         let mut groups: Vec<Self> = Vec::new();
         for (index, &decoder) in decoders.iter().enumerate() {
             let Contract { grammar, unit, end, .. } = decoder.info().contract;
-            // These three are all a verdict hangs on.
+            // A verdict depends on these three alone.
             let contract = Contract { grammar, unit, end, ..Contract::VALIDATOR };
             let place = groups.iter().position(|group| group.contract == contract).unwrap_or_else(|| {
                 let automaton = Automaton::of(grammar);
@@ -235,7 +243,7 @@ impl<'d> Group<'d> {
         unit.and_then(|unit| malformed(&self.contract, &unit)).map_or(Validity::Valid, Validity::Invalid)
     }
 
-    /// What it says of the string between ASCII: the same, so much later, unless the string ends within a sequence.
+    /// What it says of the string between ASCII: the same at a greater offset, unless the string ends within a sequence.
     fn across(&self, alone: &Validity, followed: &[u8]) -> Validity {
         let at_the_end = |malformed: &Malformed| {
             malformed.kind == Some(Kind::Incomplete) || malformed.len == Some(ErrorLen::Incomplete)
@@ -258,6 +266,244 @@ impl Asked<'_> {
         *comparisons += 1;
         !right
     }
+}
+
+/// What makes a run the same run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    schema: u32,
+    program: String,
+    len: u32,
+    decoders: Vec<String>,
+    ledger: String,
+}
+
+impl Run {
+    fn of(decoders: &[&dyn Decoder], options: &ByteOptions) -> Self {
+        // Only a file needs to know.
+        let program = options.resume.as_ref().and_then(|_| fs::read(std::env::current_exe().ok()?).ok());
+        let decoders = decoders.iter().map(|decoder| {
+            let info = decoder.info();
+            format!("{} {} {}", info.name, info.version, info.contract)
+        });
+        Self {
+            schema: 2,
+            program: format!("{} {}", env!("CARGO_PKG_VERSION"), fingerprint(&program.unwrap_or_default())),
+            len: options.len,
+            decoders: decoders.collect(),
+            ledger: fingerprint(format!("{:?}", options.ledger.entries()).as_bytes()),
+        }
+    }
+
+    /// What differs.
+    fn difference(&self, other: &Self) -> Option<&'static str> {
+        let differences = [
+            (self.len != other.len, "another length"),
+            (self.decoders != other.decoders, "other decoders or versions"),
+            (self.ledger != other.ledger, "another ledger"),
+            (self != other, "another build"),
+        ];
+        differences.into_iter().find(|(differ, _)| *differ).map(|(_, what)| what)
+    }
+}
+
+/// Distinguishes contents. It is no defence against forgery.
+fn fingerprint(bytes: &[u8]) -> String {
+    struct Fnv(u64);
+    impl Hasher for Fnv {
+        fn finish(&self) -> u64 {
+            self.0
+        }
+        fn write(&mut self, bytes: &[u8]) {
+            self.0 = bytes.iter().fold(self.0, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3));
+        }
+    }
+    let mut hasher = Fnv(0xCBF2_9CE4_8422_2325);
+    hasher.write(bytes);
+    format!("{:016x}", hasher.finish())
+}
+
+/// Which pieces of a run are done, and what they showed.
+struct State {
+    run: Run,
+    done: Vec<bool>,
+    record: Record,
+    /// The time of earlier starts.
+    before: Duration,
+    /// The time of this one.
+    now: Duration,
+}
+
+/// The file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    run: Run,
+    /// First and last of each stretch of pieces that are done.
+    done: Vec<(usize, usize)>,
+    seconds: f64,
+    strings: u64,
+    valid: u64,
+    kinds: Vec<(String, u64)>,
+    comparisons: Vec<u64>,
+    known: Vec<(String, u64)>,
+    divergences: Vec<SavedFinding>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedFinding {
+    signature: String,
+    decoder: String,
+    bytes: Vec<u8>,
+    cuts: Vec<usize>,
+    /// The distance of the cuts, where it is even; there may be more of them than are kept.
+    step: Option<usize>,
+    hits: u64,
+}
+
+impl State {
+    /// Nothing is done.
+    fn new(run: Run) -> Self {
+        let done = vec![false; piece_count(run.len)];
+        let zero = Duration::ZERO;
+        Self { run, done, record: Record::default(), before: zero, now: zero }
+    }
+
+    /// Reads the file; a new state if there is none.
+    fn open(path: &Path, run: Run, decoders: &[&dyn Decoder], ledger: &Ledger) -> Result<Self, Error> {
+        let remedy = "; delete it to start anew, or name another with --resume";
+        let text = match fs::read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let new = Self::new(run);
+                // If it cannot be written, better to fail now than later.
+                new.save(path, ledger)?;
+                return Ok(new);
+            }
+            Err(error) => return Err(Error::io(path, &error)),
+        };
+        let file: File = serde_json::from_slice(&text)
+            .map_err(|error| Error::parse(format!("{}: not the state of a run: {error}{remedy}", shown(path))))?;
+        if let Some(what) = run.difference(&file.run) {
+            return Err(Error::usage(format!("{} is of another run ({what}){remedy}", shown(path))));
+        }
+        let damaged = || Error::parse(format!("{}: damaged{remedy}", shown(path)));
+        file.into_state(decoders, ledger).ok_or_else(damaged)
+    }
+
+    fn pieces(&self) -> usize {
+        self.done.len()
+    }
+
+    fn done(&self) -> usize {
+        self.done.iter().filter(|done| **done).count()
+    }
+
+    /// The pieces that are not done.
+    fn todo(&self) -> impl Iterator<Item = usize> + '_ {
+        self.done.iter().enumerate().filter(|(_, done)| !**done).map(|(piece, _)| piece)
+    }
+
+    /// A piece is done.
+    fn add(&mut self, piece: usize, of_piece: Record, now: Duration) {
+        self.done[piece] = true;
+        self.now = now;
+        self.record = std::mem::take(&mut self.record).merge(of_piece);
+    }
+
+    fn end(&mut self, now: Duration) {
+        self.now = now;
+    }
+
+    fn into_outcome(self) -> Outcome {
+        let seconds = (self.before + self.now).as_secs_f64();
+        let stages = vec![(Stage::Bytes, self.record.statistics.cases, seconds)];
+        Outcome { stages, ..Outcome::of(self.record) }
+    }
+
+    /// Replaces the file in one step.
+    fn save(&self, path: &Path, ledger: &Ledger) -> Result<(), Error> {
+        let file = File::of(self, ledger);
+        let text = serde_json::to_vec(&file).map_err(|error| Error::parse(format!("{}: {error}", shown(path))))?;
+        crate::io::replace_file(path, &text)
+    }
+}
+
+impl File {
+    fn of(state: &State, ledger: &Ledger) -> Self {
+        let Record { statistics, findings, known, .. } = &state.record;
+        let witness = |(signature, found): (&Signature, &Finding)| SavedFinding {
+            signature: signature.to_string(),
+            decoder: signature.decoder.clone().into_owned(),
+            bytes: found.divergence.bytes.clone(),
+            cuts: found.divergence.cuts.clone(),
+            step: found.divergence.step,
+            hits: found.hits,
+        };
+        Self {
+            run: state.run.clone(),
+            done: stretches((0..state.done.len()).filter(|&piece| state.done[piece])),
+            seconds: (state.before + state.now).as_secs_f64(),
+            strings: statistics.cases,
+            valid: statistics.valid,
+            kinds: statistics.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect(),
+            comparisons: statistics.comparisons.iter().map(|(_, count)| *count).collect(),
+            known: known.iter().map(|(entry, hits)| (ledger.entries()[*entry].id.clone(), *hits)).collect(),
+            divergences: findings.iter().map(witness).collect(),
+        }
+    }
+
+    /// `None` if [`File::of`] cannot have written it.
+    fn into_state(self, decoders: &[&dyn Decoder], ledger: &Ledger) -> Option<State> {
+        let mut state = State::new(self.run);
+        for (first, last) in self.done {
+            state.done.get_mut(first..=last)?.fill(true);
+        }
+        state.before = Duration::try_from_secs_f64(self.seconds).ok()?;
+        let mut session = Session::new(decoders.iter().copied(), ledger);
+        for saved in self.divergences {
+            let decoder = decoders.iter().position(|decoder| decoder.info().name == saved.decoder)?;
+            let len = saved.bytes.len();
+            let cuts = match saved.step {
+                Some(step) => Cuts::every(step, len),
+                None => Cuts::new(saved.cuts, len),
+            };
+            session.restore(decoder, &Input { bytes: saved.bytes, cuts: Some(cuts) }.case(), saved.hits);
+        }
+        state.record = session.finish();
+        for (id, hits) in self.known {
+            let entry = ledger.entries().iter().position(|entry| entry.id == id)?;
+            state.record.known.insert(entry, hits);
+        }
+        let statistics = &mut state.record.statistics;
+        // What is restored was judged again, which does not count.
+        *statistics = Statistics::default();
+        (statistics.cases, statistics.valid) = (self.strings, self.valid);
+        for (name, count) in self.kinds {
+            let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name)?;
+            statistics.kinds.push((kind, count));
+        }
+        let names = decoders.iter().map(|decoder| decoder.info().name.clone());
+        statistics.comparisons = names.zip(self.comparisons.iter().copied()).collect();
+        let faulty = statistics.kinds.iter().map(|(_, count)| count).sum::<u64>();
+        let strings = state.done() as u64 * piece_len(state.run.len);
+        let sound = self.strings == strings && faulty.checked_add(self.valid) == Some(strings);
+        (sound && (strings == 0 || self.comparisons.len() == decoders.len())).then_some(state)
+    }
+}
+
+/// First and last of each stretch of ascending numbers.
+pub(crate) fn stretches(numbers: impl IntoIterator<Item = usize>) -> Vec<(usize, usize)> {
+    let mut stretches: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match stretches.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => stretches.push((number, number)),
+        }
+    }
+    stretches
 }
 
 #[cfg(test)]

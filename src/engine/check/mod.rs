@@ -1,31 +1,33 @@
 //! The embedded engine: every source of input through the judge, on all cores, without libFuzzer.
 //!
-//! Five stages: published vectors, the corpus, every short string of words, every class string up to a length, then
+//! Five stages: published vectors, the corpus, every short string of fragments, every class string up to a length, then
 //! structured inputs drawn from seeds until the time is up. All but the last are the same on every machine and run.
 
 pub mod byte_strings;
-mod class_strings;
-mod resume;
-mod worker;
 
 pub use byte_strings::{ByteOptions, check_bytes};
-pub use class_strings::Covered;
-pub(crate) use resume::stretches;
 
-use crate::case::Input;
-use crate::case::{Case, files};
+use crate::case::{Case, Input, files};
 use crate::decoder::Decoder;
+use crate::engine::targets;
 use crate::error::Error;
-use crate::explain::{Divergence, Signature};
+use crate::explain::Signature;
+use crate::generate::classes::partition::ClassPartition;
+use crate::generate::classes::plan;
+use crate::generate::classes::plan::{Ask, Part, Set};
 use crate::generate::structured::Structured;
 use crate::generate::{fragments, input_file, vectors};
-use crate::judge::Statistics;
+use crate::judge::{Questions, Statistics};
+use crate::text::shown;
 use crate::triage::ledger::Ledger;
+use crate::triage::session::{Finding, Record, Session};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use worker::Worker;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -34,7 +36,8 @@ pub struct Options {
     pub time: Duration,
     /// The first seed of the structured inputs.
     pub seed: u64,
-    /// The directory with `vectors/`, `differential/` and `regressions/`; `None` leaves these stages out.
+    /// A directory with the seeds of the fuzz targets, `regressions/`, and perhaps `vectors/` beyond those that this crate
+    /// has. `None` leaves out the stage of the corpus.
     pub corpus: Option<PathBuf>,
     /// The known differences.
     pub ledger: Ledger,
@@ -65,7 +68,7 @@ pub enum Stage {
     Vectors,
     /// Corpus files.
     Corpus,
-    /// Every short string of words, and text with every character.
+    /// Every short string of fragments, and text with every character.
     Words,
     /// Every class string of the plan.
     Classes,
@@ -96,59 +99,49 @@ pub struct Outcome {
     pub stages: Vec<(Stage, u64, f64)>,
     /// The class strings that were run, part by part.
     pub covered: Vec<Covered>,
+    /// Published vectors whose claims `spec` contradicts: the vector, the claim, and what `spec` says.
+    pub contradictions: Vec<String>,
     /// What was seen and compared.
     pub statistics: Statistics,
-    /// New divergences by signature: the smallest input found, and how often it was seen.
-    pub divergences: BTreeMap<Signature, Found>,
+    /// New divergences.
+    pub divergences: BTreeMap<Signature, Finding>,
     /// Known differences: the place in the ledger, and how often it was hit.
     pub known: BTreeMap<usize, u64>,
     /// Ids of ledger entries about these decoders that nothing matched.
     pub stale: Vec<String>,
 }
 
-/// A divergence and how often it was seen.
+/// A part of a plan of class strings that was run to its end.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// The explanation of the smallest input.
-    pub divergence: Divergence,
-    /// Number of cases. Where one signature was seen very often, cases that break the same law on the same subject are
-    /// counted here without an examination of their own.
-    pub hits: u64,
+pub struct Covered {
+    /// What was run.
+    pub part: Part,
+    /// How many cases were judged.
+    pub cases: u64,
+    /// For each decoder, how many answers were compared.
+    pub comparisons: Vec<(Cow<'static, str>, u64)>,
+    /// How long it took.
+    pub seconds: f64,
 }
 
 impl Outcome {
-    /// True where nothing new, stale or silent was found.
+    /// True if nothing new, stale, silent or contradicted was found.
     pub fn is_clean(&self) -> bool {
-        self.divergences.is_empty() && self.stale.is_empty() && self.statistics.silent().next().is_none()
+        let is_silent = self.statistics.silent().next().is_some();
+        self.divergences.is_empty() && self.stale.is_empty() && self.contradictions.is_empty() && !is_silent
     }
 
-    fn merge(mut self, other: Self) -> Self {
-        self.covered.extend(other.covered);
-        self.statistics.merge(&other.statistics);
-        for (signature, found) in other.divergences {
-            self.add(signature, found);
-        }
-        for (entry, hits) in other.known {
-            *self.known.entry(entry).or_default() += hits;
-        }
-        self
+    fn of(record: Record) -> Self {
+        let Record { statistics, findings, known, .. } = record;
+        Self { statistics, divergences: findings, known, ..Self::default() }
     }
+}
 
-    fn add(&mut self, signature: Signature, found: Found) {
-        let size = |found: &Found| (found.divergence.bytes.len(), found.divergence.bytes.clone());
-        match self.divergences.get_mut(&signature) {
-            None => {
-                self.divergences.insert(signature, found);
-            }
-            Some(known) => {
-                let hits = known.hits + found.hits;
-                if size(&found) < size(known) {
-                    *known = found;
-                }
-                known.hits = hits;
-            }
-        }
-    }
+/// How often a broken law is explained before that is settled, by each thread and piece of work.
+const EXPLANATIONS: u32 = 3;
+
+fn session<'d>(decoders: &[&'d dyn Decoder], ledger: &'d Ledger) -> Session<'d> {
+    Session::new(decoders.iter().copied(), ledger).settling_after(EXPLANATIONS)
 }
 
 /// Checks decoders, calling `progress` with the stage and the share of it that is done, from any thread.
@@ -160,82 +153,100 @@ pub fn check(
     options: &Options,
     progress: &(dyn Fn(Stage, f64) + Sync),
 ) -> Result<Outcome, Error> {
-    let mut outcome = Outcome::default();
-    let mut run = |stage: Stage, work: &dyn Fn() -> Result<Outcome, Error>| -> Result<(), Error> {
+    let ledger = &options.ledger;
+    let (mut stages, mut record) = (Vec::new(), Record::default());
+    let mut run = |stage: Stage, work: &mut dyn FnMut() -> Result<Record, Error>| -> Result<(), Error> {
         let start = Instant::now();
         progress(stage, 0.0);
         let part = work()?;
-        outcome.stages.push((stage, part.statistics.cases, start.elapsed().as_secs_f64()));
-        let so_far = std::mem::take(&mut outcome);
-        outcome = so_far.merge(part);
+        stages.push((stage, part.statistics.cases, start.elapsed().as_secs_f64()));
+        record = std::mem::take(&mut record).merge(part);
         Ok(())
     };
+    let (mut contradictions, mut covered) = (Vec::new(), Vec::new());
+    run(Stage::Vectors, &mut || {
+        let vectors = vectors(options.corpus.as_deref())?;
+        contradictions = vectors.iter().flat_map(|(suite, vector)| vector.contradictions(suite)).collect();
+        let inputs = vectors.into_iter().map(|(_, vector)| Input { bytes: vector.bytes, cuts: None });
+        Ok(judge_inputs(decoders, ledger, inputs))
+    })?;
     if let Some(corpus) = &options.corpus {
-        run(Stage::Vectors, &|| {
-            let inputs = vector_inputs(&corpus.join("vectors"))?;
-            Ok(each(decoders, &options.ledger, &inputs))
-        })?;
-        run(Stage::Corpus, &|| {
-            let mut inputs = Vec::new();
-            for directory in
-                ["differential", "regressions"].map(|name| corpus.join(name)).iter().filter(|path| path.is_dir())
-            {
-                for path in files::files_below(directory)? {
-                    inputs.push(input_file::read(&path)?);
-                }
-            }
-            Ok(replay(decoders, &options.ledger, &inputs))
+        run(Stage::Corpus, &mut || {
+            let inputs = corpus_files(corpus)?.into_iter().map(|path| input_file::read(&path));
+            Ok(judge_inputs(decoders, ledger, inputs.collect::<Result<Vec<_>, _>>()?))
         })?;
     }
-    run(Stage::Words, &|| {
-        Ok(each(decoders, &options.ledger, &fragments::strings().chain(fragments::texts()).collect::<Vec<_>>()))
+    run(Stage::Words, &mut || {
+        let strings = fragments::strings().chain(fragments::texts());
+        Ok(judge_inputs(decoders, ledger, strings.map(|bytes| Input { bytes, cuts: None })))
     })?;
-    run(Stage::Classes, &|| {
-        let share = |share| progress(Stage::Classes, share);
-        Ok(class_strings::run(decoders, &options.ledger, class_strings::parts(options.plan), &share))
+    run(Stage::Classes, &mut || {
+        let parts = match options.plan {
+            Plan::Quick => plan::quick(),
+            Plan::Deep => plan::deep(),
+        };
+        let part;
+        (covered, part) = class_strings(decoders, ledger, parts, &|share| progress(Stage::Classes, share));
+        Ok(part)
     })?;
     if !options.time.is_zero() {
-        run(Stage::Structured, &|| Ok(structured(decoders, options, progress)))?;
+        run(Stage::Structured, &mut || Ok(structured(decoders, options, progress)))?;
     }
-    outcome.stale = stale(decoders, &options.ledger, &outcome);
-    Ok(outcome)
+    let stale = stale(decoders, ledger, &record);
+    Ok(Outcome { stages, covered, contradictions, stale, ..Outcome::of(record) })
 }
 
 /// Judges these inputs and nothing else; ledger entries cannot go stale by it.
-pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: &[Input]) -> Outcome {
-    let mut worker = Worker::new(decoders, ledger);
-    inputs.iter().for_each(|input| worker.run(&input.case()));
-    worker.finish()
+pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<Input>) -> Outcome {
+    Outcome::of(judge_inputs(decoders, ledger, inputs))
 }
 
-fn stale(decoders: &[&dyn Decoder], ledger: &Ledger, outcome: &Outcome) -> Vec<String> {
+fn judge_inputs(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: impl IntoIterator<Item = Input>) -> Record {
+    let mut session = session(decoders, ledger);
+    for input in inputs {
+        session.judge(&input.case());
+    }
+    session.finish()
+}
+
+fn stale(decoders: &[&dyn Decoder], ledger: &Ledger, record: &Record) -> Vec<String> {
     let entries = ledger.entries().iter().enumerate();
     let about_these = entries.filter(|(_, entry)| decoders.iter().any(|decoder| decoder.info().name == entry.decoder));
-    about_these.filter(|(index, _)| !outcome.known.contains_key(index)).map(|(_, entry)| entry.id.clone()).collect()
+    about_these.filter(|(index, _)| !record.known.contains_key(index)).map(|(_, entry)| entry.id.clone()).collect()
 }
 
-fn vector_inputs(directory: &Path) -> Result<Vec<Vec<u8>>, Error> {
-    let mut inputs = Vec::new();
-    for path in files::files_below(directory)? {
-        let text = String::from_utf8_lossy(&files::read_file(&path, input_file::LONGEST)?).into_owned();
-        let rows =
-            vectors::parse(&text).map_err(|error| Error::parse(format!("{}, {error}", crate::text::shown(&path))))?;
-        inputs.extend(rows.into_iter().map(|row| row.bytes));
+/// The vectors of this crate and those of other suites below `vectors/`, each with the name of its suite.
+fn vectors(corpus: Option<&Path>) -> Result<Vec<(String, vectors::Vector)>, Error> {
+    let mut suites: Vec<(String, String)> = vectors::SUITES.map(|(name, text)| (name.into(), text.into())).into();
+    if let Some(directory) = corpus.map(|corpus| corpus.join("vectors")).filter(|directory| directory.is_dir()) {
+        for path in files::files_below(&directory)? {
+            let text = String::from_utf8_lossy(&files::read_file(&path, input_file::LONGEST)?).into_owned();
+            if suites.iter().all(|(_, known)| *known != text) {
+                suites.push((shown(&path), text));
+            }
+        }
     }
-    Ok(inputs)
+    let mut all = Vec::new();
+    for (name, text) in suites {
+        let vectors = vectors::parse(&text).map_err(|error| Error::parse(format!("{name}, {error}")))?;
+        all.extend(vectors.into_iter().map(|vector| (name.clone(), vector)));
+    }
+    Ok(all)
 }
 
-fn each(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: &[Vec<u8>]) -> Outcome {
-    let mut worker = Worker::new(decoders, ledger);
-    inputs.iter().for_each(|bytes| worker.run(&Case::new(bytes)));
-    worker.finish()
+/// The files of every directory of seeds and of the regressions, as far as it is there.
+fn corpus_files(corpus: &Path) -> Result<Vec<PathBuf>, Error> {
+    let seeds: BTreeSet<&str> = targets::ALL.iter().flat_map(|target| target.seeds).copied().collect();
+    let directories = seeds.iter().filter_map(|path| path.strip_prefix("corpus/")).map(|name| corpus.join(name));
+    let files = directories.filter(|path| path.is_dir()).map(|path| files::files_below(&path));
+    Ok(files.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(Stage, f64) + Sync)) -> Outcome {
+fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(Stage, f64) + Sync)) -> Record {
     let start = Instant::now();
     let threads = rayon::current_num_threads() as u64;
     let parts = (0..threads).into_par_iter().map(|thread| {
-        let mut worker = Worker::new(decoders, &options.ledger);
+        let mut session = session(decoders, &options.ledger);
         for round in 0.. {
             let elapsed = start.elapsed();
             if elapsed >= options.time {
@@ -244,13 +255,301 @@ fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(S
             progress(Stage::Structured, elapsed.as_secs_f64() / options.time.as_secs_f64());
             for index in 0..256 {
                 let seed = options.seed.wrapping_add((round * 256 + index) * threads + thread);
-                worker.run(&Case::new(&Structured::seeded(seed).0));
+                session.judge(&Case::new(&Structured::seeded(seed).0));
             }
         }
-        worker.finish()
+        session.finish()
     });
-    parts.reduce(Outcome::default, Outcome::merge)
+    parts.reduce(Record::default, Record::merge)
+}
+
+/// Runs these parts of a plan one after the other, each on all cores. A decoder of a grammar that distinguishes fewer
+/// classes is asked for one of each set of strings that are the same to it.
+fn class_strings(
+    decoders: &[&dyn Decoder],
+    ledger: &Ledger,
+    parts: Vec<Part>,
+    progress: &(dyn Fn(f64) + Sync),
+) -> (Vec<Covered>, Record) {
+    let total: u64 = parts.iter().map(Part::cases).sum();
+    let done = AtomicU64::new(0);
+    let (mut covered, mut record) = (Vec::new(), Record::default());
+    for part in parts {
+        let start = Instant::now();
+        let of_part = pieces(&part).into_par_iter().map(|piece| {
+            let of_piece = run_piece(decoders, ledger, piece);
+            let cases = of_piece.statistics.cases;
+            progress((done.fetch_add(cases, Ordering::Relaxed) + cases) as f64 / total as f64);
+            of_piece
+        });
+        let of_part = of_part.reduce(Record::default, Record::merge);
+        let (cases, comparisons) = (of_part.statistics.cases, of_part.statistics.comparisons.clone());
+        covered.push(Covered { part, cases, comparisons, seconds: start.elapsed().as_secs_f64() });
+        record = record.merge(of_part);
+    }
+    (covered, record)
+}
+
+/// Some strings of a set.
+type Stretch = (Set, Range<u64>);
+
+/// Every string of every set once, in pieces of some tens of thousands of cases.
+fn pieces(part: &Part) -> Vec<Vec<Stretch>> {
+    const CASES: u64 = 1 << 16;
+    let mut pieces = Vec::new();
+    let mut piece = Vec::new();
+    let mut room = CASES;
+    for set in &part.sets {
+        let (count, variants) = (set.strings.count(), set.ask.variants(set.strings.len));
+        let mut next = 0;
+        while next < count {
+            let end = count.min(next + room.div_ceil(variants));
+            piece.push((*set, next..end));
+            room = room.saturating_sub((end - next) * variants);
+            next = end;
+            if room == 0 {
+                pieces.push(std::mem::take(&mut piece));
+                room = CASES;
+            }
+        }
+    }
+    pieces.extend((!piece.is_empty()).then_some(piece));
+    pieces
+}
+
+fn run_piece(decoders: &[&dyn Decoder], ledger: &Ledger, piece: Vec<Stretch>) -> Record {
+    let mut session = session(decoders, ledger);
+    let partitions: Vec<ClassPartition> =
+        decoders.iter().map(|decoder| ClassPartition::of(&decoder.info().contract)).collect();
+    for (set, range) in piece {
+        let questions = match set.ask {
+            Ask::Everything => Questions::ALL,
+            Ask::Bytes => Questions::BYTES,
+            Ask::Answers => Questions::ANSWERS,
+            Ask::EveryWayCut | Ask::EveryCut => Questions::STREAM,
+            Ask::Placement => Questions::PLACEMENT,
+        };
+        let mut writer = set.writer();
+        let (start, end) = (set.strings.offset, set.strings.offset + set.strings.len as usize);
+        range.for_each(|index| {
+            writer.each(index, |case| {
+                session
+                    .judge_selected(case, questions, |decoder| partitions[decoder].has(&case.bytes[start..end], start));
+            });
+        });
+    }
+    session.finish()
 }
 
 #[cfg(test)]
-mod faulty;
+mod tests {
+    use super::*;
+    use crate::engine::check::faulty::{Faulty, RIGHT};
+    use crate::judge::Law;
+    use crate::utf8::Validity;
+    use std::collections::BTreeMap;
+
+    /// The parts with their short strings alone.
+    fn small(parts: Vec<Part>, longest: u32) -> Vec<Part> {
+        let keep = |mut part: Part| {
+            part.sets.retain(|set| set.strings.len <= longest);
+            part
+        };
+        parts.into_iter().map(keep).filter(|part| !part.sets.is_empty()).collect()
+    }
+
+    fn run_on(decoder: &Faulty, parts: Vec<Part>) -> Outcome {
+        let (covered, record) = class_strings(&[decoder], &Ledger::default(), parts, &|_| {});
+        Outcome { covered, ..Outcome::of(record) }
+    }
+
+    #[test]
+    fn pieces_hold_every_string_of_every_set_once() {
+        for part in plan::deep() {
+            let mut ends: BTreeMap<String, u64> = BTreeMap::new();
+            for (set, range) in pieces(&part).into_iter().flatten() {
+                let end = ends.entry(format!("{set:?}")).or_default();
+                assert_eq!(range.start, *end, "{set:?}");
+                assert!(range.end > range.start);
+                *end = range.end;
+            }
+            assert_eq!(ends.len(), part.sets.len());
+            part.sets.iter().for_each(|set| assert_eq!(ends[&format!("{set:?}")], set.strings.count()));
+        }
+    }
+
+    #[test]
+    fn what_is_covered_is_what_was_planned() {
+        let parts = small(plan::deep(), 1);
+        let outcome = run_on(&RIGHT, parts.clone());
+        assert!(outcome.divergences.is_empty(), "{:?}", outcome.divergences.keys());
+        assert_eq!(outcome.covered.len(), parts.len());
+        for (covered, part) in outcome.covered.iter().zip(parts) {
+            assert_eq!(covered.part, part);
+            assert_eq!(covered.cases, part.cases());
+            assert!(covered.comparisons[0].1 >= part.cases(), "{}", part.name);
+        }
+        assert_eq!(outcome.statistics.cases, outcome.covered.iter().map(|covered| covered.cases).sum::<u64>());
+    }
+
+    /// The deep plan finds what is wrong with it; the quick one does not, with strings as short.
+    fn only_deep_finds(decoder: &Faulty, longest: u32, law: Law) {
+        let quick = run_on(decoder, small(plan::quick(), longest));
+        assert!(quick.divergences.is_empty(), "{:?}", quick.divergences.keys());
+        let deep = run_on(decoder, small(plan::deep(), longest));
+        let laws: Vec<Law> = deep.divergences.keys().map(|signature| signature.law).collect();
+        assert!(laws.contains(&law), "{laws:?}");
+    }
+
+    #[test]
+    fn a_fault_in_ill_formed_surroundings_is_found() {
+        // The fourth error is the first that is left out.
+        let output = |bytes: &[u8], out: &mut Vec<u8>| {
+            if core::str::from_utf8(bytes).is_err() && String::from_utf8_lossy(bytes).matches('\u{FFFD}').count() > 3 {
+                out.pop();
+            }
+        };
+        only_deep_finds(&Faulty { output, ..RIGHT }, 1, Law::Lossy);
+    }
+
+    #[test]
+    fn a_fault_in_valid_surroundings_is_found() {
+        let verdict = |bytes: &[u8], verdict: Validity| {
+            let spoiled = bytes.first().is_some_and(|byte| !byte.is_ascii()) && bytes.len() > 64;
+            if spoiled && !verdict.is_valid() { Validity::Valid } else { verdict }
+        };
+        only_deep_finds(&Faulty { verdict, ..RIGHT }, 1, Law::Verdict);
+    }
+
+    #[test]
+    fn a_fault_at_certain_cuts_is_found() {
+        // An empty chunk after each byte: cuts picked by the bytes have fewer of these.
+        let streamed = |chunks: &[usize], bytes: &mut Vec<u8>| {
+            if chunks.windows(5).any(|lengths| lengths == [0, 1, 0, 1, 0]) {
+                bytes.pop();
+            }
+        };
+        only_deep_finds(&Faulty { streamed, ..RIGHT }, 2, Law::Stream);
+    }
+
+    #[test]
+    fn a_fault_at_one_alignment_is_found() {
+        let verdict = |bytes: &[u8], verdict: Validity| {
+            let spoiled = bytes.as_ptr().addr() % 64 == 13 && bytes == b"\xFF";
+            if spoiled { Validity::Valid } else { verdict }
+        };
+        let decoder = Faulty { verdict, ..RIGHT };
+        let mut parts = small(plan::deep(), 1);
+        parts.retain(|part| part.name == "alignments");
+        let outcome = run_on(&decoder, parts);
+        assert!(outcome.divergences.keys().all(|signature| signature.law == Law::Placement));
+        assert!(!outcome.divergences.is_empty());
+    }
+
+    /// A corpus in which one file of each folder makes a decoder go wrong in a way of its own.
+    #[test]
+    fn every_folder_of_the_corpus_is_read() {
+        let corpus = tempfile::tempdir().unwrap();
+        let folders = ["differential", "relatives", "streaming", "regressions"];
+        for (index, folder) in folders.iter().enumerate() {
+            std::fs::create_dir(corpus.path().join(folder)).unwrap();
+            // A file with cuts ends with their number.
+            let bytes = [&[b'x', b'0' + index as u8][..], if *folder == "streaming" { b"\0" } else { b"" }].concat();
+            std::fs::write(corpus.path().join(folder).join("input"), bytes).unwrap();
+        }
+        let read: Vec<Vec<u8>> =
+            corpus_files(corpus.path()).unwrap().iter().map(|path| input_file::read(path).unwrap().bytes).collect();
+        for index in 0..folders.len() as u8 {
+            assert!(read.contains(&vec![b'x', b'0' + index]), "{} is not read", folders[usize::from(index)]);
+        }
+        assert_eq!(read.len(), folders.len());
+    }
+
+    #[test]
+    fn a_vector_that_the_standard_contradicts_is_reported() {
+        let quick = |corpus: Option<&Path>| vectors(corpus).unwrap();
+        let built_in = quick(None);
+        assert!(built_in.len() > 100 && built_in.iter().all(|(suite, vector)| vector.contradictions(suite).is_empty()));
+        let corpus = tempfile::tempdir().unwrap();
+        std::fs::create_dir(corpus.path().join("vectors")).unwrap();
+        std::fs::write(corpus.path().join("vectors/mine.txt"), "slash | C0 AF | valid\n").unwrap();
+        std::fs::write(corpus.path().join("vectors/again.txt"), vectors::SUITES[0].1).unwrap();
+        let added = quick(Some(corpus.path()));
+        assert_eq!(added.len(), built_in.len() + 1);
+        let said: Vec<String> = added.iter().flat_map(|(suite, vector)| vector.contradictions(suite)).collect();
+        assert!(said.len() == 1 && said[0].contains("mine.txt, slash: claimed valid: true"), "{said:?}");
+        let outcome = Outcome { contradictions: said, ..Outcome::default() };
+        assert!(!outcome.is_clean() && Outcome::default().is_clean());
+    }
+}
+
+/// Decoders with a fault, for the tests of the engine.
+#[cfg(test)]
+mod faulty {
+    use crate::decoder::{Decoder, Info, Stream};
+    use crate::spec;
+    use crate::spec::Contract;
+    use crate::utf8::Validity;
+
+    /// Right in everything but what its functions spoil.
+    pub(in crate::engine::check) struct Faulty {
+        pub(in crate::engine::check) info: Info,
+        /// What becomes of a verdict.
+        pub(in crate::engine::check) verdict: fn(&[u8], Validity) -> Validity,
+        /// What becomes of an output.
+        pub(in crate::engine::check) output: fn(&[u8], &mut Vec<u8>),
+        /// What becomes of what a stream has been given, knowing the lengths of the chunks.
+        pub(in crate::engine::check) streamed: fn(&[usize], &mut Vec<u8>),
+    }
+
+    /// One that is right throughout.
+    pub(in crate::engine::check) const RIGHT: Faulty = Faulty {
+        info: Info::new("faulty", "1.0.0").lineage_by_length(|len| if len < 64 { "short" } else { "long" }),
+        verdict: |_, verdict| verdict,
+        output: |_, _| {},
+        streamed: |_, _| {},
+    };
+
+    impl Decoder for Faulty {
+        fn info(&self) -> &Info {
+            &self.info
+        }
+
+        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+            Some((self.verdict)(bytes, spec::validity(&Contract::STANDARD, bytes)))
+        }
+
+        fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+            let mut output = Vec::new();
+            spec::lossy(&Contract::STANDARD, bytes, &mut output);
+            (self.output)(bytes, &mut output);
+            out.extend(output);
+            Some(())
+        }
+
+        fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+            Some(Box::new(Collecting { spoil: self.streamed, chunks: Vec::new(), bytes: Vec::new() }))
+        }
+    }
+
+    /// Keeps everything until the end.
+    struct Collecting {
+        spoil: fn(&[usize], &mut Vec<u8>),
+        chunks: Vec<usize>,
+        bytes: Vec<u8>,
+    }
+
+    impl Stream for Collecting {
+        fn push(&mut self, chunk: &[u8], _: &mut Vec<u8>) {
+            self.chunks.push(chunk.len());
+            self.bytes.extend_from_slice(chunk);
+        }
+
+        fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+            let mut bytes = std::mem::take(&mut self.bytes);
+            (self.spoil)(&std::mem::take(&mut self.chunks), &mut bytes);
+            spec::lossy(&Contract::STANDARD, &bytes, out);
+            Some(spec::validity(&Contract::STANDARD, &bytes))
+        }
+    }
+}

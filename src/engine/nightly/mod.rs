@@ -19,7 +19,7 @@ pub use state::TargetRun;
 use crate::case::files::files_below;
 use crate::decoder::Decoder;
 use crate::engine::fuzz::DECODERS;
-use crate::engine::libfuzzer::Targets;
+use crate::engine::libfuzzer::Programs;
 use crate::engine::targets::fuzzed;
 use crate::error::Error;
 use crate::generate::input_file::Form;
@@ -86,22 +86,22 @@ pub fn run(
     let start = Instant::now();
     let mut faults = Vec::new();
     progress("building", 0.0);
-    let names: Vec<&'static str> = fuzzed().map(|target| target.name).collect();
-    let targets = Targets::build(&options.root, &names)?;
-    let share = options.time / names.len() as u32;
+    let programs = Programs::build(&options.root, fuzzed())?;
+    let count = fuzzed().count();
+    let share = options.time / count as u32;
     for (index, target) in fuzzed().enumerate() {
         let name = target.name;
         let seeds: Vec<PathBuf> =
             target.seeds.iter().map(|path| options.root.join(path)).filter(|path| path.is_dir()).collect();
         let run = target::Run {
-            program: targets.program(name),
+            program: programs.program(&target),
             name,
             directory: options.directory.join(name),
             seeds,
             jobs: options.jobs,
             environment: vec![(DECODERS.into(), options.decoders.clone())],
         };
-        let progress = |part: f64| progress(name, (index as f64 + part) / names.len() as f64);
+        let progress = |part: f64| progress(name, (index as f64 + part) / count as f64);
         faults.extend(run.fuzz(share, &mut state, &progress)?);
         faults.extend(run.merge(&mut state)?);
     }

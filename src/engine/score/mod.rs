@@ -4,18 +4,10 @@
 //! alone; what it reports must bear one of the signatures the fault implies. No engine is told which fault is planted.
 
 #[cfg(all(feature = "planted", feature = "fuzz"))]
-mod embedded;
-#[cfg(all(feature = "planted", feature = "fuzz"))]
-mod find;
-#[cfg(all(feature = "planted", feature = "fuzz"))]
-mod libfuzzer;
-#[cfg(all(feature = "planted", feature = "fuzz"))]
 mod run;
 
 pub mod summary;
 
-#[cfg(all(feature = "planted", feature = "fuzz"))]
-use find::Find;
 #[cfg(all(feature = "planted", feature = "fuzz"))]
 pub use run::{Options, run};
 
@@ -52,7 +44,7 @@ pub enum Engine {
     Structured,
     /// libFuzzer as it comes: its own mutations, code coverage.
     Plain,
-    /// libFuzzer with the mutator of `input::mutate`, code coverage.
+    /// libFuzzer with the mutator of `generate::mutate`, code coverage.
     Mutator,
     /// libFuzzer with the mutator and behaviour features.
     Behaviour,
@@ -131,7 +123,7 @@ impl Engine {
         matches!(self, Self::Plain | Self::Mutator | Self::Behaviour)
     }
 
-    /// Whether its inputs hang on a seed.
+    /// Whether its inputs depend on a seed.
     pub fn draws(self) -> bool {
         self != Self::Exhaustive
     }

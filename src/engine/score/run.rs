@@ -1,12 +1,24 @@
 //! Every engine against every planted decoder.
 
+use crate::case::Case;
 use crate::decoder::Decoder;
-use crate::engine::score::embedded::Ended;
-use crate::engine::score::libfuzzer::Engines;
-use crate::engine::score::{Cell, Engine, Outcome, Row, Run, Score, embedded};
+use crate::engine::fuzz::FEATURES;
+use crate::engine::libfuzzer::{Log, Programs};
+use crate::engine::score::{Cell, Engine, Outcome, Row, Run, Score};
+use crate::engine::targets;
 use crate::error::Error;
+use crate::explain::Signature;
+use crate::generate::classes::strings::plan;
+use crate::generate::fragments;
+use crate::generate::structured::Structured;
+use crate::judge::Law;
 use crate::peers::planted;
+use crate::text::matches_glob;
+use crate::triage::ledger::Ledger;
+use crate::triage::session::Session;
+use core::fmt;
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -34,7 +46,7 @@ struct Job<'d> {
     seed: u64,
 }
 
-/// Scores the engines on these decoders; those not planted are left out. `progress` is told the share that is done.
+/// Scores the engines on these decoders; those not planted are left out. `progress` is called with the share that is done.
 ///
 /// # Errors
 /// The fuzz targets cannot be built.
@@ -42,7 +54,7 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     let start = Instant::now();
     crate::judge::silence_panics();
     let targets = match options.engines.iter().any(|engine| engine.is_target()) {
-        true => Some(Engines::build(&options.root)?),
+        true => Some(Programs::build(&options.root, [targets::PLAIN, targets::DIFFERENTIAL])?),
         false => None,
     };
     let mut rows: Vec<Row> = Vec::new();
@@ -68,9 +80,9 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     let work = |job: &Job<'_>| {
         let ended = match &targets {
             Some(targets) if job.engine.is_target() => {
-                targets.run(&job.decoder.info().name, job.engine, job.seed, options.budget)
+                run_target(targets, &job.decoder.info().name, job.engine, job.seed, options.budget)
             }
-            _ => embedded::run(job.decoder, job.engine, job.seed, options.budget),
+            _ => run_embedded(job.decoder, job.engine, job.seed, options.budget),
         };
         let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         progress(done as f64 / jobs.len() as f64);
@@ -104,5 +116,235 @@ fn run_of(row: &Row, job: &Job<'_>, ended: Ended) -> Run {
         signature: ended.find.map(|find| find.to_string()),
         executions: ended.executions,
         seconds: ended.seconds,
+    }
+}
+
+/// How far a decoder got.
+struct Ended {
+    find: Option<Find>,
+    executions: u64,
+    seconds: f64,
+}
+
+/// Judges the inputs of an engine until a law is broken, the inputs end, or the time is up.
+fn run_embedded(decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Duration) -> Ended {
+    let start = Instant::now();
+    let ledger = Ledger::default();
+    let mut session = Session::new([decoder], &ledger);
+    let (mut find, mut executions) = (None, 0u64);
+    inputs(engine, seed, |bytes| {
+        executions += 1;
+        if let Some(shown) = session.judge(&Case::new(bytes)).first() {
+            find = shown.signature().cloned().map(Find::Signature);
+            return ControlFlow::Break(());
+        }
+        let is_late = executions % 64 == 0 && start.elapsed() >= budget;
+        if is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    Ended { find, executions, seconds: start.elapsed().as_secs_f64() }
+}
+
+/// Hands the inputs of an engine to `each`, in order, until it breaks. It knows nothing of any decoder.
+fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&[u8]) -> ControlFlow<()>) {
+    let mut bytes = Vec::new();
+    let flow = match engine {
+        Engine::Exhaustive => fragments_and_class_strings(&mut bytes, &mut each),
+        // Seeds lie far apart, so that runs do not draw the same inputs.
+        Engine::Structured => (0..).try_for_each(|index| each(&Structured::seeded((seed << 40) + index).0)),
+        Engine::Plain | Engine::Mutator | Engine::Behaviour => ControlFlow::Continue(()),
+    };
+    debug_assert!(flow.is_break() || engine != Engine::Structured);
+}
+
+fn fragments_and_class_strings(bytes: &mut Vec<u8>, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
+    fragments::strings().chain(fragments::texts()).try_for_each(|string| each(&string))?;
+    plan().into_iter().try_for_each(|block| {
+        (0..block.count()).try_for_each(|index| {
+            block.write(index, bytes);
+            each(bytes)
+        })
+    })
+}
+
+/// Runs one fuzz target against one decoder: one process, from an empty corpus. A target that does not start, or ends by
+/// neither a divergence nor the time limit, has found nothing but that.
+fn run_target(programs: &Programs, decoder: &str, engine: Engine, seed: u64, budget: Duration) -> Ended {
+    let start = Instant::now();
+    try_run_target(programs, decoder, engine, seed, budget).unwrap_or_else(|error| Ended {
+        find: Some(Find::Failure(error.to_string())),
+        executions: 0,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+fn try_run_target(
+    programs: &Programs,
+    decoder: &str,
+    engine: Engine,
+    seed: u64,
+    budget: Duration,
+) -> Result<Ended, Error> {
+    let target = if engine == Engine::Plain { targets::PLAIN } else { targets::DIFFERENTIAL };
+    let scratch = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), &error))?;
+    let corpus = scratch.path().join("corpus");
+    std::fs::create_dir(&corpus).map_err(|error| Error::io(&corpus, &error))?;
+    let start = Instant::now();
+    let output = programs
+        .command(&target, decoder, scratch.path())
+        .arg(&corpus)
+        .arg(format!("-seed={seed}"))
+        .arg(format!("-max_total_time={}", budget.as_secs().max(1)))
+        .arg("-print_final_stats=1")
+        .env(FEATURES, features(engine))
+        .output()
+        .map_err(|error| Error::io(&programs.program(&target), &error))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let text = String::from_utf8_lossy(&output.stderr);
+    let find = find(&Log(&text));
+    let (true, Some(executions)) = (find.is_some() || output.status.success(), Log(&text).executions()) else {
+        let last = text.lines().rev().take(3).collect::<Vec<_>>().join(" / ");
+        return Err(Error::usage(format!("target against {decoder}: {}, no signature: {last}", output.status)));
+    };
+    Ok(Ended { find, executions, seconds })
+}
+
+/// The behaviour features an engine uses: all, unless the environment asks for some; none, but code coverage alone.
+fn features(engine: Engine) -> String {
+    match engine {
+        Engine::Behaviour => std::env::var(FEATURES).unwrap_or_default(),
+        _ => "none".into(),
+    }
+}
+
+/// What a target found. A token that is not a signature is the sanitizer's own.
+fn find(log: &Log<'_>) -> Option<Find> {
+    let signature = log.token().filter(|token| token.contains('/')).map(|token| Find::Token(token.to_owned()));
+    signature.or_else(|| log.sanitizer_error().map(|error| Find::Sanitizer(error.to_owned())))
+}
+
+/// What an engine reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Find {
+    /// A signature.
+    Signature(Signature),
+    /// A signature, as a target prints it.
+    Token(String),
+    /// An error of AddressSanitizer, which ends the process before the judge can speak.
+    Sanitizer(String),
+    /// Nothing that can be judged: the run itself failed. One such run does not throw the others away.
+    Failure(String),
+}
+
+impl Find {
+    /// Whether it has one of these signatures without the decoder, `law/subject/shape` with `*` for anything. What
+    /// AddressSanitizer reports is taken for a read outside the slice.
+    fn is_implied_by(&self, expected: &[String]) -> bool {
+        let found = match self {
+            Self::Sanitizer(_) => return expected.iter().any(|pattern| pattern.starts_with(Law::Bounds.name())),
+            Self::Failure(_) => return false,
+            Self::Signature(signature) => signature.to_string(),
+            Self::Token(token) => token.clone(),
+        };
+        let parts: Vec<&str> = found.split('/').collect();
+        let [law, _, subject, shape] = parts[..] else { return false };
+        expected.iter().any(|pattern| matches_glob(pattern, &format!("{law}/{subject}/{shape}")))
+    }
+}
+
+impl fmt::Display for Find {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signature(signature) => signature.fmt(f),
+            Self::Token(token) => f.write_str(token),
+            Self::Sanitizer(error) => write!(f, "AddressSanitizer: {error}"),
+            Self::Failure(error) => write!(f, "the run failed: {error}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoder::Info;
+    use crate::spec::Contract;
+    use crate::utf8::Validity;
+    use std::sync::Mutex;
+
+    /// Notes what it is asked, and answers as `core::str`.
+    struct Spy(Info, Mutex<Vec<Vec<u8>>>);
+
+    impl Decoder for Spy {
+        fn info(&self) -> &Info {
+            &self.0
+        }
+
+        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+            let mut asked = self.1.lock().unwrap();
+            if asked.len() < 20_000 {
+                asked.push(bytes.to_vec());
+            }
+            Some(core::str::from_utf8(bytes).map(drop).into())
+        }
+    }
+
+    /// What a decoder is asked depends neither on its name nor on its package.
+    #[test]
+    fn an_engine_does_not_look_at_names() {
+        let asked = |engine, name: &'static str, package: &'static str| {
+            let info = Info::new(name, "0").package(package).contract(Contract::VALIDATOR);
+            let spy = Spy(info, Mutex::default());
+            assert!(run_embedded(&spy, engine, 1, Duration::from_millis(400)).find.is_none());
+            let asked = spy.1.into_inner().unwrap();
+            assert!(asked.len() > 5000, "{}", asked.len());
+            asked
+        };
+        for engine in [Engine::Exhaustive, Engine::Structured] {
+            let (first, second) = (asked(engine, "planted-g12", "planted"), asked(engine, "some", "other"));
+            let both = first.len().min(second.len());
+            assert!(first[..both] == second[..both]);
+        }
+    }
+
+    #[test]
+    fn other_seeds_draw_other_inputs() {
+        let first = |seed| {
+            let mut drawn = Vec::new();
+            inputs(Engine::Structured, seed, |bytes| {
+                drawn.push(bytes.to_vec());
+                if drawn.len() < 100 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            drawn
+        };
+        assert_eq!(first(1), first(1));
+        assert_ne!(first(1), first(2));
+    }
+
+    #[test]
+    fn an_expected_signature_is_a_pattern_without_the_decoder() {
+        let token = Find::Token("verdict/planted-s01/invalid-byte/edge64".into());
+        let implied = |pattern: &str| token.is_implied_by(&[pattern.to_owned()]);
+        assert!(implied("verdict/invalid-byte/edge*") && implied("verdict/*/*"));
+        assert!(!implied("verdict/invalid-byte/anywhere") && !implied("lossy/*") && !implied("verdict/planted-s01/*"));
+        let error = Find::Sanitizer("heap-buffer-overflow".into());
+        assert!(!Find::Failure("verdict/x/y/z".into()).is_implied_by(&["*".into()]));
+        assert!(error.is_implied_by(&["bounds/*/tail".into()]) && !error.is_implied_by(&["verdict/*/*".into()]));
+    }
+
+    #[test]
+    fn a_run_that_fails_is_a_find_that_says_so() {
+        let nowhere = Programs::in_directory("no such directory".into());
+        let ended = run_target(&nowhere, "planted-s01", Engine::Plain, 1, Duration::from_secs(1));
+        let find = ended.find.map(|find| find.to_string()).unwrap_or_default();
+        assert!(find.starts_with("the run failed: ") && find.contains("no such directory"), "{find}");
+    }
+
+    #[test]
+    fn a_signature_is_told_from_the_token_of_the_sanitizer() {
+        let signature = "verdict/planted-g12/surrogate/anywhere";
+        let caught = format!("DEDUP_TOKEN: {signature}\n");
+        assert_eq!(find(&Log(&caught)), Some(Find::Token(signature.into())));
+        let crash = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x5 at\nDEDUP_TOKEN: read--main\n";
+        assert_eq!(find(&Log(crash)), Some(Find::Sanitizer("heap-buffer-overflow".into())));
+        assert_eq!(find(&Log("Done 12 runs in 1 second(s)\n")), None);
     }
 }

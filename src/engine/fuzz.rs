@@ -1,0 +1,324 @@
+//! What the programs under `fuzz/` call: a [`Target`] that judges one input after another, and aborts with a report on the
+//! first new divergence.
+//!
+//! A target returns whether its input did something new in terms of the standard (`judge::novelty`), and names what. libFuzzer
+//! keeps those inputs and forgets the others, which also spares it looking at tens of thousands of code counters that say
+//! little about branch-free decoders.
+//!
+//! A target judges the peers of its [`Scope`] and whatever decoders it is given besides. The environment variable
+//! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by name,
+//! separated by commas, to measure what each is worth; with `none`, libFuzzer goes by code coverage alone, and every input
+//! is judged in full.
+
+mod roundtrip;
+
+pub use roundtrip::{Deviation, RoundTrip};
+
+use crate::case::Case;
+use crate::decoder::Decoder;
+use crate::explain::Divergence;
+use crate::generate::structured::Structured;
+use crate::peers;
+use crate::spec::grammar::RFC3629;
+use crate::spec::{Contract, Replacement};
+use crate::triage::ledger::Ledger;
+use crate::triage::session::{Session, Shown};
+use arbitrary::{Arbitrary, Unstructured};
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::{LazyLock, Mutex};
+
+/// The environment variable that selects decoders.
+pub const DECODERS: &str = "UTFUZZ_DECODERS";
+
+/// The environment variable that selects groups of behaviour features.
+pub const FEATURES: &str = "UTFUZZ_FEATURES";
+
+/// Which of the peers a target judges where the environment does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    All,
+    /// Those whose grammar is RFC 3629.
+    Standard,
+    /// Those of every other contract: another grammar, or another replacement than U+FFFD.
+    Relatives,
+}
+
+impl Scope {
+    fn has(self, contract: &Contract) -> bool {
+        let replaces = |other| other != Replacement::ReplacementCharacter;
+        match self {
+            Self::All => true,
+            Self::Standard => *contract.grammar == RFC3629,
+            Self::Relatives => *contract.grammar != RFC3629 || contract.replacement.is_some_and(replaces),
+        }
+    }
+}
+
+/// What a fuzz target judges. It starts with the first input, and prints what it has seen when it is dropped, which for a
+/// thread-local is when the process ends:
+///
+/// ```no_run
+/// use utfuzz::engine::fuzz::{Scope, Target};
+///
+/// thread_local!(static TARGET: Target = const { Target::new(Scope::Standard, Vec::new) });
+///
+/// fn fuzz(bytes: &[u8]) -> bool {
+///     TARGET.with(|target| target.run(&utfuzz::case::Case::new(bytes), |_feature| {}))
+/// }
+/// ```
+pub struct Target {
+    scope: Scope,
+    more: fn() -> Vec<Box<dyn Decoder>>,
+    running: RefCell<Option<Running>>,
+}
+
+struct Running {
+    session: Session<'static>,
+    /// Whether libFuzzer goes by behaviour; else by code coverage alone.
+    by_behaviour: bool,
+}
+
+impl Target {
+    /// A target that judges the peers of a scope, and the decoders that `more` makes, which is called once.
+    pub const fn new(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>) -> Self {
+        Self { scope, more, running: RefCell::new(None) }
+    }
+
+    /// Judges a case: in full if it does something new, else by a sample. Returns whether libFuzzer is to keep it, and if
+    /// it did something new calls `feature` with each behaviour feature it has, below
+    /// [`judge::FEATURES`](crate::judge::FEATURES).
+    ///
+    /// A new divergence is printed, and the process aborted. An environment variable that cannot be understood is named,
+    /// and the process exits with status 2.
+    pub fn run(&self, case: &Case<'_>, feature: impl FnMut(usize)) -> bool {
+        self.with(|running| match running.by_behaviour {
+            true => {
+                let novel = running.session.judge_novelty(case, feature);
+                stop_at_new(novel.shown);
+                novel.is_novel
+            }
+            false => {
+                stop_at_new(running.session.judge(case));
+                true
+            }
+        })
+    }
+
+    /// Puts every question about a case to every decoder. Aborts as [`Target::run`].
+    pub fn run_in_full(&self, case: &Case<'_>) {
+        self.with(|running| stop_at_new(running.session.judge(case)));
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Running) -> T) -> T {
+        let mut running = self.running.borrow_mut();
+        let start = || {
+            Running::start(self.scope, self.more).unwrap_or_else(|error| {
+                eprintln!("{error}");
+                std::process::exit(2)
+            })
+        };
+        work(running.get_or_insert_with(start))
+    }
+}
+
+impl Running {
+    /// # Errors
+    /// The variable that cannot be understood, and why.
+    fn start(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>) -> Result<Self, String> {
+        static LEDGER: LazyLock<Ledger> = LazyLock::new(Ledger::built_in);
+        /// Decoders live as long as the process; here the leak checker of AddressSanitizer finds them.
+        static KEPT: Mutex<Vec<&'static [Box<dyn Decoder>]>> = Mutex::new(Vec::new());
+        let mut decoders = peers::all();
+        let count = decoders.len();
+        decoders.extend(more());
+        let decoders: &'static [Box<dyn Decoder>] = decoders.leak();
+        KEPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(decoders);
+        crate::judge::silence_panics();
+        let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), &LEDGER);
+        let judge = session.judge_mut();
+        let filter = std::env::var(DECODERS).unwrap_or_default();
+        let selected = peers::select(decoders, &filter).map_err(|error| format!("{DECODERS}: {error}"))?;
+        for (index, decoder) in decoders.iter().enumerate() {
+            let in_scope = !filter.is_empty() || index >= count || scope.has(&decoder.info().contract);
+            if !selected[index] || !in_scope {
+                judge.switch_off(index);
+            }
+        }
+        let groups = std::env::var(FEATURES).unwrap_or_default();
+        let groups: Vec<&str> = groups.split(',').map(str::trim).filter(|group| !group.is_empty()).collect();
+        let by_behaviour = groups != ["none"];
+        if by_behaviour && !groups.is_empty() {
+            let refused = |known: Vec<&str>| format!("{FEATURES}: none alone, or some of {}", known.join(", "));
+            judge.only_features(&groups).map_err(refused)?;
+        }
+        Ok(Self { session, by_behaviour })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let known: u64 = self.session.record().known.values().sum();
+        eprintln!("\noracle: {}\nknown differences passed: {known}", self.session.statistics());
+    }
+}
+
+fn stop_at_new(shown: Vec<Shown>) {
+    for shown in shown {
+        if let Shown::New(divergence) = shown {
+            eprintln!("{}", crash_report(&divergence));
+            #[cfg(all(address_sanitizer, unix))]
+            sanitizer::silence();
+            std::process::abort();
+        }
+    }
+}
+
+#[cfg(all(address_sanitizer, unix))]
+#[allow(unsafe_code, reason = "the sanitizer is asked by its C interface")]
+mod sanitizer {
+    use core::ffi::c_void;
+    use std::os::fd::IntoRawFd;
+
+    /// Keeps the stack of the abort out of the report. It is the harness's own, the same for every divergence, yet
+    /// ClusterFuzz would put two of its frames after the signature; and it groups crash states that share two lines.
+    pub(super) fn silence() {
+        unsafe extern "C" {
+            fn __sanitizer_set_report_fd(fd: *mut c_void);
+        }
+        if let Ok(nowhere) = std::fs::File::create("/dev/null") {
+            // SAFETY: the function takes a file descriptor in the shape of a pointer, and this one is never closed.
+            unsafe { __sanitizer_set_report_fd(core::ptr::without_provenance_mut(nowhere.into_raw_fd() as usize)) };
+        }
+    }
+}
+
+/// What is printed before aborting. The last two lines are read by machines: ClusterFuzz makes the first the crash
+/// state, libFuzzer's minimiser does not let the second change.
+pub fn crash_report(divergence: &Divergence) -> String {
+    let signature = &divergence.signature;
+    format!("\n{divergence}\nAssertion failure: {}\nDEDUP_TOKEN: {signature}", signature.spelled())
+}
+
+/// The target `roundtrip`: conversions there and back, drawn from the file.
+pub fn roundtrip(input: &RoundTrip) {
+    if let Some(deviation) = input.deviation() {
+        eprintln!("\n{input:?}\n{deviation}");
+        std::process::abort();
+    }
+}
+
+/// The input of the target `structured`. Its `Debug` prints what each decoder answers.
+pub struct StructuredInput(Structured);
+
+impl StructuredInput {
+    /// The case to judge.
+    pub fn case(&self) -> Case<'_> {
+        Case::new(&self.0.0)
+    }
+}
+
+impl<'a> Arbitrary<'a> for StructuredInput {
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        Structured::arbitrary(u).map(Self)
+    }
+}
+
+impl fmt::Debug for StructuredInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decoders = peers::all();
+        let grid = crate::explain::Grid::of(&Contract::STANDARD, decoders.iter().map(|decoder| &**decoder), &self.case());
+        write!(f, "{:?}\n{grid}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::{Shape, Signature};
+    use crate::judge::{Law, Subject};
+    use crate::utf8::Kind;
+
+    fn shipped() -> Vec<Box<dyn Decoder>> {
+        peers::all().into_iter().filter(|decoder| !decoder.info().name.starts_with("planted-")).collect()
+    }
+
+    /// What a session with this ledger first shows of these bytes.
+    fn first_shown(decoders: &[Box<dyn Decoder>], ledger: &Ledger, bytes: &[u8]) -> Option<Shown> {
+        let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), ledger);
+        session.judge_novelty(&Case::new(bytes), |_| {}).shown.into_iter().next()
+    }
+
+    #[test]
+    fn a_known_difference_passes_and_a_new_one_is_reported() {
+        let decoders = shipped();
+        let known = first_shown(&decoders, &Ledger::built_in(), b"\xC0\xAF");
+        assert!(matches!(known, Some(Shown::Known(_))), "{known:?}");
+        let new = first_shown(&decoders, &Ledger::default(), b"\xC0\xAF");
+        let Some(Shown::New(divergence)) = new else { panic!("{new:?}") };
+        let report = crash_report(&divergence);
+        let last: Vec<&str> = report.lines().rev().take(2).collect();
+        assert_eq!(last[0], "DEDUP_TOKEN: verdict/utf8-decode/overlong-2/anywhere");
+        assert_eq!(last[1], "Assertion failure: verdict/utfeight-decode/overlong-two/anywhere");
+        assert!(report.contains("#[test]\nfn verdict_utf8_decode_overlong_2_anywhere() {"), "{report}");
+        assert!(report.contains("RFC 3629 §3") && report.contains("C0"), "{report}");
+    }
+
+    #[test]
+    fn no_signature_is_cut_short_as_a_crash_state() {
+        /// How many bytes of a line ClusterFuzz keeps.
+        const KEPT: usize = 80;
+        let shapes = [Shape::Anywhere, Shape::Edge(64), Shape::Offset, Shape::Tail, Shape::Cut, Shape::Context];
+        let kinds = Kind::ALL.into_iter().map(Subject::Fault);
+        let subjects: Vec<_> = kinds.chain([Subject::WellFormed(3), Subject::End, Subject::Unplaced]).collect();
+        for decoder in shipped().iter().map(|decoder| &decoder.info().name) {
+            for law in Law::ALL {
+                for (&subject, shape) in subjects.iter().flat_map(|subject| shapes.map(|shape| (subject, shape))) {
+                    let spelled = Signature { law, decoder: decoder.clone(), subject, shape }.spelled();
+                    assert!(spelled.len() <= KEPT && !spelled.contains(|c: char| c.is_ascii_digit()), "{spelled}");
+                }
+            }
+        }
+    }
+
+    /// The names of the decoders that a target has compared something of.
+    fn judged(target: &Target) -> Vec<String> {
+        target.run(&Case::new(b"a\xE2\x82\xAC"), |_| {});
+        target.with(|running| {
+            let comparisons = &running.session.statistics().comparisons;
+            comparisons.iter().filter(|(_, count)| *count > 0).map(|(name, _)| name.to_string()).collect()
+        })
+    }
+
+    /// Two targets of one process have nothing to do with each other.
+    #[test]
+    fn each_target_judges_its_own_decoders() {
+        let own = |target: &Target, name: &str| judged(target).iter().any(|judged| judged == name);
+        let standard = Target::new(Scope::Standard, Vec::new);
+        let relatives = Target::new(Scope::Relatives, peers::policies);
+        assert!(own(&standard, "std") && !own(&standard, "own-cesu-8"));
+        assert!(!own(&relatives, "std") && own(&relatives, "own-cesu-8"));
+        let policy = peers::policies()[0].info().name.to_string();
+        assert!(own(&relatives, &policy) && !own(&standard, &policy));
+    }
+
+    #[test]
+    fn novelty_is_returned_with_its_features_once() {
+        let target = Target::new(Scope::Standard, Vec::new);
+        let novel = |bytes: &[u8]| {
+            let mut features = 0;
+            let is_novel = target.run(&Case::new(bytes), |_| features += 1);
+            (is_novel, features > 0)
+        };
+        assert_eq!(novel(b"\xE2\x82"), (true, true));
+        assert_eq!(novel(b"\xE2\x82"), (false, false));
+        assert_eq!(novel(b"a\xE2\x82"), (true, true));
+    }
+
+    #[test]
+    fn a_structured_input_shows_who_says_what() {
+        let shown = format!("{:?}", StructuredInput(Structured(b"\xC0\xAF".to_vec())));
+        assert!(shown.contains(r#"b"\xc0\xaf""#) && shown.contains("utf8-decode"), "{shown}");
+    }
+}

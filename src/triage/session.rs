@@ -1,0 +1,303 @@
+//! The loop that every engine runs: judge a case, look it up in the ledger, explain it, count it, keep the smallest input.
+
+use crate::case::Case;
+use crate::decoder::Decoder;
+use crate::explain::{Divergence, Shape, Signature};
+use crate::judge::{Broken, Judge, Law, Questions, Statistics, Subject};
+use crate::triage::ledger::Ledger;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The inputs that show one signature.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The smallest of them, explained.
+    pub divergence: Divergence,
+    /// How many there are. Where a signature was explained often enough, inputs that break the same law on the same
+    /// subject are counted here without being explained.
+    pub hits: u64,
+    /// The first [`Finding::NAMED`] of their files, where they were files.
+    pub files: Vec<PathBuf>,
+}
+
+impl Finding {
+    /// How many files are named.
+    pub const NAMED: usize = 20;
+
+    /// Counts the inputs of another here too; the smaller divergence stays.
+    pub(super) fn absorb(&mut self, other: Self) {
+        let size = |divergence: &Divergence| (divergence.bytes.len(), divergence.bytes.clone());
+        self.hits += other.hits;
+        let room = Self::NAMED.saturating_sub(self.files.len());
+        self.files.extend(other.files.into_iter().take(room));
+        if size(&other.divergence) < size(&self.divergence) {
+            self.divergence = other.divergence;
+        }
+    }
+}
+
+/// What a session, or several, came to.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// How many cases showed nothing.
+    pub clean: u64,
+    /// What was seen and compared.
+    pub statistics: Statistics,
+    /// New divergences.
+    pub findings: BTreeMap<Signature, Finding>,
+    /// Known differences: the place in the ledger, and how often it was hit.
+    pub known: BTreeMap<usize, u64>,
+}
+
+impl Record {
+    /// Both together; of two inputs as small as each other, that of `self` stays.
+    pub fn merge(mut self, other: Self) -> Self {
+        self.clean += other.clean;
+        self.statistics.merge(&other.statistics);
+        for (signature, finding) in other.findings {
+            self.add(signature, finding);
+        }
+        for (entry, hits) in other.known {
+            *self.known.entry(entry).or_default() += hits;
+        }
+        self
+    }
+
+    fn add(&mut self, signature: Signature, finding: Finding) {
+        match self.findings.get_mut(&signature) {
+            None => {
+                self.findings.insert(signature, finding);
+            }
+            Some(known) => known.absorb(finding),
+        }
+    }
+
+    fn count(&mut self, signature: &Signature, file: Option<&Path>) {
+        if let Some(known) = self.findings.get_mut(signature) {
+            known.hits += 1;
+            known.files.extend(file.filter(|_| known.files.len() < Finding::NAMED).map(Path::to_owned));
+        }
+    }
+}
+
+/// What one decoder did wrong on a case.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// The ledger has it, at this place.
+    Known(usize),
+    /// A new divergence, explained.
+    New(Box<Divergence>),
+    /// A new divergence like those that were explained often enough.
+    Again(Signature),
+}
+
+impl Shown {
+    /// The signature of a new divergence.
+    pub fn signature(&self) -> Option<&Signature> {
+        match self {
+            Self::Known(_) => None,
+            Self::New(divergence) => Some(&divergence.signature),
+            Self::Again(signature) => Some(signature),
+        }
+    }
+}
+
+/// What came of [`Session::judge_novelty`].
+#[derive(Clone, Debug)]
+pub struct Novel {
+    /// What each decoder that is wrong showed.
+    pub shown: Vec<Shown>,
+    /// Whether the case did something that no case before it had done.
+    pub is_novel: bool,
+}
+
+/// A broken law of one decoder on one subject.
+type Key = (usize, Law, Subject);
+
+/// How a broken law was explained so far.
+#[derive(Clone, Debug)]
+struct Explained {
+    /// What it came to the last time.
+    signature: Signature,
+    /// How often it came to that since it last came to something else.
+    in_a_row: u32,
+    /// How often it was explained.
+    total: u32,
+}
+
+/// Judges cases by one ledger, and keeps what they show.
+pub struct Session<'d> {
+    judge: Judge<'d>,
+    ledger: &'d Ledger,
+    record: Record,
+    settled_after: u32,
+    /// The answers of the ledger.
+    covered: BTreeMap<Key, Option<usize>>,
+    explained: BTreeMap<Key, Explained>,
+}
+
+impl<'d> Session<'d> {
+    /// A session that explains every new divergence.
+    pub fn new(decoders: impl IntoIterator<Item = &'d dyn Decoder>, ledger: &'d Ledger) -> Self {
+        Self {
+            judge: Judge::new(decoders),
+            ledger,
+            record: Record::default(),
+            settled_after: u32::MAX,
+            covered: BTreeMap::new(),
+            explained: BTreeMap::new(),
+        }
+    }
+
+    /// Explains a law that a decoder breaks on a subject only until that is settled: it came to the same signature this
+    /// many times in a row, or at once to one that holds anywhere; or it was explained four times as often. An
+    /// explanation takes a thousand judgements.
+    pub fn settling_after(self, explanations: u32) -> Self {
+        Self { settled_after: explanations, ..self }
+    }
+
+    /// The judge, to switch decoders off or restrict features.
+    pub fn judge_mut(&mut self) -> &mut Judge<'d> {
+        &mut self.judge
+    }
+
+    /// What was found so far. Its statistics are those of [`Session::statistics`] only when the session is finished.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// What was judged so far.
+    pub fn statistics(&self) -> &Statistics {
+        self.judge.statistics()
+    }
+
+    /// Puts every question to every decoder.
+    pub fn judge(&mut self, case: &Case<'_>) -> Vec<Shown> {
+        let broken = self.judge.judge(case).to_vec();
+        self.take_all(case, broken, true, None)
+    }
+
+    /// As [`Session::judge`], for the content of a file, which is named in what it shows.
+    pub fn judge_file(&mut self, case: &Case<'_>, file: &Path) -> Vec<Shown> {
+        let broken = self.judge.judge(case).to_vec();
+        self.take_all(case, broken, true, Some(file))
+    }
+
+    /// Puts these questions to the decoders whose place `is_selected` picks. A decoder that then breaks a law is reported
+    /// for the strongest law it breaks on this case.
+    pub fn judge_selected(
+        &mut self,
+        case: &Case<'_>,
+        questions: Questions,
+        is_selected: impl Fn(usize) -> bool,
+    ) -> Vec<Shown> {
+        let broken = self.judge.judge_selected(case, questions, is_selected).to_vec();
+        self.take_all(case, broken, questions == Questions::ALL, None)
+    }
+
+    /// Judges a case in full if it does something new, else by a sample; see [`Judge::judge_novelty`].
+    pub fn judge_novelty(&mut self, case: &Case<'_>, feature: impl FnMut(usize)) -> Novel {
+        let novel = self.judge.judge_novelty(case, feature);
+        let (broken, is_novel) = (novel.broken.to_vec(), novel.is_novel);
+        Novel { shown: self.take_all(case, broken, false, None), is_novel }
+    }
+
+    /// Reports a decoder that was seen to give a wrong verdict, for the strongest law it breaks. A verdict that is right
+    /// when it is asked for again is reported all the same.
+    pub fn confirm(&mut self, decoder: usize, case: &Case<'_>) -> Shown {
+        let broken = self.judge.judge_one(decoder, case).unwrap_or(vanished(decoder));
+        self.take(case, broken, None)
+    }
+
+    /// Takes up again what this decoder was reported for on this case by an earlier session, `hits` times.
+    pub fn restore(&mut self, decoder: usize, case: &Case<'_>, hits: u64) {
+        let broken = self.judge.judge_one(decoder, case).unwrap_or(vanished(decoder));
+        let divergence = crate::explain::explain(&self.judge, case, &broken);
+        self.record.add(divergence.signature.clone(), Finding { divergence, hits, files: Vec::new() });
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Record {
+        Record { statistics: self.judge.statistics().clone(), ..self.record }
+    }
+
+    fn take_all(
+        &mut self,
+        case: &Case<'_>,
+        broken: Vec<Broken>,
+        is_strongest: bool,
+        file: Option<&Path>,
+    ) -> Vec<Shown> {
+        self.record.clean += u64::from(broken.is_empty());
+        let mut take = |broken: Broken| {
+            // A few questions may show a known difference in another light. What is not found again depends on what was
+            // asked before, which is a difference too.
+            let ask_again = !is_strongest && self.known(&broken).is_none();
+            let strongest = if ask_again { self.judge.judge_one(broken.decoder, case) } else { None };
+            self.take(case, strongest.unwrap_or(broken), file)
+        };
+        broken.into_iter().map(&mut take).collect()
+    }
+
+    fn take(&mut self, case: &Case<'_>, broken: Broken, file: Option<&Path>) -> Shown {
+        if let Some(entry) = self.known(&broken) {
+            return self.take_known(entry);
+        }
+        let key = (broken.decoder, broken.law, broken.subject);
+        if let Some(signature) = self.settled(&key) {
+            self.record.count(&signature, file);
+            return Shown::Again(signature);
+        }
+        let divergence = crate::explain::explain(&self.judge, case, &broken);
+        let signature = divergence.signature.clone();
+        // The broken law may be the shadow of a stronger one that is known.
+        if let Some(entry) = self.covers((broken.decoder, signature.law, signature.subject)) {
+            return self.take_known(entry);
+        }
+        let before = self.explained.remove(&key);
+        let total = before.as_ref().map_or(0, |before| before.total) + 1;
+        let in_a_row = before.filter(|before| before.signature == signature).map_or(0, |before| before.in_a_row) + 1;
+        self.explained.insert(key, Explained { signature: signature.clone(), in_a_row, total });
+        let files = file.map(Path::to_owned).into_iter().collect();
+        self.record.add(signature, Finding { divergence: divergence.clone(), hits: 1, files });
+        Shown::New(Box::new(divergence))
+    }
+
+    fn take_known(&mut self, entry: usize) -> Shown {
+        *self.record.known.entry(entry).or_default() += 1;
+        Shown::Known(entry)
+    }
+
+    /// The signature of a broken law, if that is settled.
+    fn settled(&self, key: &Key) -> Option<Signature> {
+        let Explained { signature, in_a_row, total } = self.explained.get(key)?;
+        let (_, law, subject) = *key;
+        let is_anywhere = signature.shape == Shape::Anywhere && (signature.law, signature.subject) == (law, subject);
+        let often = self.settled_after;
+        let is_settled = often < u32::MAX && (is_anywhere || *in_a_row >= often || *total >= often.saturating_mul(4));
+        is_settled.then(|| signature.clone())
+    }
+
+    /// The place of the ledger entry that covers this, if one does.
+    fn known(&mut self, broken: &Broken) -> Option<usize> {
+        let key = (broken.decoder, broken.law, broken.subject);
+        match self.covered.get(&key) {
+            Some(known) => *known,
+            None => {
+                let known = self.covers(key);
+                self.covered.insert(key, known);
+                known
+            }
+        }
+    }
+
+    fn covers(&self, (decoder, law, subject): Key) -> Option<usize> {
+        let info = self.judge.decoders().nth(decoder).map(Decoder::info);
+        info.and_then(|info| self.ledger.covers(info, law, subject))
+    }
+}
+
+/// What is reported of a wrong verdict that is right when it is asked for again.
+fn vanished(decoder: usize) -> Broken {
+    Broken { decoder, law: Law::Verdict, offset: None, subject: Subject::Unplaced }
+}
