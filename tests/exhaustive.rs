@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use utfuzz::engine::check::byte_strings::is_asked_across;
 
 fn command(directory: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_utfuzz"));
@@ -101,8 +102,12 @@ fn a_run_that_is_killed_goes_on() {
     let earlier: Value = serde_json::from_str(&file(&directory, "state")).unwrap();
     let resumed = json(&run(&directory, args));
     assert_eq!(resumed["cases"], 1 << 24);
-    for (decoder, times) in [(0, 1), (1, 1), (2, 2)] {
-        assert_eq!(resumed["decoders"][decoder]["comparisons"], times << 24, "{}", resumed["decoders"][decoder]);
+    // Which code `own` runs on longer inputs depends on the machine.
+    let peers = utfuzz::peers::all();
+    for decoder in resumed["decoders"].as_array().unwrap() {
+        let peer = peers.iter().find(|peer| decoder["name"] == *peer.info().name).unwrap();
+        let times = 1 + u64::from(is_asked_across(peer.info(), 3));
+        assert_eq!(decoder["comparisons"], times << 24, "{decoder}");
     }
     assert!(earlier["strings"].as_u64().is_some_and(|strings| strings < 1 << 24), "killed too late: {earlier}");
 }
