@@ -128,7 +128,7 @@ fn a_heap_of_anything_is_read_and_what_is_kept_is_no_longer_new() {
     assert_eq!((outcome.unread.len(), outcome.slow.len()), (3, 1), "{:?}", outcome.unread);
     assert!(outcome.unread.iter().all(|line| !line.contains('\u{1B}')));
     let member = outcome.new_members().next().unwrap();
-    assert_eq!((member.finding.inputs, &member.witness.input.bytes[..]), (4, &b"\xED\xA0\x80"[..]));
+    assert_eq!((member.finding.hits, &member.witness.input.bytes[..]), (4, &b"\xED\xA0\x80"[..]));
     let path = regression::keep(&kept, &member.witness.signature, &member.witness.input).unwrap();
     assert_eq!(path.file_name().unwrap(), "surrogate__verdict__planted-surrogates.bin");
     let again = run();

@@ -82,6 +82,9 @@ struct Hunt<'a> {
     /// That of the best input.
     signature: Signature,
     steps: u64,
+    /// How many inputs had been judged when this phase began.
+    phase: u64,
+    /// How many of this phase were examined for their signature.
     examined: u64,
     /// Whether the input at hand breaks the law of the signature itself; others need not be examined then.
     same_law: bool,
@@ -91,7 +94,7 @@ impl<'a> Hunt<'a> {
     fn new(decoder: &'a dyn Decoder, divergence: &Divergence, same: &'a dyn Fn(&Signature) -> bool) -> Self {
         let Signature { law, .. } = divergence.signature;
         let signature = divergence.signature.clone();
-        Self { judge: Judge::new([decoder]), law, same, signature, steps: 0, examined: 0, same_law: true }
+        Self { judge: Judge::new([decoder]), law, same, signature, steps: 0, phase: 0, examined: 0, same_law: true }
     }
 
     /// The input to start from: with cuts of its own where they matter, one alone if that will do; if it has the
@@ -123,7 +126,7 @@ impl<'a> Hunt<'a> {
 
     /// Whether the input has the signature.
     fn shows(&mut self, input: &Input) -> bool {
-        if self.steps >= STEPS || self.examined >= EXAMINED {
+        if self.steps - self.phase >= STEPS || self.examined >= EXAMINED {
             return false;
         }
         self.steps += 1;
@@ -223,14 +226,14 @@ fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
     const LONGEST: usize = 256;
     let alone = if best.cuts.is_some() { 3 } else { 4 };
     // What a law about related inputs shows is as good, if it comes to the same.
-    (hunt.steps, hunt.examined, hunt.same_law) = (0, 0, false);
+    (hunt.phase, hunt.examined, hunt.same_law) = (hunt.steps, 0, false);
     let mut strings = Strings::default();
     for len in 0..best.bytes.len().min(LONGEST) {
         for tail in if len <= alone { len..=len } else { 1..=BEHIND_ASCII } {
             for index in 0..(ByteClass::COUNT as u64).pow(tail as u32) {
                 let bytes = strings.behind_ascii(len - tail, tail as u32, index);
                 for cuts in ways(best, len) {
-                    if hunt.steps >= STEPS {
+                    if hunt.steps - hunt.phase >= STEPS {
                         return None;
                     }
                     let candidate = cut_at(bytes, cuts);
