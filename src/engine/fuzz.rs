@@ -228,7 +228,8 @@ impl<'a> Arbitrary<'a> for StructuredInput {
 impl fmt::Debug for StructuredInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decoders = peers::all();
-        let grid = crate::explain::Grid::of(&Contract::STANDARD, decoders.iter().map(|decoder| &**decoder), &self.case());
+        let grid =
+            crate::explain::Grid::of(&Contract::STANDARD, decoders.iter().map(|decoder| &**decoder), &self.case());
         write!(f, "{:?}\n{grid}", self.0)
     }
 }
