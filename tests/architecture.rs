@@ -36,8 +36,6 @@ const RULES: Rules = Rules {
     files: 183,
     still: &[
         ("cli/*", "cli/mod.rs"),
-        ("codec/convert/converter.rs", "codec/convert/detect.rs"),
-        ("codec/convert/octets.rs", "codec/convert/read.rs"),
         ("spec/policy.rs", "spec/model.rs"),
     ],
 };
