@@ -34,10 +34,7 @@ const RULES: Rules = Rules {
     only: &[("spec", &["utf8"]), ("codec::scalar", &["utf8"]), ("codec::kernel", &["utf8", "codec::scalar"])],
     never: &[("judge", "peers"), ("explain", "peers")],
     files: 183,
-    still: &[
-        ("cli/*", "cli/mod.rs"),
-        ("spec/policy.rs", "spec/model.rs"),
-    ],
+    still: &[("cli/*", "cli/mod.rs"), ("spec/policy.rs", "spec/model.rs")],
 };
 
 #[test]

@@ -5,7 +5,8 @@
 
 use crate::decoder::{Decoder, Info};
 use crate::engine::check;
-use crate::engine::check::{byte_strings, stretches};
+use crate::engine::check::byte_strings;
+use crate::engine::check::byte_strings::stretches;
 use crate::error::Error;
 use crate::generate::classes::padding::Padding;
 use crate::generate::classes::plan;

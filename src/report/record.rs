@@ -676,7 +676,7 @@ fn member(member: &triage::Member) -> Member {
         kept: None,
         witness_hex: hex(&witness.input.bytes),
         notation: notation(&witness.input.bytes),
-        cuts: witness.input.cuts.clone(),
+        cuts: witness.input.cuts.map(|cuts| cuts.offsets().to_vec()),
         agreeing_hex: witness.agreeing.as_deref().map(hex),
         agreeing: witness.agreeing.as_deref().map(notation),
         rule: divergence.rule.as_ref().map(|rule| Rule { says: rule.says.clone(), source: rule.source.to_string() }),
