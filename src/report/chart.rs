@@ -301,7 +301,8 @@ fn fault(grammar: &'static Grammar, byte: u8) -> &'static str {
 /// Those of the writer.
 pub(crate) fn text(grammar: &'static Grammar, colours: bool, out: &mut dyn Write) -> io::Result<()> {
     let chart = Chart::of(grammar);
-    writeln!(out, "{}: {}\n", chart.grammar, chart.source)?;
+    let is_long = chart.grammar.len() + chart.source.chars().count() + 2 > 80;
+    writeln!(out, "{}:{}{}\n", chart.grammar, if is_long { '\n' } else { ' ' }, chart.source)?;
     write!(out, "   ")?;
     for column in 0..16 {
         write!(out, "  _{column:X}")?;
@@ -509,7 +510,7 @@ mod tests {
                 coloured = coloured.replace(&format!("\x1B[{code}m"), "");
             }
             assert_eq!(coloured, plain);
-            let page = plain.lines().take(19);
+            let page = plain.lines().take(20);
             assert!(page.into_iter().all(|line| line.chars().count() <= 80), "{plain}");
         }
     }
