@@ -44,12 +44,19 @@ pub mod report;
 #[cfg(feature = "cli")]
 pub mod cli;
 
+pub use case::{Case, Cuts};
 pub use decoder::{Decoder, Info, Stream};
+pub use explain::{Divergence, first_divergence};
 pub use judge::Judge;
+pub use spec::Contract;
+pub use utf8::Validity;
 
 /// The Rust blocks of the documents, which are run as tests; `tests/documents.rs` sees that none is left out.
 #[cfg(all(doctest, documents, feature = "cli"))]
 mod documents {
     #[doc = include_str!("../README.md")]
     mod readme {}
+
+    #[doc = include_str!("../docs/contracts.md")]
+    mod contracts {}
 }

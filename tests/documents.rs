@@ -229,3 +229,25 @@ fn the_table_of_parts_is_that_of_the_script() {
         assert!(called || name.ends_with(".py"), "{name} is in neither .ci/run nor docs/ci.md");
     }
 }
+
+/// The README shows the ledger as a table; `UPDATE_DOCUMENTS=1 cargo test --test documents` writes it anew.
+#[test]
+fn the_readme_lists_the_ledger() {
+    const START: &str = "<!-- The ledger, from corpus/known.toml; UPDATE_DOCUMENTS=1 cargo test --test documents writes it. -->\n";
+    const END: &str = "<!-- End of the ledger. -->";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let (before, rest) = readme.split_once(START).unwrap();
+    let (table, after) = rest.split_once(END).unwrap();
+    let mut expected = String::from("| decoder | version | what it does |\n| --- | --- | --- |\n");
+    for entry in utfuzz::triage::ledger::Ledger::built_in().entries() {
+        let version = entry.versions.to_string();
+        let version = version.trim_start_matches(['=', '~']);
+        expected += &format!("| [{}]({}) | {version} | {} |\n", entry.decoder, entry.link, entry.reason);
+    }
+    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
+        fs::write(&path, format!("{before}{START}{expected}{END}{after}")).unwrap();
+    } else {
+        assert_eq!(table, expected);
+    }
+}
