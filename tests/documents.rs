@@ -233,7 +233,8 @@ fn the_table_of_parts_is_that_of_the_script() {
 /// The README shows the ledger as a table; `UPDATE_DOCUMENTS=1 cargo test --test documents` writes it anew.
 #[test]
 fn the_readme_lists_the_ledger() {
-    const START: &str = "<!-- The ledger, from corpus/known.toml; UPDATE_DOCUMENTS=1 cargo test --test documents writes it. -->\n";
+    const START: &str =
+        "<!-- The ledger, from corpus/known.toml; UPDATE_DOCUMENTS=1 cargo test --test documents writes it. -->\n";
     const END: &str = "<!-- End of the ledger. -->";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).unwrap();

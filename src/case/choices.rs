@@ -200,8 +200,11 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    /// A name, one of so many values, and how many.
+    type Reduced = (&'static str, fn(&Choices) -> usize, usize);
+
     /// Each choice, reduced to one of four or of two.
-    const CHOICES: [(&str, fn(&Choices) -> usize, usize); 14] = [
+    const CHOICES: [Reduced; 14] = [
         ("prefix", |choices| choices.prefix() % 4, 4),
         ("kind of cuts", |choices| choices.cuts().below(4), 4),
         ("alignment", |choices| choices.placement().0 / 16, 4),

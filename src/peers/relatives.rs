@@ -26,10 +26,13 @@ const fn refusing(grammar: &'static Grammar) -> Contract {
     Contract { grammar, end: End::Error, ..Contract::VALIDATOR }
 }
 
+/// The text, or the verdict with which it is refused.
+type Answer<'a> = Result<Cow<'a, [u8]>, Validity>;
+
 /// A decoder that answers with text or with a refusal.
 struct Refusing {
     info: Info,
-    decode: fn(&[u8]) -> Result<Cow<'_, [u8]>, Validity>,
+    decode: fn(&[u8]) -> Answer<'_>,
 }
 
 impl Decoder for Refusing {

@@ -298,11 +298,14 @@ pub fn stamp(root: &Path, report: &Report, sources: &str, seconds: u64, cases: O
     replace_file(&path, text.as_bytes())
 }
 
+/// A report, its stamp if it has one, and whether it is current.
+pub type Dated = (&'static Report, Option<Stamp>, State);
+
 /// Each report with its stamp and its state.
 ///
 /// # Errors
 /// A source or the manifest cannot be read.
-pub fn states(root: &Path) -> Result<Vec<(&'static Report, Option<Stamp>, State)>, Error> {
+pub fn states(root: &Path) -> Result<Vec<Dated>, Error> {
     let mut manifest = read(root)?;
     let state = |report: &'static Report| {
         let sources = digest(root, report.sources)?;

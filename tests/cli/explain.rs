@@ -171,7 +171,8 @@ fn answers(out: &str, question: &str) -> Vec<(String, String)> {
 fn explain_prints_what_each_decoder_answers() {
     let both = "(2 decoders, 2 lineages)";
     let accepted = format!("own-cesu-8, cesu8  {both}");
-    let rows: [(&str, &str, &str, &[(&str, &str)]); 4] = [
+    type Row<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)]);
+    let rows: [Row<'_>; 4] = [
         (
             "rfc3629",
             "ED A0 BD ED B8 80",

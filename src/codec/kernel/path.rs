@@ -37,6 +37,16 @@ pub enum Registers {
     Groups,
 }
 
+/// Notes in tests that this code ran.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn note_run(kernel: &'static str, registers: Registers) {
+    #[cfg(test)]
+    trace::RAN.with_borrow_mut(|ran| ran.push(Path { kernel, registers }));
+    #[cfg(not(test))]
+    let _ = (kernel, registers);
+}
+
 /// What ran, noted by the code itself, so that a test can compare it with [`KernelInfo::path`].
 #[cfg(test)]
 pub(super) mod trace {
@@ -46,14 +56,4 @@ pub(super) mod trace {
     thread_local! {
         pub(crate) static RAN: RefCell<Vec<Path>> = const { RefCell::new(Vec::new()) };
     }
-}
-
-/// Notes in tests that this code ran.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(super) fn note_run(kernel: &'static str, registers: Registers) {
-    #[cfg(test)]
-    trace::RAN.with_borrow_mut(|ran| ran.push(Path { kernel, registers }));
-    #[cfg(not(test))]
-    let _ = (kernel, registers);
 }

@@ -192,8 +192,11 @@ fn encoded(through: Encoding, text: &[u32]) -> Option<Result<Vec<u8>, usize>> {
     })
 }
 
+/// Offset and kind of the first fault, as far as they are known.
+type FirstFault = (Option<u64>, Option<Kind>);
+
 /// What `spec` decodes, as 32-bit units, or the offset and kind of the first error; `None` for an encoding that `spec` lacks.
-fn decoded(through: Encoding, bytes: &[u8]) -> Option<Result<Vec<u8>, (Option<u64>, Option<Kind>)>> {
+fn decoded(through: Encoding, bytes: &[u8]) -> Option<Result<Vec<u8>, FirstFault>> {
     if let Some(charset) = through.charset() {
         let code_points =
             bytes.iter().enumerate().map(|(at, &byte)| charset.decode(byte).ok_or((Some(at as u64), None)));
