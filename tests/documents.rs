@@ -13,19 +13,17 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 const EXEMPT: &[(&str, &str)] = &[
     ("docs/CONTRIBUTING.md", "cargo test"),
     ("docs/ci.md", ".ci/run               # the parts marked quick"),
-    ("README.md", "cargo install --locked cargo-fuzz && cargo fuzz run differential"),
-    ("README.md", "cargo run --release -- check"),
-    ("README.md", "cargo test"),
-    ("README.md", "fuzz_target!(|bytes: &[u8]| -> Corpus {"),
-    (
-        "README.md",
-        "cargo fuzz coverage --llvm-path /usr/lib/llvm-22/bin differential corpus/differential corpus/regressions",
-    ),
-    ("README.md", "cargo install --locked cargo-afl && cargo afl config --build"),
-    ("README.md", "cargo run --release -- triage fuzz/artifacts -o corpus/regressions --report reports/triage"),
-    ("README.md", "cargo run --release --features planted -- score"),
-    ("README.md", "cargo run --release --features simdutf -- measure -o reports/throughput"),
-    ("README.md", "$ printf 'a\\n\\xC0\\xAF' | utfuzz convert -f utf8 -t utf-16le >out"),
+    ("docs/commands.md", "utfuzz check"),
+    ("docs/commands.md", "cargo run --release --features simdutf -- measure --output reports/throughput"),
+    ("docs/conversions.md", "printf 'a\\n\\xC0\\xAF' | utfuzz convert --from utf-8 --to utf-16le"),
+    ("docs/fuzzing.md", "cargo install --locked cargo-fuzz"),
+    ("docs/fuzzing.md", "utfuzz triage fuzz/artifacts --output corpus/regressions --report reports/triage"),
+    ("docs/fuzzing.md", "utfuzz nightly --minutes 240"),
+    ("docs/fuzzing.md", "cargo install --locked cargo-afl && cargo afl config --build"),
+    ("docs/fuzzing.md", "cargo run --release --features planted -- score"),
+    ("README.md", "cargo install --path . --locked"),
+    ("README.md", "utfuzz check"),
+    ("README.md", "cargo install --locked cargo-fuzz && cargo fuzz run differential -- -max_total_time=60"),
 ];
 
 /// A document, with its path relative to the package.

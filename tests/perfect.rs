@@ -5,7 +5,7 @@ use utfuzz::case::Case;
 use utfuzz::generate::classes::strings::Block;
 use utfuzz::generate::seeds;
 use utfuzz::judge::Judge;
-use utfuzz::spec::{Bom, Contract, Detection, End, Reading, Replacement, UnitRule, grammar};
+use utfuzz::spec::{Bom, Contract, Detection, End, Reading, Replacement, Unit, UnitRule, grammar};
 use utfuzz::utf8::Validity;
 use utfuzz::{Decoder, Info, Stream, peers, spec};
 
@@ -53,11 +53,17 @@ impl Stream for PerfectStream {
         self.read.extend_from_slice(chunk);
         if matches!(self.contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte) {
             let subparts = Contract { unit: UnitRule::MaximalSubpart, ..self.contract };
-            let goes_on = |start: &usize| {
-                let first = spec::units(&subparts, &self.read[*start..]).next();
-                first.is_some_and(|unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. }))
+            let is_incomplete = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. });
+            // What precedes a subpart matters: in WTF-8 no trailing surrogate may follow a leading one. Byte by byte, a
+            // sequence may begin inside a subpart.
+            let waits = if self.contract.unit == UnitRule::MaximalSubpart {
+                spec::units(&subparts, &self.read).find(is_incomplete).map(|unit| unit.start)
+            } else {
+                let goes_on = |start: &usize| {
+                    spec::units(&subparts, &self.read[*start..]).next().is_some_and(|unit| is_incomplete(&unit))
+                };
+                spec::units(&self.contract, &self.read).map(|unit| unit.start).find(goes_on)
             };
-            let waits = spec::units(&self.contract, &self.read).map(|unit| unit.start).find(goes_on);
             self.write(waits.unwrap_or(self.read.len()), out);
         }
     }

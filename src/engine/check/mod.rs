@@ -234,11 +234,16 @@ fn vectors(corpus: Option<&Path>) -> Result<Vec<(String, vectors::Vector)>, Erro
     Ok(all)
 }
 
-/// The files of every directory of seeds and of the regressions, as far as it is there.
+/// The files of every directory of seeds and of the regressions that exists; an error if none does, nor `vectors/`.
 fn corpus_files(corpus: &Path) -> Result<Vec<PathBuf>, Error> {
     let seeds: BTreeSet<&str> = targets::ALL.iter().flat_map(|target| target.seeds).copied().collect();
     let directories = seeds.iter().filter_map(|path| path.strip_prefix("corpus/")).map(|name| corpus.join(name));
-    let files = directories.filter(|path| path.is_dir()).map(|path| files::files_below(&path));
+    let directories: Vec<PathBuf> = directories.filter(|path| path.is_dir()).collect();
+    if directories.is_empty() && !corpus.join("vectors").is_dir() {
+        let path = shown(corpus);
+        return Err(Error::usage(format!("{path}: not a corpus; it has neither vectors/ nor regressions/ nor seeds")));
+    }
+    let files = directories.iter().map(|path| files::files_below(path));
     Ok(files.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
