@@ -337,7 +337,7 @@ fn a_fault_says_where_and_why() {
             Encoding::Windows1252Strict,
             Encoding::Utf8,
             b"\n\x81",
-            "byte 1, line 2: 81: unassigned: 81 is no character of windows-1252-strict",
+            "byte 1, line 2: 81: unassigned: 81 is not a character of windows-1252-strict",
         ),
         (
             Encoding::Utf16Le,

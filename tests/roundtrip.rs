@@ -61,7 +61,7 @@ fn sequences(grammar: &Grammar) -> u64 {
 }
 
 #[test]
-#[ignore = "minutes; .ci/run runs it, in release"]
+#[ignore = "minutes; `.ci/run full` runs it, in release"]
 fn every_code_point_comes_back() {
     const PIECE: u32 = 1 << 20;
     for codec in &CODECS {
@@ -94,7 +94,7 @@ fn every_code_point_comes_back() {
 
 /// Every code point a relative of UTF-8 has, through our conversions and back.
 #[test]
-#[ignore = "minutes; .ci/run runs it, in release"]
+#[ignore = "minutes; `.ci/run full` runs it, in release"]
 fn every_code_point_goes_through_our_conversions() {
     const PIECE: u32 = 1 << 20;
     let options = Options { mark: Mark::Keep, surrogates: UnpairedSurrogates::Pass, ..Options::STRICT };
@@ -205,7 +205,7 @@ fn every_text_of_up_to_two_bytes_comes_back() {
 }
 
 #[test]
-#[ignore = "minutes; .ci/run runs it, in release"]
+#[ignore = "minutes; `.ci/run full` runs it, in release"]
 fn every_text_of_three_and_four_bytes_comes_back() {
     (3..=4).for_each(every_text);
 }

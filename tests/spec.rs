@@ -37,7 +37,7 @@ fn spec_is_core_str_on_every_string_of_one_to_three_bytes() {
 
 /// 2^32 strings, which take minutes even with optimisation: `cargo test --release --test spec -- --ignored`.
 #[test]
-#[ignore = "minutes; .ci/run runs it, in release"]
+#[ignore = "minutes; `.ci/run full` runs it, in release"]
 fn spec_is_core_str_on_every_string_of_four_bytes() {
     let cases: u64 = std::thread::scope(|scope| {
         let threads: u8 = std::thread::available_parallelism().map_or(1, |count| count.get().min(64) as u8);

@@ -158,7 +158,7 @@ impl Fault {
             (Reason::Unencodable(code_point), _) => {
                 format!("unencodable: U+{code_point:04X} has no place in {}", self.encoding)
             }
-            (Reason::Unassigned, _) => format!("unassigned: {:02X} is no character of {}", bytes[0], self.encoding),
+            (Reason::Unassigned, _) => format!("unassigned: {:02X} is not a character of {}", bytes[0], self.encoding),
             (Reason::IllFormed(kind), Some(grammar)) => {
                 let Rule { says, source } = Rule::broken(grammar, kind, bytes);
                 format!("{kind}: {says} [{source}]")
