@@ -89,7 +89,7 @@ impl From<Malformed> for Validity {
 /// The length of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorLen {
-    /// The ill-formed unit has this many bytes.
+    /// The ill-formed segment has this many bytes.
     Bytes(usize),
     /// The input ends inside a sequence that more bytes could complete (`error_len() == None` in `core::str`).
     Incomplete,
@@ -102,7 +102,7 @@ impl ErrorLen {
     }
 }
 
-/// Which rule an ill-formed unit breaks.
+/// Which rule an ill-formed segment breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// A continuation byte (80..BF) where a character must start.
@@ -289,6 +289,54 @@ impl ByteClass {
             class => Self::RANGES[class as usize][0].0,
         }
     }
+}
+
+/// Length announced by a lead byte (RFC 2279 §2); 1 for bytes that announce nothing.
+pub(crate) fn announced_len(lead: u8) -> usize {
+    match lead {
+        0xC0..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF7 => 4,
+        0xF8..=0xFB => 5,
+        0xFC..=0xFD => 6,
+        _ => 1,
+    }
+}
+
+pub(crate) fn payload(sequence: &[u8]) -> u32 {
+    let lead_bits = match sequence.len() {
+        1 => 0x7F,
+        len => 0x7F >> len,
+    };
+    sequence[1..].iter().fold(u32::from(sequence[0] & lead_bits), |bits, byte| bits << 6 | u32::from(byte & 0x3F))
+}
+
+/// Length of a code point's shortest form in extended UTF-8, 1 to 6 bytes (the ranges of RFC 2279 §2).
+pub fn extended_len(code_point: u32) -> usize {
+    match code_point {
+        0..=0x7F => 1,
+        0x80..=0x7FF => 2,
+        0x800..=0xFFFF => 3,
+        0x1_0000..=0x1F_FFFF => 4,
+        0x20_0000..=0x3FF_FFFF => 5,
+        _ => 6,
+    }
+}
+
+/// Appends the shortest form of any code point of up to 31 bits, surrogates included (RFC 2279 §2).
+pub fn push_extended(code_point: u32, out: &mut Vec<u8>) {
+    push_form(code_point, extended_len(code_point), out);
+}
+
+/// Appends a code point in a form of `len` bytes, 1 to 6, which need not be the shortest (RFC 2279 §2).
+pub fn push_form(code_point: u32, len: usize, out: &mut Vec<u8>) {
+    if len == 1 {
+        out.push(code_point as u8);
+        return;
+    }
+    let marker = !(0xFFu8 >> len);
+    out.push(marker | (code_point >> (6 * (len - 1))) as u8);
+    out.extend((0..len - 1).rev().map(|index| 0x80 | (code_point >> (6 * index) & 0x3F) as u8));
 }
 
 #[cfg(test)]

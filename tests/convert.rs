@@ -1,7 +1,7 @@
 //! Conversions, compared with `spec`: every scalar value between any two encodings, every cut, every error.
 
 use utfuzz::codec::convert::{Converter, Detector, Encoding, Fault, Mark, Options, Reason, UnpairedSurrogates};
-use utfuzz::spec::{Contract, Replacement, UnitRule, code_points, encode, grammar, validity};
+use utfuzz::spec::{Contract, Replacement, Segmentation, code_points, encode, grammar, validity};
 use utfuzz::utf8::{Kind, Validity};
 
 /// The bytes of a code point, if the encoding has it.
@@ -154,13 +154,18 @@ const CUT: [&[u8]; 9] = [
 fn chunks_cut_anywhere_give_the_whole() {
     let replacements = [None, Some(Replacement::ReplacementCharacter), Some(Replacement::Drop)];
     let marks = [Mark::AsEncoded, Mark::Keep, Mark::Strip, Mark::Add, Mark::Detect];
-    let rules = [UnitRule::MaximalSubpart, UnitRule::Run, UnitRule::LeadAnnounced, UnitRule::MaximalSubpartSurrogate];
+    let rules = [
+        Segmentation::MaximalSubpart,
+        Segmentation::Run,
+        Segmentation::LeadAnnounced,
+        Segmentation::MaximalSubpartSurrogate,
+    ];
     let mut conversions = 0;
     for from in Encoding::all() {
         for to in Encoding::all() {
             for on_error in replacements {
-                for (mark, unit) in marks.into_iter().zip(rules.into_iter().cycle()) {
-                    let options = Options { on_error, mark, unit, surrogates: UnpairedSurrogates::Refuse };
+                for (mark, segmentation) in marks.into_iter().zip(rules.into_iter().cycle()) {
+                    let options = Options { on_error, mark, segmentation, surrogates: UnpairedSurrogates::Refuse };
                     if Converter::new(from, to, options).is_err() {
                         continue;
                     }
@@ -409,7 +414,7 @@ fn a_pair_of_utf_16_that_is_cut_off_is_one_fault() {
 
 #[test]
 fn the_first_fault_is_as_long_as_the_first_run() {
-    let options = Options { unit: UnitRule::Run, ..replacing(Replacement::ReplacementCharacter) };
+    let options = Options { segmentation: Segmentation::Run, ..replacing(Replacement::ReplacementCharacter) };
     let rows: [(&[u8], u64, bool); 5] = [
         (b"a\xFF\xFEb", 2, false),
         (b"a\xFF\xFEb\xC0\x80\x80c", 2, false),
@@ -466,8 +471,13 @@ fn options_that_make_no_sense_together_are_refused() {
     use Encoding::{Latin1, Utf8, Utf16, Utf16Le};
     let rows = [
         (Utf16Le, Utf8, replacing(Replacement::Latin1), "single bytes"),
-        (Latin1, Utf8, Options { unit: UnitRule::Byte, ..replacing(Replacement::Drop) }, "not a relative of UTF-8"),
-        (Utf8, Utf8, Options { unit: UnitRule::Run, ..PLAIN }, "policy"),
+        (
+            Latin1,
+            Utf8,
+            Options { segmentation: Segmentation::Byte, ..replacing(Replacement::Drop) },
+            "not a relative of UTF-8",
+        ),
+        (Utf8, Utf8, Options { segmentation: Segmentation::Run, ..PLAIN }, "policy"),
         (Utf8, Latin1, Options { mark: Mark::Add, ..PLAIN }, "no byte order mark"),
         (Utf8, Utf16, Options { mark: Mark::Strip, ..PLAIN }, "UTF-16LE"),
     ];

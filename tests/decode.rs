@@ -1,7 +1,7 @@
 //! Our decoder's operations that the trait does not ask for, against the standard library.
 #![cfg(feature = "arbitrary")]
 
-use utfuzz::generate::classes::strings::Block;
+use utfuzz::generate::classes::Block;
 use utfuzz::generate::structured::Structured;
 use utfuzz::spec::{Contract, Reading};
 use utfuzz::utf8::Kind;
@@ -41,7 +41,7 @@ fn every_operation_agrees_with_the_standard_library() {
         let errors: Vec<&[u8]> = codec::errors(bytes).map(|error| &bytes[error.range()]).collect();
         assert_eq!(errors, invalid, "{bytes:02X?}");
         let kinds: Vec<Kind> = codec::errors(bytes).map(|error| error.kind()).collect();
-        let units = spec::units(&Contract::STANDARD, bytes);
+        let units = spec::segments(&Contract::STANDARD, bytes);
         let expected = units.filter_map(|unit| match unit.reading {
             Reading::IllFormed { kind, .. } => Some(kind),
             Reading::WellFormed(_) => None,

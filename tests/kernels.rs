@@ -3,7 +3,7 @@
 
 use utfuzz::codec;
 use utfuzz::codec::{Kernel, Streaming};
-use utfuzz::generate::classes::strings::Block;
+use utfuzz::generate::classes::Block;
 use utfuzz::generate::structured::Structured;
 
 /// Asserts that no kernel reads outside these bytes, which are placed next to inaccessible pages, before and after.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use utfuzz::case::Case;
-use utfuzz::generate::classes::strings::Block;
+use utfuzz::generate::classes::Block;
 use utfuzz::generate::seeds;
 use utfuzz::judge::Judge;
-use utfuzz::spec::{Bom, Contract, Detection, End, Reading, Replacement, Unit, UnitRule, grammar};
+use utfuzz::spec::{Bom, Contract, Detection, End, Reading, Replacement, Segment, Segmentation, grammar};
 use utfuzz::utf8::Validity;
 use utfuzz::{Decoder, Info, Stream, peers, spec};
 
@@ -29,7 +29,7 @@ impl Decoder for Perfect {
     }
 }
 
-/// Writes immediately what more bytes cannot change, if the unit rule lets it know; else at the end.
+/// Writes immediately what more bytes cannot change, if the segmentation lets it know; else at the end.
 struct PerfectStream {
     contract: Contract,
     read: Vec<u8>,
@@ -51,18 +51,21 @@ impl PerfectStream {
 impl Stream for PerfectStream {
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         self.read.extend_from_slice(chunk);
-        if matches!(self.contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte) {
-            let subparts = Contract { unit: UnitRule::MaximalSubpart, ..self.contract };
-            let is_incomplete = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. });
+        if matches!(self.contract.segmentation, Segmentation::MaximalSubpart | Segmentation::Byte) {
+            let subparts = Contract { segmentation: Segmentation::MaximalSubpart, ..self.contract };
+            let is_incomplete =
+                |segment: &Segment| matches!(segment.reading, Reading::IllFormed { incomplete: true, .. });
             // What precedes a subpart matters: in WTF-8 no trailing surrogate may follow a leading one. Byte by byte, a
             // sequence may begin inside a subpart.
-            let waits = if self.contract.unit == UnitRule::MaximalSubpart {
-                spec::units(&subparts, &self.read).find(is_incomplete).map(|unit| unit.start)
+            let waits = if self.contract.segmentation == Segmentation::MaximalSubpart {
+                spec::segments(&subparts, &self.read).find(is_incomplete).map(|segment| segment.start)
             } else {
                 let goes_on = |start: &usize| {
-                    spec::units(&subparts, &self.read[*start..]).next().is_some_and(|unit| is_incomplete(&unit))
+                    spec::segments(&subparts, &self.read[*start..])
+                        .next()
+                        .is_some_and(|segment| is_incomplete(&segment))
                 };
-                spec::units(&self.contract, &self.read).map(|unit| unit.start).find(goes_on)
+                spec::segments(&self.contract, &self.read).map(|segment| segment.start).find(goes_on)
             };
             self.write(waits.unwrap_or(self.read.len()), out);
         }
@@ -76,13 +79,13 @@ impl Stream for PerfectStream {
 }
 
 fn contracts() -> Vec<Contract> {
-    let units = [
-        UnitRule::MaximalSubpart,
-        UnitRule::MaximalSubpartSurrogate,
-        UnitRule::Byte,
-        UnitRule::Run,
-        UnitRule::LeadAnnounced,
-        UnitRule::SwallowNonLead,
+    let segmentations = [
+        Segmentation::MaximalSubpart,
+        Segmentation::MaximalSubpartSurrogate,
+        Segmentation::Byte,
+        Segmentation::Run,
+        Segmentation::LeadAnnounced,
+        Segmentation::SwallowNonLead,
     ];
     let outputs = [
         (Some(Replacement::ReplacementCharacter), Bom::Keep, End::Incomplete),
@@ -94,9 +97,15 @@ fn contracts() -> Vec<Contract> {
     ];
     let grammars = grammar::ALL.into_iter();
     let detection = Detection::Earliest;
-    let contract =
-        |grammar, unit, (replacement, bom, end)| Contract { grammar, unit, replacement, bom, end, detection };
-    grammars.flat_map(|g| units.into_iter().flat_map(move |u| outputs.map(|o| contract(g, u, o)))).collect()
+    let contract = |grammar, segmentation, (replacement, bom, end)| Contract {
+        grammar,
+        segmentation,
+        replacement,
+        bom,
+        end,
+        detection,
+    };
+    grammars.flat_map(|g| segmentations.into_iter().flat_map(move |s| outputs.map(|o| contract(g, s, o)))).collect()
 }
 
 /// The seeds, every class string of two and three bytes at the start, and every one of two across the end of a block.

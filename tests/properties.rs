@@ -7,9 +7,9 @@ mod walk;
 
 use utfuzz::spec;
 use utfuzz::spec::grammar::{Form, Grammar, Row};
-use utfuzz::spec::model::{generalised_len, push_form};
-use utfuzz::spec::{Contract, Reading, UnitRule, grammar};
+use utfuzz::spec::{Contract, Reading, Segmentation, grammar};
 use utfuzz::utf8::{ErrorLen, Malformed, Validity, is_continuation};
+use utfuzz::utf8::{extended_len, push_form};
 use walk::{Codec, Tally};
 
 fn strict(grammar: &'static Grammar) -> Contract {
@@ -46,9 +46,9 @@ fn code_points(grammar: &'static Grammar, text: &[u8]) -> Vec<u32> {
     spec::code_points(&strict(grammar), text).collect()
 }
 
-/// The start of each unit, and the end of the text.
+/// The start of each segment, and the end of the text.
 fn boundaries(grammar: &'static Grammar, text: &[u8]) -> Vec<usize> {
-    spec::units(&strict(grammar), text).map(|unit| unit.start).chain([text.len()]).collect()
+    spec::segments(&strict(grammar), text).map(|segment| segment.start).chain([text.len()]).collect()
 }
 
 /// What a walk over every code point shows: sequences of one to six bytes, order, and which bytes stand where.
@@ -135,12 +135,12 @@ fn a_lost_start_costs_one_character() {
         for text in texts(grammar) {
             let second = boundaries(grammar, &text)[1];
             for at in 1..second {
-                let contract = Contract { unit: UnitRule::Byte, ..strict(grammar) };
-                let units: Vec<_> = spec::units(&contract, &text[at..]).collect();
-                let (lost, rest) = units.split_at(second - at);
-                assert!(lost.iter().all(|unit| matches!(unit.reading, Reading::IllFormed { .. })), "{text:02X?}");
-                let expected = spec::units(&contract, &text[second..]).map(|unit| unit.reading);
-                assert!(rest.iter().map(|unit| unit.reading).eq(expected), "{}: {text:02X?}", grammar.name);
+                let contract = Contract { segmentation: Segmentation::Byte, ..strict(grammar) };
+                let segments: Vec<_> = spec::segments(&contract, &text[at..]).collect();
+                let (lost, rest) = segments.split_at(second - at);
+                assert!(lost.iter().all(|segment| matches!(segment.reading, Reading::IllFormed { .. })), "{text:02X?}");
+                let expected = spec::segments(&contract, &text[second..]).map(|segment| segment.reading);
+                assert!(rest.iter().map(|segment| segment.reading).eq(expected), "{}: {text:02X?}", grammar.name);
             }
         }
     }
@@ -197,7 +197,7 @@ fn one_form_is_the_shortest() {
         let mut allowed = [0; 7];
         let mut form = Vec::new();
         for code_point in 0..=0x10_FFFF {
-            for (len, allowed) in allowed.iter_mut().enumerate().skip(generalised_len(code_point) + 1) {
+            for (len, allowed) in allowed.iter_mut().enumerate().skip(extended_len(code_point) + 1) {
                 form.clear();
                 push_form(code_point, len, &mut form);
                 *allowed += u32::from(spec::validity(&strict(grammar), &form).is_valid());

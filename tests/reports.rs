@@ -16,9 +16,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use utfuzz::Decoder;
 use utfuzz::judge::Law;
+use utfuzz::report::Night;
 use utfuzz::report::freshness;
 use utfuzz::report::freshness::{REPORTS, State};
-use utfuzz::report::record::{Agreement, Night, Section, Target, Triage};
+use utfuzz::report::record::{Agreement, Section, Target, Triage};
 use utfuzz::report::{Clock, Exporter, Html, Json, Junit, Markdown, Record, Sarif, Text, append, write_all};
 use utfuzz::text::is_printable;
 use utfuzz::triage::ledger::Ledger;
@@ -253,7 +254,7 @@ fn planted() -> Record {
     for (name, bytes) in [("<b>", &b"a\xC0\xAF"[..]), ("`b`", b"\xED\xA0\x80bc"), ("c", b"c")] {
         fs::write(scratch.path().join(name), bytes).unwrap();
     }
-    let files = utfuzz::case::files::files_below(scratch.path()).unwrap();
+    let files = utfuzz::case::input::files_below(scratch.path()).unwrap();
     let outcome = triage(&decoders, &Ledger::default(), &files, None, &|_, _| {}).unwrap();
     let mut record = Record::of_triage(&Clock::start("utfuzz triage"), &decoders, &outcome, &[]);
     let target = Target { name: "differential".into(), seconds: 60.0, executions: 123_456, corpus: 789 };
@@ -355,7 +356,7 @@ fn the_command_writes_reports_and_names_what_it_keeps() {
 mod scores {
     use super::{Html, Markdown, text};
     use crate::record::score;
-    use utfuzz::engine::score::summary::Summary;
+    use utfuzz::engine::score::Summary;
     use utfuzz::engine::score::{Cell, Engine, Outcome, Row, Score};
     use utfuzz::report::record::Section;
     use utfuzz::report::{Exporter, Json, Record, Text};

@@ -232,8 +232,8 @@ fn long_texts_come_back() {
                 bytes.extend(row.bytes.iter().map(|&(first, last)| first + below(usize::from(last - first) + 1) as u8));
             }
             texts.read(&contract, &bytes);
-            let well_formed = |unit: spec::Unit| matches!(unit.reading, Reading::WellFormed(_));
-            assert!(grammar.pairs_join || spec::units(&contract, &bytes).all(well_formed), "{bytes:02X?}");
+            let well_formed = |unit: spec::Segment| matches!(unit.reading, Reading::WellFormed(_));
+            assert!(grammar.pairs_join || spec::segments(&contract, &bytes).all(well_formed), "{bytes:02X?}");
         }
         assert!(texts.count > 15_000, "{}: {}", grammar.name, texts.count);
         assert_eq!(texts.other, 0, "{}", grammar.name);

@@ -3,7 +3,7 @@
 use std::fs;
 use utfuzz::generate::vectors;
 use utfuzz::spec;
-use utfuzz::spec::{Contract, Reading, Replacement, UnitRule, grammar};
+use utfuzz::spec::{Contract, Reading, Replacement, Segmentation, grammar};
 use utfuzz::utf8::{ByteClass, Kind, Validity};
 
 /// `spec` and `core::str` say the same of every byte string of length `N`, verdict and output.
@@ -75,30 +75,31 @@ fn spec_keeps_every_published_vector() {
 
 /// Unicode chapter 3 and PR-121 name the policies; the witnesses show each policy apart from the others.
 #[test]
-fn every_unit_rule_and_replacement_is_its_own() {
-    let units = |unit, bytes: &[u8]| {
-        let contract = Contract { unit, ..Contract::STANDARD };
-        let lengths = spec::units(&contract, bytes).filter(|unit| matches!(unit.reading, Reading::IllFormed { .. }));
-        lengths.map(|unit| unit.len).collect::<Vec<_>>()
+fn every_segmentation_and_replacement_is_its_own() {
+    let segments = |segmentation, bytes: &[u8]| {
+        let contract = Contract { segmentation, ..Contract::STANDARD };
+        let lengths =
+            spec::segments(&contract, bytes).filter(|segment| matches!(segment.reading, Reading::IllFormed { .. }));
+        lengths.map(|segment| segment.len).collect::<Vec<_>>()
     };
     // PR-121: 61 F1 80 80 E1 80 C2 62 gives 1, 3 and 6 replacements under policies 1, 2 and 3.
     let pr121 = b"\x61\xF1\x80\x80\xE1\x80\xC2\x62";
-    assert_eq!(units(UnitRule::Run, pr121), [6]);
-    assert_eq!(units(UnitRule::MaximalSubpart, pr121), [3, 2, 1]);
-    assert_eq!(units(UnitRule::Byte, pr121), [1; 6]);
-    // OpenJDK: a surrogate is one unit, whole, cut by the end, or cut by a byte that does not go on.
-    assert_eq!(units(UnitRule::MaximalSubpartSurrogate, b"\xED\xA0\x80"), [3]);
-    assert_eq!(units(UnitRule::MaximalSubpartSurrogate, b"\xED\xA0"), [2]);
-    assert_eq!(units(UnitRule::MaximalSubpartSurrogate, b"\xED\xA0a"), [2]);
-    assert_eq!(units(UnitRule::MaximalSubpart, b"\xED\xA0\x80"), [1, 1, 1]);
+    assert_eq!(segments(Segmentation::Run, pr121), [6]);
+    assert_eq!(segments(Segmentation::MaximalSubpart, pr121), [3, 2, 1]);
+    assert_eq!(segments(Segmentation::Byte, pr121), [1; 6]);
+    // OpenJDK: a surrogate is one segment, whole, cut by the end, or cut by a byte that does not go on.
+    assert_eq!(segments(Segmentation::MaximalSubpartSurrogate, b"\xED\xA0\x80"), [3]);
+    assert_eq!(segments(Segmentation::MaximalSubpartSurrogate, b"\xED\xA0"), [2]);
+    assert_eq!(segments(Segmentation::MaximalSubpartSurrogate, b"\xED\xA0a"), [2]);
+    assert_eq!(segments(Segmentation::MaximalSubpart, b"\xED\xA0\x80"), [1, 1, 1]);
     // ICU before 60: as announced, cut at the first byte that is no continuation.
-    assert_eq!(units(UnitRule::LeadAnnounced, b"\xF0\x80\x80"), [3]);
-    assert_eq!(units(UnitRule::LeadAnnounced, b"\xFB\xBF\xBF\xBF\xBFa"), [5]);
-    assert_eq!(units(UnitRule::LeadAnnounced, b"\xE1\x80\xC0\x80"), [2, 2]);
+    assert_eq!(segments(Segmentation::LeadAnnounced, b"\xF0\x80\x80"), [3]);
+    assert_eq!(segments(Segmentation::LeadAnnounced, b"\xFB\xBF\xBF\xBF\xBFa"), [5]);
+    assert_eq!(segments(Segmentation::LeadAnnounced, b"\xE1\x80\xC0\x80"), [2, 2]);
     // PHP htmlspecialchars: C0 and FF lead nothing, so they are swallowed.
-    assert_eq!(units(UnitRule::SwallowNonLead, b"\xC2\xFF"), [2]);
-    assert_eq!(units(UnitRule::SwallowNonLead, b"\xE1\xC0\x80"), [3]);
-    assert_eq!(units(UnitRule::SwallowNonLead, b"\xE1\x80\xC2\x80"), [2]);
+    assert_eq!(segments(Segmentation::SwallowNonLead, b"\xC2\xFF"), [2]);
+    assert_eq!(segments(Segmentation::SwallowNonLead, b"\xE1\xC0\x80"), [3]);
+    assert_eq!(segments(Segmentation::SwallowNonLead, b"\xE1\x80\xC2\x80"), [2]);
 
     let output = |replacement, bytes: &[u8]| {
         let contract = Contract { replacement: Some(replacement), ..Contract::STANDARD };
@@ -178,12 +179,12 @@ fn encode_is_the_inverse_of_reading() {
 #[test]
 fn the_thirteen_classes_are_sound() {
     let shape = |bytes: &[u8]| {
-        spec::units(&Contract::STANDARD, bytes)
-            .map(|unit| {
+        spec::segments(&Contract::STANDARD, bytes)
+            .map(|segment| {
                 (
-                    unit.start,
-                    unit.len,
-                    if let Reading::IllFormed { kind, .. } = unit.reading { Some(kind) } else { None },
+                    segment.start,
+                    segment.len,
+                    if let Reading::IllFormed { kind, .. } = segment.reading { Some(kind) } else { None },
                 )
             })
             .collect::<Vec<_>>()

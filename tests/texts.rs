@@ -1,6 +1,6 @@
 //! Whole texts, both ways: what joins, what comes back as it was, and what is refused by name.
 
-use utfuzz::generate::classes::strings::Block;
+use utfuzz::generate::classes::Block;
 use utfuzz::spec;
 use utfuzz::spec::grammar::Grammar;
 use utfuzz::spec::{Charset, Contract, Replacement, Unencodable, grammar};

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 use utfuzz::case::{Case, Cuts, Input};
-use utfuzz::generate::classes::strings::Block;
+use utfuzz::generate::classes::Block;
 use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Judge, silence_panics};
-use utfuzz::triage::cluster::share_location_cause;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::triage::minimise::{Witness, minimise_as};
+use utfuzz::triage::share_location_cause;
 use utfuzz::triage::{Status, regression, triage};
 use utfuzz::{Decoder, peers};
 

@@ -9,7 +9,7 @@ pub mod texts;
 
 pub use subjects::{Kind, Operation};
 
-use crate::case::files::files_below;
+use crate::case::input::files_below;
 use crate::error::Error;
 use crate::text::matches_glob;
 use serde::{Deserialize, Serialize};

@@ -104,7 +104,7 @@ impl Operation {
             Self::FromUtf16 => Self::Lossy.expected(bytes),
             Self::FromLatin1 => {
                 let mut out = Vec::new();
-                bytes.iter().for_each(|&byte| spec::model::push_generalised(byte.into(), &mut out));
+                bytes.iter().for_each(|&byte| crate::utf8::push_extended(byte.into(), &mut out));
                 Answer::Bytes(out)
             }
             Self::Count => Answer::Number(spec::code_points(contract, bytes).count() as u64),

@@ -1,9 +1,7 @@
 //! A case: the bytes, where they are cut, and what else is picked by the bytes where not everything can be tried.
 
 pub(crate) mod choices;
-#[cfg(feature = "check")]
-pub mod files;
-mod input;
+pub mod input;
 
 pub use input::Input;
 

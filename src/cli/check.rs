@@ -1,6 +1,7 @@
 //! `utfuzz check`: the embedded engine.
 
-use crate::cli::{Bar, Failure, Judging, Selection, Verdict, note};
+use crate::cli::arguments::{Judging, Selection};
+use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::decoder::Decoder;
 use crate::engine::check::{ByteOptions, Options, Outcome, Plan, byte_strings, check, check_bytes};
 use crate::error::Error;

@@ -1,12 +1,11 @@
 //! `utfuzz convert` and `utfuzz detect`: the encodings of text.
 
-use crate::cli::output::{OutputFile, StandardOutput};
-use crate::cli::{Bar, Failure, Verdict, fail, note};
+use crate::cli::output::{Bar, Failure, OutputFile, StandardOutput, Verdict, fail, note};
 use crate::codec::convert::{
     Converter, Detection, Detector, Encoding, Fault, Mark, Options, Summary, UnpairedSurrogates,
 };
 use crate::error::Error;
-use crate::spec::{Replacement, UnitRule};
+use crate::spec::{Replacement, Segmentation};
 use crate::text::{hex, shown};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
@@ -34,7 +33,7 @@ pub(super) struct Convert {
     on_error: OnError,
     /// How ill-formed UTF-8 is cut into segments, each of which is replaced [default: maximal-subpart]
     #[arg(long, value_name = "RULE")]
-    policy: Option<UnitRule>,
+    policy: Option<Segmentation>,
     /// What to do with a byte order mark [default: UTF-16 and UTF-32 have one, any other encoding keeps one]
     #[arg(long, value_name = "WHAT")]
     bom: Option<Mark>,
@@ -83,7 +82,7 @@ impl ValueEnum for OnError {
     }
 }
 
-impl ValueEnum for UnitRule {
+impl ValueEnum for Segmentation {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
     }
@@ -168,7 +167,7 @@ impl Convert {
         }
         let options = Options {
             on_error: self.on_error.0,
-            unit: self.policy.unwrap_or(UnitRule::MaximalSubpart),
+            segmentation: self.policy.unwrap_or(Segmentation::MaximalSubpart),
             mark: self.bom.unwrap_or(Mark::AsEncoded),
             surrogates: self.surrogates,
         };

@@ -1,7 +1,8 @@
 //! `utfuzz explain`: what bytes are, and how each decoder answers them; and `utfuzz chart`: the code page of a grammar.
 
-use crate::case::{Case, files};
-use crate::cli::{Failure, Selection, Verdict, grammar};
+use crate::case::{Case, input};
+use crate::cli::arguments::{Selection, grammar};
+use crate::cli::output::{Failure, Verdict};
 use crate::error::Error;
 use crate::explain::{Grid, annotate, bits};
 use crate::generate::{input_file, vectors};
@@ -57,7 +58,7 @@ impl Explain {
         }
         let path = Path::new(&self.input);
         if path.exists() {
-            return files::read_file(path, input_file::LONGEST);
+            return input::read_file(path, input_file::LONGEST);
         }
         let text = self.input.to_string_lossy();
         if let Some(text) = named_code_points(&text) {

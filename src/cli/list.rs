@@ -1,6 +1,7 @@
 //! `utfuzz list`: the decoders there are.
 
-use crate::cli::{Failure, Selection, Verdict};
+use crate::cli::arguments::Selection;
+use crate::cli::output::{Failure, Verdict};
 use crate::decoder::Decoder;
 use clap::Args;
 use std::io::Write;

@@ -2,7 +2,7 @@
 
 use crate::bench;
 use crate::bench::{Kind, Plan};
-use crate::cli::{Bar, Failure, Verdict};
+use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::error::Error;
 use crate::report::{Clock, Exporter, Json, Record, Text, write_all};
 use clap::Args;
@@ -50,7 +50,7 @@ impl Measure {
             return Err(Error::usage(format!("--subjects matches nothing; there are: {}", known.join(", "))).into());
         }
         if cfg!(debug_assertions) {
-            crate::cli::note("this build is not optimised; measure with cargo run --release");
+            note("this build is not optimised; measure with cargo run --release");
         }
         let bar = Bar::new();
         let clock = Clock::start(if self.quick { "utfuzz measure --quick" } else { "utfuzz measure" });

@@ -1,10 +1,11 @@
 //! `utfuzz nightly`: fuzzing for a given time, with reports.
 
-use crate::cli::{Bar, Failure, Known, Selection, Verdict};
+use crate::cli::arguments::{Known, Selection};
+use crate::cli::output::{Bar, Failure, Verdict};
 use crate::decoder::Decoder;
 use crate::engine::nightly;
 use crate::error::Error;
-use crate::report::record::Night;
+use crate::report::Night;
 use crate::report::{Clock, Exporter, Record, Text, append, history, write_all};
 use clap::Args;
 use std::io::Write;

@@ -1,12 +1,77 @@
-//! Where output goes: standard output, and files that are written completely or not at all.
+//! What a subcommand comes to, and where its output goes: standard output, standard error, and files that are written
+//! completely or not at all.
 
 use crate::error::Error;
 use crate::io::temporary_beside;
+use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
+
+/// The verdict of a subcommand that ran to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Clean,
+    Diverged,
+    /// Input is ill-formed.
+    IllFormed,
+}
+
+/// Why a subcommand has no verdict: usage or environment.
+pub(super) struct Failure(pub(super) Error);
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+/// [`StandardOutput`] does not fail while a subcommand runs; a report that cannot be serialised does.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self(Error::io(Path::new("standard output"), &error))
+    }
+}
+
+/// The exit status of a new divergence and of ill-formed input.
+pub(super) const DIVERGED: u8 = 1;
+
+pub(super) fn fail(message: impl std::fmt::Display) -> ExitCode {
+    // The exit status stands even if nobody reads standard error.
+    let _ = writeln!(io::stderr(), "utfuzz: {message}");
+    ExitCode::from(2)
+}
+
+pub(super) fn note(message: &str) {
+    let _ = writeln!(io::stderr(), "note: {message}");
+}
+
+/// A progress bar on standard error, if that is a terminal.
+pub(super) struct Bar(ProgressBar);
+
+impl Bar {
+    const STEPS: u64 = 1000;
+
+    pub(super) fn new() -> Self {
+        let bar = ProgressBar::new(Self::STEPS);
+        if let Ok(style) = ProgressStyle::with_template("{msg:14} {wide_bar} {percent:>3} %") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    pub(super) fn show(&self, stage: &'static str, share: f64) {
+        self.0.set_message(stage);
+        self.0.set_position((share * Self::STEPS as f64) as u64);
+    }
+
+    pub(super) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
 
 /// Standard output. Writing to it never fails: after the first error nothing more is written, and the subcommand continues
 /// to its verdict.

@@ -1,6 +1,6 @@
 //! `utfuzz reports`: the committed reports of this repository, for its own scripts.
 
-use crate::cli::{Failure, Verdict};
+use crate::cli::output::{Failure, Verdict};
 use crate::error::Error;
 use crate::report::freshness;
 use crate::report::freshness::{State, report};
@@ -77,7 +77,7 @@ impl Reports {
                 return Ok(if fails { Verdict::Diverged } else { Verdict::Clean });
             }
             Action::Render { format, file } => {
-                let text = crate::case::files::read_file(&file, u64::MAX)?;
+                let text = crate::case::input::read_file(&file, u64::MAX)?;
                 let record: Record = serde_json::from_slice(&text)
                     .map_err(|error| Error::parse(format!("{}: {error}", crate::text::shown(&file))))?;
                 let format: &dyn Exporter = match format {

@@ -1,6 +1,6 @@
 //! `utfuzz score`: how many planted decoders each engine catches.
 
-use crate::cli::{Failure, Verdict};
+use crate::cli::output::{Failure, Verdict};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -42,8 +42,9 @@ impl Score {
 #[cfg(feature = "planted")]
 impl Score {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        use crate::cli::{Bar, Selection};
-        use crate::engine::score::summary::Summary;
+        use crate::cli::arguments::Selection;
+        use crate::cli::output::Bar;
+        use crate::engine::score::Summary;
         use crate::engine::score::{Engine, Options};
         use crate::error::Error;
         use crate::report::{Clock, Exporter, Record, Text, write_all};

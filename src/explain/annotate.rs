@@ -1,13 +1,13 @@
-//! Bytes made readable: unit by unit with what `spec` reads there, bit by bit, and in a short notation.
+//! Bytes made readable: segment by segment with what `spec` reads there, bit by bit, and in a short notation.
 
-use crate::spec::model::payload;
-use crate::spec::{Contract, Reading, Rule, Unit, units};
+use crate::spec::{Contract, Reading, Rule, Segment, segments};
+use crate::utf8::payload;
 use core::fmt::Write;
 
-/// The most lines shown before and after the first ill-formed unit.
+/// The most lines shown before and after the first ill-formed segment.
 const AROUND: usize = 24;
 
-/// One line for each unit, runs of ASCII together; a long input is shown around its first ill-formed unit.
+/// One line for each segment, runs of ASCII together; a long input is shown around its first ill-formed segment.
 pub fn annotate(contract: &Contract, bytes: &[u8]) -> String {
     let lines = lines(contract, bytes);
     let first = lines.iter().position(|line| line.ill_formed).unwrap_or(0);
@@ -37,31 +37,31 @@ struct Line {
 
 fn lines(contract: &Contract, bytes: &[u8]) -> Vec<Line> {
     let mut lines = Vec::new();
-    let mut units = units(contract, bytes).peekable();
-    while let Some(unit) = units.next() {
-        let is_ascii = |unit: &Unit| matches!(unit.reading, Reading::WellFormed(0..=0x7F)) && unit.len == 1;
-        if is_ascii(&unit) {
-            let mut end = unit.range().end;
-            while end - unit.start < 16
-                && let Some(next) = units.next_if(is_ascii)
+    let mut segments = segments(contract, bytes).peekable();
+    while let Some(segment) = segments.next() {
+        let is_ascii = |segment: &Segment| matches!(segment.reading, Reading::WellFormed(0..=0x7F)) && segment.len == 1;
+        if is_ascii(&segment) {
+            let mut end = segment.range().end;
+            while end - segment.start < 16
+                && let Some(next) = segments.next_if(is_ascii)
             {
                 end = next.range().end;
             }
-            let run = &bytes[unit.start..end];
+            let run = &bytes[segment.start..end];
             let says = format!("\"{}\"", escape(run));
-            lines.push(line(unit.start, run, &says, false));
+            lines.push(line(segment.start, run, &says, false));
             continue;
         }
-        let part = &bytes[unit.range()];
-        match unit.reading {
+        let part = &bytes[segment.range()];
+        match segment.reading {
             Reading::WellFormed(code_point) => {
                 let shown = char::from_u32(code_point).filter(|&c| is_plain(c));
                 let shown = shown.map_or(String::new(), |c| format!(" {c}"));
-                lines.push(line(unit.start, part, &format!("U+{code_point:04X}{shown}"), false));
+                lines.push(line(segment.start, part, &format!("U+{code_point:04X}{shown}"), false));
             }
             Reading::IllFormed { kind, .. } => {
-                let rule = Rule::broken(contract.grammar, kind, &bytes[unit.start..]);
-                lines.push(line(unit.start, part, &format!("{kind}: {} [{}]", rule.says, rule.source), true));
+                let rule = Rule::broken(contract.grammar, kind, &bytes[segment.start..]);
+                lines.push(line(segment.start, part, &format!("{kind}: {} [{}]", rule.says, rule.source), true));
             }
         }
     }
@@ -93,17 +93,18 @@ fn is_plain(c: char) -> bool {
     c.is_alphanumeric() && !bidi || matches!(u32::from(c), 0x20A0..=0x20C0 | 0x2190..=0x21FF | 0x1_F300..=0x1_F64F)
 }
 
-/// The most units shown bit by bit.
-const UNITS: usize = 16;
+/// The most segments shown bit by bit.
+const SEGMENTS: usize = 16;
 
-/// Four lines for each unit; where there are many, only for those that are not ASCII.
+/// Four lines for each segment; where there are many, only for those that are not ASCII.
 ///
 /// The payload is below its bits, with a dot below every bit that is only a mark.
 pub fn bits(contract: &Contract, bytes: &[u8]) -> String {
-    let is_ascii = |unit: &Unit| unit.len == 1 && matches!(unit.reading, Reading::WellFormed(0..=0x7F));
-    let all = units(contract, bytes).take(UNITS + 1).count() <= UNITS;
-    let mut shown = units(contract, bytes).filter(|unit| all || !is_ascii(unit));
-    let mut text: Vec<String> = shown.by_ref().take(UNITS).map(|unit| of_unit(&unit, &bytes[unit.range()])).collect();
+    let is_ascii = |segment: &Segment| segment.len == 1 && matches!(segment.reading, Reading::WellFormed(0..=0x7F));
+    let all = segments(contract, bytes).take(SEGMENTS + 1).count() <= SEGMENTS;
+    let mut shown = segments(contract, bytes).filter(|segment| all || !is_ascii(segment));
+    let mut text: Vec<String> =
+        shown.by_ref().take(SEGMENTS).map(|segment| of_segment(&segment, &bytes[segment.range()])).collect();
     let more = shown.count();
     if more > 0 {
         text.push(format!("  … {more} more\n"));
@@ -111,7 +112,7 @@ pub fn bits(contract: &Contract, bytes: &[u8]) -> String {
     text.join("\n")
 }
 
-fn of_unit(unit: &Unit, part: &[u8]) -> String {
+fn of_segment(segment: &Segment, part: &[u8]) -> String {
     // A run of ill-formed bytes may be long.
     let part = &part[..part.len().min(8)];
     let line = |name: &str, of_byte: &dyn Fn(u8) -> String| {
@@ -122,7 +123,7 @@ fn of_unit(unit: &Unit, part: &[u8]) -> String {
         let marks = 8 - payload_bits(byte);
         format!("{}{}", ".".repeat(marks), &format!("{byte:08b}")[marks..])
     });
-    let spelled = match unit.reading {
+    let spelled = match segment.reading {
         Reading::WellFormed(code_point) => format!("  = {}", spelled(part, code_point)),
         Reading::IllFormed { .. } => String::new(),
     };
@@ -132,7 +133,7 @@ fn of_unit(unit: &Unit, part: &[u8]) -> String {
         line("binary", &|byte| format!("{byte:08b}")),
         marked + &spelled,
     ];
-    let (first, other) = (format!("{:6}", unit.start), " ".repeat(6));
+    let (first, other) = (format!("{:6}", segment.start), " ".repeat(6));
     let heads = [&first, &other, &other, &other];
     heads.into_iter().zip(lines).map(|(head, line)| format!("  {head}  {line}\n")).collect()
 }
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
     use crate::spec::encode;
     use crate::spec::grammar::{ALL, CESU8};
-    use crate::spec::model::generalised_len;
+    use crate::utf8::extended_len;
 
     #[test]
     fn the_euro_sign_is_taken_apart() {
@@ -244,7 +245,7 @@ mod tests {
             let mut seen = 0;
             for code_point in (0..31).flat_map(|bit| [1 << bit, (1u32 << bit) - 1, (1 << bit) + (1 << bit) / 4]) {
                 let mut bytes = Vec::new();
-                if encode(grammar, code_point, &mut bytes).is_err() || bytes.len() != generalised_len(code_point) {
+                if encode(grammar, code_point, &mut bytes).is_err() || bytes.len() != extended_len(code_point) {
                     continue;
                 }
                 let text = bits(&contract, &bytes);

@@ -11,8 +11,8 @@ use crate::explain::signature::{Shape, Signature};
 use crate::judge::isolate::panics;
 use crate::judge::laws::{Broken, Law};
 use crate::judge::{Judge, Questions, Subject};
-use crate::spec::model::announced_len;
-use crate::spec::{Contract, Reading, Unit, units};
+use crate::spec::{Contract, Reading, Segment, segments};
+use crate::utf8::announced_len;
 use crate::utf8::is_continuation;
 
 /// What a broken law turned out to be.
@@ -159,16 +159,17 @@ fn on_related_input(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> 
             let mut verdict = None;
             panics(|| verdict = decoder.validate(case.bytes));
             let offset = verdict?.malformed()?.valid_up_to?.min(case.bytes.len());
-            let unit = units(&decoder.info().contract, case.bytes).find(|unit| unit.range().contains(&offset));
-            let ends = [Some(offset), unit.map(|unit| unit.range().end)];
+            let segment =
+                segments(&decoder.info().contract, case.bytes).find(|segment| segment.range().contains(&offset));
+            let ends = [Some(offset), segment.map(|segment| segment.range().end)];
             ends.into_iter().flatten().map(|end| case.bytes[..end].to_vec()).collect()
         }
         // What follows an error, starting with the error nearest to where the answers differ.
         Law::Spans => {
             let contract = judge.decoders().next()?.info().contract;
             let mismatch = broken.offset.unwrap_or(case.bytes.len());
-            let is_error = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { .. });
-            let ends = units(&contract, case.bytes).filter(is_error).map(|unit| unit.range().end);
+            let is_error = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { .. });
+            let ends = segments(&contract, case.bytes).filter(is_error).map(|segment| segment.range().end);
             let mut ends: Vec<usize> = ends.take_while(|&end| end <= mismatch).collect();
             ends.reverse();
             ends.into_iter().take(ENDS).map(|end| case.bytes[end..].to_vec()).collect()
@@ -187,27 +188,30 @@ struct Core<'a> {
     bytes: &'a [u8],
     /// Its offset in the input.
     start: usize,
-    /// The offset in it of the suspected unit.
+    /// The offset in it of the suspected segment.
     focus: usize,
     /// Whether the input ends with it.
     at_end: bool,
 }
 
-/// The parts of the input that may be the cause. The suspected units are the one at the offset and the run of ill-formed
-/// units before it; the parts are, of each: all that its lead byte announces; the same with the byte after it; as many
-/// bytes as are announced; and the unit with its neighbours.
+/// The parts of the input that may be the cause. The suspected segments are the one at the offset and the run of ill-formed
+/// segments before it; the parts are, of each: all that its lead byte announces; the same with the byte after it; as many
+/// bytes as are announced; and the segment with its neighbours.
 fn suspects<'a>(contract: &Contract, case: &Case<'a>, offset: Option<usize>) -> Vec<Core<'a>> {
     const IN_A_ROW: usize = 64;
     let Some(offset) = offset else { return Vec::new() };
-    let all: Vec<Unit> = units(contract, case.bytes).collect();
-    let Some(index) = all.iter().position(|unit| unit.range().contains(&offset)) else { return Vec::new() };
-    let is_ill_formed = |unit: &&Unit| matches!(unit.reading, Reading::IllFormed { .. });
+    let all: Vec<Segment> = segments(contract, case.bytes).collect();
+    let Some(index) = all.iter().position(|segment| segment.range().contains(&offset)) else { return Vec::new() };
+    let is_ill_formed = |segment: &&Segment| matches!(segment.reading, Reading::IllFormed { .. });
     let in_a_row = all[..index].iter().rev().take(IN_A_ROW).take_while(is_ill_formed).count();
     let row = &all[index - in_a_row..=index];
-    let reaches: [fn(&[u8], &Unit) -> usize; 3] =
-        [form_end, |bytes, unit| form_end(bytes, unit) + 1, |bytes, unit| unit.start + announced(bytes, unit)];
-    let alone = |reach: fn(&[u8], &Unit) -> usize| {
-        row.iter().map(move |unit| core(case.bytes, unit.start, reach(case.bytes, unit).min(case.bytes.len())))
+    let reaches: [fn(&[u8], &Segment) -> usize; 3] = [
+        form_end,
+        |bytes, segment| form_end(bytes, segment) + 1,
+        |bytes, segment| segment.start + announced(bytes, segment),
+    ];
+    let alone = |reach: fn(&[u8], &Segment) -> usize| {
+        row.iter().map(move |segment| core(case.bytes, segment.start, reach(case.bytes, segment).min(case.bytes.len())))
     };
     let surrounded = (index - in_a_row..=index).map(|index| surrounded(case.bytes, &all, index));
     reaches.into_iter().flat_map(alone).chain(surrounded).collect()
@@ -217,27 +221,27 @@ fn core(bytes: &[u8], start: usize, end: usize) -> Core<'_> {
     Core { bytes: &bytes[start..end], start, focus: 0, at_end: end == bytes.len() }
 }
 
-/// How many bytes the lead byte of a unit announces; at least those of the unit.
-fn announced(bytes: &[u8], unit: &Unit) -> usize {
-    announced_len(bytes[unit.start]).max(unit.len)
+/// How many bytes the lead byte of a segment announces; at least those of the segment.
+fn announced(bytes: &[u8], segment: &Segment) -> usize {
+    announced_len(bytes[segment.start]).max(segment.len)
 }
 
-/// The end of the form that the lead byte of a unit announces, as far as continuation bytes follow.
-fn form_end(bytes: &[u8], unit: &Unit) -> usize {
-    let others = bytes[unit.start + 1..].iter().take(announced(bytes, unit) - 1);
-    (unit.start + 1 + others.take_while(|&&byte| is_continuation(byte)).count()).max(unit.range().end)
+/// The end of the form that the lead byte of a segment announces, as far as continuation bytes follow.
+fn form_end(bytes: &[u8], segment: &Segment) -> usize {
+    let others = bytes[segment.start + 1..].iter().take(announced(bytes, segment) - 1);
+    (segment.start + 1 + others.take_while(|&&byte| is_continuation(byte)).count()).max(segment.range().end)
 }
 
-/// A unit with its neighbours.
-fn surrounded<'a>(bytes: &'a [u8], all: &[Unit], index: usize) -> Core<'a> {
+/// A segment with its neighbours.
+fn surrounded<'a>(bytes: &'a [u8], all: &[Segment], index: usize) -> Core<'a> {
     let end = form_end(bytes, &all[index]);
-    let after = all.iter().find(|unit| unit.start >= end).map_or(end, |unit| unit.range().end);
+    let after = all.iter().find(|segment| segment.start >= end).map_or(end, |segment| segment.range().end);
     let before = all[index.saturating_sub(1)].start;
     Core { focus: all[index].start - before, ..core(bytes, before, after) }
 }
 
-/// The offset of the cause for a decoder that does not state one: the last unit of the shortest prefix that breaks this
-/// law or a stronger one, after what is not needed before it has been removed; or the only unit that cannot be replaced by
+/// The offset of the cause for a decoder that does not state one: the last segment of the shortest prefix that breaks this
+/// law or a stronger one, after what is not needed before it has been removed; or the only segment that cannot be replaced by
 /// ASCII.
 fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<usize> {
     const FEW: usize = 64;
@@ -248,19 +252,19 @@ fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law)
         let case = Case::with_cuts(bytes, Cuts::NONE);
         judge.judge(&case).first().is_some_and(|broken| broken.law.is_at_least_as_strong_as(law))
     };
-    let all: Vec<Unit> = units(contract, case.bytes).collect();
-    let last = count(&all, |unit| !breaks(&case.bytes[..unit.range().end]));
+    let all: Vec<Segment> = segments(contract, case.bytes).collect();
+    let last = count(&all, |segment| !breaks(&case.bytes[..segment.range().end]));
     let all = all.get(..=last)?;
     let end = all.last()?.range().end;
-    let first = count(all, |unit| breaks(&case.bytes[unit.range().end.min(end)..end])).min(last);
+    let first = count(all, |segment| breaks(&case.bytes[segment.range().end.min(end)..end])).min(last);
     let kept = &all[first..];
     let start = kept.first()?.start;
-    let last = count(kept, |unit| !breaks(&case.bytes[start..unit.range().end]));
+    let last = count(kept, |segment| !breaks(&case.bytes[start..segment.range().end]));
     let kept = kept.get(..=last)?;
     // If all others can be ASCII, it is the one that cannot.
     let mut bytes = case.bytes[start..kept.last()?.range().end].to_vec();
-    let mut needed = kept.iter().filter(|unit| unit.len > 1).take(FEW).filter(|unit| {
-        let range = unit.start - start..unit.range().end - start;
+    let mut needed = kept.iter().filter(|segment| segment.len > 1).take(FEW).filter(|segment| {
+        let range = segment.start - start..segment.range().end - start;
         let before = bytes[range.clone()].to_vec();
         bytes[range.clone()].fill(b'a');
         let heals = !breaks(&bytes);
@@ -270,20 +274,20 @@ fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law)
         heals
     });
     let only = needed.next().filter(|_| needed.next().is_none());
-    only.or(kept.last()).map(|unit| unit.start)
+    only.or(kept.last()).map(|segment| segment.start)
 }
 
-/// For how many units, from the first on, this holds. Many units are bisected, not tried in turn.
-fn count(units: &[Unit], mut holds: impl FnMut(&Unit) -> bool) -> usize {
+/// For how many segments, from the first on, this holds. Many segments are bisected, not tried in turn.
+fn count(segments: &[Segment], mut holds: impl FnMut(&Segment) -> bool) -> usize {
     const MANY: usize = 2048;
-    match units.len() {
-        ..=MANY => units.iter().take_while(|unit| holds(unit)).count(),
-        _ => units.partition_point(holds),
+    match segments.len() {
+        ..=MANY => segments.iter().take_while(|segment| holds(segment)).count(),
+        _ => segments.partition_point(holds),
     }
 }
 
-/// What is at the cut that breaks the law: the unit that is incomplete there; else the unit where the answers differ, if it
-/// is next to the cut; else the unit on that side of the cut.
+/// What is at the cut that breaks the law: the segment that is incomplete there; else the segment where the answers differ, if it
+/// is next to the cut; else the segment on that side of the cut.
 fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<Subject> {
     const FEW: usize = 1024;
     let len = case.bytes.len();
@@ -300,10 +304,11 @@ fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law:
             Some((cuts[0], broken))
         })
     })?;
-    let at = |offset: usize| units(contract, case.bytes).find(|unit| unit.range().contains(&offset));
-    let parts_at_cut = broken.offset.and_then(at).is_some_and(|unit| [unit.start, unit.range().end].contains(&cut));
-    let last = units(contract, &case.bytes[..cut]).last();
-    let is_waiting = last.is_some_and(|unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. }));
+    let at = |offset: usize| segments(contract, case.bytes).find(|segment| segment.range().contains(&offset));
+    let parts_at_cut =
+        broken.offset.and_then(at).is_some_and(|segment| [segment.start, segment.range().end].contains(&cut));
+    let last = segments(contract, &case.bytes[..cut]).last();
+    let is_waiting = last.is_some_and(|segment| matches!(segment.reading, Reading::IllFormed { incomplete: true, .. }));
     let side = if broken.offset.is_some_and(|offset| offset >= cut) { cut } else { cut.saturating_sub(1) };
     Some(match law {
         Law::Detection => broken.subject,

@@ -17,7 +17,7 @@ pub use signature::{Shape, Signature};
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
 use crate::judge::{Broken, Judge, Subject};
-use crate::spec::{Contract, Reading, Rule, Unit, units};
+use crate::spec::{Contract, Reading, Rule, Segment, segments};
 use core::fmt;
 use std::borrow::Cow;
 
@@ -56,10 +56,10 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
     // The evidence must show what the signature names.
     let moved = located.witness.as_deref().map(|bytes| Case::with_cuts(bytes, Cuts::NONE));
     let case = moved.as_ref().unwrap_or(case);
-    let is_subject = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { kind, .. } if located.subject == Subject::Fault(kind));
-    let first = units(&info.contract, case.bytes).find(is_subject);
-    let rule = first.and_then(|unit| match located.subject {
-        Subject::Fault(kind) => Some(Rule::broken(info.contract.grammar, kind, &case.bytes[unit.start..])),
+    let is_subject = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { kind, .. } if located.subject == Subject::Fault(kind));
+    let first = segments(&info.contract, case.bytes).find(is_subject);
+    let rule = first.and_then(|segment| match located.subject {
+        Subject::Fault(kind) => Some(Rule::broken(info.contract.grammar, kind, &case.bytes[segment.start..])),
         _ => None,
     });
     let signature = located.signature(decoder);

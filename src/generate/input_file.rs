@@ -1,6 +1,6 @@
 //! Files that fuzz targets and people leave, read as the input they stand for.
 
-use crate::case::{Input, files};
+use crate::case::{Input, input};
 use crate::error::Error;
 use crate::generate::structured::Structured;
 use crate::text::shown;
@@ -54,7 +54,7 @@ pub const LONGEST: u64 = 1 << 20;
 /// # Errors
 /// It cannot be read, is longer than [`LONGEST`], or is not an input for decoders.
 pub fn read(path: &Path) -> Result<Input, Error> {
-    let file = files::read_file(path, LONGEST)?;
+    let file = input::read_file(path, LONGEST)?;
     parse(Form::of(path), file).ok_or_else(|| {
         let path = shown(path);
         Error::usage(format!("{path}: conversions, not an input for decoders; use `cargo fuzz run roundtrip {path}`"))

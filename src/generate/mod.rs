@@ -6,6 +6,7 @@ pub mod fragments;
 pub mod input_file;
 #[cfg(feature = "arbitrary")]
 pub mod mutate;
+pub mod plan;
 pub mod seeds;
 #[cfg(feature = "arbitrary")]
 pub mod structured;

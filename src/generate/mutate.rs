@@ -6,8 +6,8 @@
 use crate::case::choices::Rng;
 use crate::case::{Cuts, Input};
 use crate::generate::structured::{Structured, segment};
-use crate::spec::model::{announced_len, payload, push_form, push_generalised};
 use crate::utf8::{BYTE_ORDER_MARK, ByteClass, REPLACEMENT, is_continuation};
+use crate::utf8::{announced_len, payload, push_extended, push_form};
 use arbitrary::Unstructured;
 use core::ops::Range;
 
@@ -165,7 +165,7 @@ fn spell_surrogate(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let range = some_sequence(bytes, rng);
     let mut form = Vec::new();
     for _ in 0..1 + rng.below(2) {
-        push_generalised(rng.choose(BOUNDS), &mut form);
+        push_extended(rng.choose(BOUNDS), &mut form);
     }
     replace(bytes, range, &form);
 }
@@ -242,7 +242,7 @@ fn change_width(bytes: &mut Vec<u8>, rng: &mut Rng) {
     const CHARACTERS: [u32; 8] = [0x61, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFD, 0x1_0000, 0x10_FFFF];
     let range = some_sequence(bytes, rng);
     let mut form = Vec::new();
-    push_generalised(rng.choose(CHARACTERS), &mut form);
+    push_extended(rng.choose(CHARACTERS), &mut form);
     let ascii =
         bytes[range.end..].iter().take(form.len().saturating_sub(range.len())).take_while(|byte| byte.is_ascii());
     let end = range.end + ascii.count();

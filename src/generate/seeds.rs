@@ -5,8 +5,8 @@
 use crate::case::Case;
 use crate::spec::grammar;
 use crate::spec::grammar::{RFC2279, Row};
-use crate::spec::model::{push_form, push_generalised};
 use crate::utf8::ByteClass;
+use crate::utf8::{push_extended, push_form};
 use std::collections::BTreeMap;
 
 /// Name and bytes of every seed, sorted by name; no bytes twice.
@@ -81,7 +81,7 @@ impl Seeds {
 
 fn encoded(code_point: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
-    push_generalised(code_point, &mut bytes);
+    push_extended(code_point, &mut bytes);
     bytes
 }
 

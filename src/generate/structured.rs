@@ -1,7 +1,7 @@
 //! Structured inputs: segments of text and of faults, laid across block edges, drawn with `arbitrary`.
 
 use crate::case::choices::Rng;
-use crate::spec::model::{push_form, push_generalised};
+use crate::utf8::{push_extended, push_form};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use core::fmt;
 
@@ -195,7 +195,7 @@ fn many(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
 fn text(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let (first, last) = *u.choose(&RANGES)?;
     for _ in 0..u.int_in_range(1..=12)? {
-        push_generalised(scalar(u, first, last)?, out);
+        push_extended(scalar(u, first, last)?, out);
     }
     Ok(())
 }
@@ -230,13 +230,13 @@ fn fault(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     match u.int_in_range(0..=8)? {
         0 => truncated(u, out)?,
         1 => overlong(u, out)?,
-        2 => push_generalised(scalar(u, 0xD800, 0xDFFF)?, out),
+        2 => push_extended(scalar(u, 0xD800, 0xDFFF)?, out),
         3 => {
-            push_generalised(scalar(u, 0xD800, 0xDBFF)?, out);
-            push_generalised(scalar(u, 0xDC00, 0xDFFF)?, out);
+            push_extended(scalar(u, 0xD800, 0xDBFF)?, out);
+            push_extended(scalar(u, 0xDC00, 0xDFFF)?, out);
         }
-        4 => push_generalised(scalar(u, 0x11_0000, 0x1F_FFFF)?, out),
-        5 => push_generalised(scalar(u, 0x20_0000, 0x7FFF_FFFF)?, out),
+        4 => push_extended(scalar(u, 0x11_0000, 0x1F_FFFF)?, out),
+        5 => push_extended(scalar(u, 0x20_0000, 0x7FFF_FFFF)?, out),
         6 => {
             let count = u.int_in_range(1..=5)?;
             out.extend((0..count).map(|index| 0x80 + 0x15 * index));
@@ -260,7 +260,7 @@ fn fault(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
 fn truncated(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let (first, last) = *u.choose(&RANGES[1..9])?;
     let start = out.len();
-    push_generalised(scalar(u, first, last)?, out);
+    push_extended(scalar(u, first, last)?, out);
     let whole = out.len() - start;
     out.truncate(start + u.int_in_range(1..=whole - 1)?);
     Ok(())

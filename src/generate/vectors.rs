@@ -3,10 +3,10 @@
 //! Expectations are words: `valid` or `invalid`, then any of `grammar=NAME` (RFC 3629 otherwise), `replace=HEX`
 //! (U+FFFD for each maximal subpart), `skip=HEX` (ill-formed bytes dropped), `replace-byte=HEX`, `replace-run=HEX`,
 //! `fail-at=N|end` (after how many bytes a decoder fed bytewise must know), `code-points=HEX,…` and `runes=N`
-//! (units, each ill-formed byte one). `-` is the empty string.
+//! (segments, each ill-formed byte one). `-` is the empty string.
 
 use crate::spec;
-use crate::spec::{Contract, Grammar, Replacement, UnitRule};
+use crate::spec::{Contract, Grammar, Replacement, Segmentation};
 
 /// The suites of `corpus/vectors`: the name of each file, and its text.
 #[cfg(feature = "check")]
@@ -45,13 +45,13 @@ impl Vector {
 pub enum Claim {
     /// Well-formed or not, under this grammar.
     Valid(&'static Grammar, bool),
-    /// The output under RFC 3629 with this unit rule and replacement.
-    Output(UnitRule, Replacement, Vec<u8>),
+    /// The output under RFC 3629 with this segmentation and replacement.
+    Output(Segmentation, Replacement, Vec<u8>),
     /// When a decoder fed bytewise must know; `None`: only at the end.
     DetectedAt(Option<usize>),
     /// The code points of a well-formed input, under this grammar.
     CodePoints(&'static Grammar, Vec<u32>),
-    /// How many units there are, each ill-formed byte being one.
+    /// How many segments there are, each ill-formed byte being one.
     Runes(usize),
 }
 
@@ -102,10 +102,10 @@ fn parse_row(line: &str) -> Result<Vector, String> {
     for (key, value) in pairs {
         claims.push(match key {
             "grammar" => continue,
-            "replace" => output(UnitRule::MaximalSubpart, Replacement::ReplacementCharacter, value)?,
-            "skip" => output(UnitRule::MaximalSubpart, Replacement::Drop, value)?,
-            "replace-byte" => output(UnitRule::Byte, Replacement::ReplacementCharacter, value)?,
-            "replace-run" => output(UnitRule::Run, Replacement::ReplacementCharacter, value)?,
+            "replace" => output(Segmentation::MaximalSubpart, Replacement::ReplacementCharacter, value)?,
+            "skip" => output(Segmentation::MaximalSubpart, Replacement::Drop, value)?,
+            "replace-byte" => output(Segmentation::Byte, Replacement::ReplacementCharacter, value)?,
+            "replace-run" => output(Segmentation::Run, Replacement::ReplacementCharacter, value)?,
             "fail-at" if value == "end" => Claim::DetectedAt(None),
             "fail-at" => Claim::DetectedAt(Some(number(value)?)),
             "code-points" => {
@@ -120,8 +120,8 @@ fn parse_row(line: &str) -> Result<Vector, String> {
     Ok(Vector { name: name.to_owned(), bytes: parse_hex(hex)?, claims })
 }
 
-fn output(unit: UnitRule, replacement: Replacement, hex: &str) -> Result<Claim, String> {
-    Ok(Claim::Output(unit, replacement, parse_hex(hex)?))
+fn output(segmentation: Segmentation, replacement: Replacement, hex: &str) -> Result<Claim, String> {
+    Ok(Claim::Output(segmentation, replacement, parse_hex(hex)?))
 }
 
 fn number(value: &str) -> Result<usize, String> {
@@ -154,8 +154,9 @@ impl Claim {
                 let verdict = spec::validity(&under(grammar), bytes);
                 (verdict.is_valid() != *valid).then(|| format!("claimed valid: {valid}, spec: {verdict}"))
             }
-            Self::Output(unit, replacement, output) => {
-                let contract = Contract { unit: *unit, replacement: Some(*replacement), ..Contract::STANDARD };
+            Self::Output(segmentation, replacement, output) => {
+                let contract =
+                    Contract { segmentation: *segmentation, replacement: Some(*replacement), ..Contract::STANDARD };
                 let mut lossy = Vec::new();
                 spec::lossy(&contract, bytes, &mut lossy);
                 (lossy != *output).then(|| format!("claimed output: {output:02X?}, spec: {lossy:02X?}"))
@@ -169,7 +170,8 @@ impl Claim {
                 (read != *code_points).then(|| format!("claimed code points {code_points:X?}, spec: {read:X?}"))
             }
             Self::Runes(count) => {
-                let read = spec::units(&Contract { unit: UnitRule::Byte, ..Contract::STANDARD }, bytes).count();
+                let read =
+                    spec::segments(&Contract { segmentation: Segmentation::Byte, ..Contract::STANDARD }, bytes).count();
                 (read != *count).then(|| format!("claimed {count} runes, spec: {read}"))
             }
         }

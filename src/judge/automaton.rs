@@ -1,16 +1,16 @@
-//! A grammar's rows compiled into a table, which finds the same ill-formed units as [`units`], faster.
+//! A grammar's rows compiled into a table, which finds the same ill-formed segments as [`segments`], faster.
 //!
 //! A state is the set of rows that the bytes since the last boundary begin, so the table follows from the rows alone.
 //! The kind and length of an error come from `model`: asked once for each state and byte for maximal subparts and single
-//! bytes, and at each error for the other unit rules.
+//! bytes, and at each error for the other segmentations.
 //!
 //! The inner loop has no integer comparison that a fuzzer would trace: it uses iterators and tables of `bool`.
 //!
-//! [`units`]: crate::spec::model::units
+//! [`segments`]: crate::spec::model::segments
 
 use crate::spec::grammar::{Form, Grammar};
-use crate::spec::model::{Reading, Unit, Units, fault};
-use crate::spec::policy::{Contract, UnitRule};
+use crate::spec::model::{Reading, Segment, Segments, fault};
+use crate::spec::policy::{Contract, Segmentation};
 use crate::utf8::Kind;
 
 /// A compiled grammar.
@@ -99,8 +99,8 @@ impl Automaton {
         rest
     }
 
-    /// Calls `found` with each ill-formed unit of `bytes` under this grammar and unit rule, in order.
-    pub(crate) fn ill_formed(&self, contract: &Contract, bytes: &[u8], mut found: impl FnMut(Unit)) {
+    /// Calls `found` with each ill-formed segment of `bytes` under this grammar and segmentation, in order.
+    pub(crate) fn ill_formed(&self, contract: &Contract, bytes: &[u8], mut found: impl FnMut(Segment)) {
         const IS_BOUNDARY: [bool; 256] = {
             let mut table = [false; 256];
             table[0] = true;
@@ -118,23 +118,23 @@ impl Automaton {
                 continue;
             }
             let here = bytes.len() - rest.len() - 1;
-            let unit = self.refused_unit(contract, bytes, here, state);
-            found(unit);
-            rest = bytes[unit.range().end.min(bytes.len())..].iter();
+            let segment = self.refused_unit(contract, bytes, here, state);
+            found(segment);
+            rest = bytes[segment.range().end.min(bytes.len())..].iter();
             state = 0;
         }
-        // The end of the input inside a sequence; under other unit rules it may be several units.
+        // The end of the input inside a sequence; under other segmentations it may be several segments.
         let mut start = bytes.len() - usize::from(self.depth[usize::from(state)]);
         while start < bytes.len() {
-            let unit = self.read_slowly(contract, bytes, start, state);
-            found(unit);
-            (start, state) = (unit.range().end, 0);
+            let segment = self.read_slowly(contract, bytes, start, state);
+            found(segment);
+            (start, state) = (segment.range().end, 0);
         }
     }
 
-    /// The first ill-formed unit of `bytes`; faster than [`Automaton::ill_formed`] on short strings.
+    /// The first ill-formed segment of `bytes`; faster than [`Automaton::ill_formed`] on short strings.
     #[cfg(any(feature = "check", test))]
-    pub(crate) fn first_ill_formed(&self, contract: &Contract, bytes: &[u8]) -> Option<Unit> {
+    pub(crate) fn first_ill_formed(&self, contract: &Contract, bytes: &[u8]) -> Option<Segment> {
         let mut state = 0;
         for (here, &byte) in bytes.iter().enumerate() {
             let reached = self.next[usize::from(state)][usize::from(byte)];
@@ -147,24 +147,24 @@ impl Automaton {
         (start < bytes.len()).then(|| self.read_slowly(contract, bytes, start, state))
     }
 
-    /// The unit that ends before or with the byte at `here`, which this state refuses.
+    /// The segment that ends before or with the byte at `here`, which this state refuses.
     #[inline]
-    fn refused_unit(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Unit {
+    fn refused_unit(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Segment {
         let matched = usize::from(self.depth[usize::from(state)]);
         let start = here - matched;
-        let len = match contract.unit {
-            UnitRule::MaximalSubpart => matched.max(1),
-            UnitRule::Byte => 1,
+        let len = match contract.segmentation {
+            Segmentation::MaximalSubpart => matched.max(1),
+            Segmentation::Byte => 1,
             _ => return self.read_slowly(contract, bytes, start, state),
         };
         let kind = self.refused[usize::from(state)][usize::from(bytes[here])];
-        Unit { start, len, reading: Reading::IllFormed { kind, incomplete: false } }
+        Segment { start, len, reading: Reading::IllFormed { kind, incomplete: false } }
     }
 
-    fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Unit {
+    fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Segment {
         let previous = self.after_lead[usize::from(state)].then_some(Form::LeadSurrogate);
-        let nothing = Unit { start, len: bytes.len() - start, reading: Reading::WellFormed(0) };
-        Units::behind(contract, bytes, start, previous).next().unwrap_or(nothing)
+        let nothing = Segment { start, len: bytes.len() - start, reading: Reading::WellFormed(0) };
+        Segments::behind(contract, bytes, start, previous).next().unwrap_or(nothing)
     }
 }
 
@@ -188,26 +188,27 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::classes::strings::Block;
+    use crate::generate::classes::Block;
     use crate::spec::grammar::ALL;
-    use crate::spec::model::{Reading, units};
+    use crate::spec::model::{Reading, segments};
 
     #[test]
     #[cfg_attr(miri, ignore = "takes Miri too long")]
     fn the_automaton_finds_the_errors_of_the_rows() {
         for grammar in ALL {
             let automaton = Automaton::of(grammar);
-            let rules = [UnitRule::MaximalSubpart, UnitRule::Byte, UnitRule::LeadAnnounced, UnitRule::Run];
+            let rules =
+                [Segmentation::MaximalSubpart, Segmentation::Byte, Segmentation::LeadAnnounced, Segmentation::Run];
             let same = |bytes: &[u8]| {
-                rules.iter().for_each(|&unit| {
-                    let contract = Contract { grammar, unit, ..Contract::STANDARD };
+                rules.iter().for_each(|&segmentation| {
+                    let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
                     let mut found = Vec::new();
-                    automaton.ill_formed(&contract, bytes, |unit| found.push(unit));
+                    automaton.ill_formed(&contract, bytes, |segment| found.push(segment));
                     assert_eq!(automaton.first_ill_formed(&contract, bytes), found.first().copied(), "{bytes:02X?}");
-                    let ill_formed = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { .. });
+                    let ill_formed = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { .. });
                     assert_eq!(
                         found,
-                        units(&contract, bytes).filter(ill_formed).collect::<Vec<_>>(),
+                        segments(&contract, bytes).filter(ill_formed).collect::<Vec<_>>(),
                         "{contract}: {bytes:02X?}"
                     );
                 })

@@ -1,12 +1,13 @@
-//! What `spec` expects of a case: one reading for each grammar and unit rule, and one output for each contract, both
+//! What `spec` expects of a case: one reading for each grammar and segmentation, and one output for each contract, both
 //! computed on demand.
 
 use crate::judge::automaton::Automaton;
 use crate::spec;
 use crate::spec::grammar::{ALL, Form, Grammar};
-use crate::spec::model::{generalised_len, malformed, payload, stripped};
-use crate::spec::{Bom, Contract, Reading, Replacement, Unit, UnitRule, units};
+use crate::spec::model::{malformed, stripped};
+use crate::spec::{Bom, Contract, Reading, Replacement, Segment, Segmentation, segments};
 use crate::utf8::{BYTE_ORDER_MARK, Malformed, Validity};
+use crate::utf8::{extended_len, payload};
 use std::sync::{Arc, OnceLock};
 
 /// The expectations under every contract of a judge.
@@ -16,11 +17,11 @@ pub(crate) struct Expectations {
     outputs: Vec<Output>,
 }
 
-/// The ill-formed units of the input under one grammar and unit rule.
+/// The ill-formed segments of the input under one grammar and segmentation.
 struct IllFormed {
     contract: Contract,
     automaton: Arc<Automaton>,
-    units: Vec<Unit>,
+    segments: Vec<Segment>,
     known: bool,
 }
 
@@ -44,11 +45,12 @@ impl Expectations {
         if let Some(place) = self.outputs.iter().position(|output| output.contract == contract) {
             return place;
         }
-        let alike =
-            |known: &IllFormed| (known.contract.grammar, known.contract.unit) == (contract.grammar, contract.unit);
+        let alike = |known: &IllFormed| {
+            (known.contract.grammar, known.contract.segmentation) == (contract.grammar, contract.segmentation)
+        };
         let reading = self.readings.iter().position(alike).unwrap_or_else(|| {
             let automaton = compiled(contract.grammar);
-            self.readings.push(IllFormed { contract, automaton, units: Vec::new(), known: false });
+            self.readings.push(IllFormed { contract, automaton, segments: Vec::new(), known: false });
             self.readings.len() - 1
         });
         self.outputs.push(Output::new(contract, reading));
@@ -66,15 +68,15 @@ impl Expectations {
         let output = self.outputs.get_mut(place)?;
         let reading = self.readings.get_mut(output.reading)?;
         if !reading.known {
-            reading.units.clear();
-            reading.automaton.ill_formed(&reading.contract, bytes, |unit| reading.units.push(unit));
+            reading.segments.clear();
+            reading.automaton.ill_formed(&reading.contract, bytes, |segment| reading.segments.push(segment));
             reading.known = true;
         }
         if output_wanted && !output.known {
-            output.write(bytes, &reading.units);
+            output.write(bytes, &reading.segments);
             output.known = true;
         }
-        Some(Expectation { bytes, automaton: &reading.automaton, units: &reading.units, output })
+        Some(Expectation { bytes, automaton: &reading.automaton, segments: &reading.segments, output })
     }
 }
 
@@ -95,7 +97,7 @@ impl Output {
         let mut respelled = [false; 256];
         for row in rows {
             let lowest: Vec<u8> = row.bytes.iter().map(|&(first, _)| first).collect();
-            if row.form == Form::Pair || generalised_len(payload(&lowest)) != row.bytes.len() {
+            if row.form == Form::Pair || extended_len(payload(&lowest)) != row.bytes.len() {
                 respelled[usize::from(row.bytes[0].0)..=usize::from(row.bytes[0].1)].fill(true);
             }
         }
@@ -108,17 +110,17 @@ impl Output {
         Self { contract, reading, bytes: Vec::new(), known: false, identity, respelled, scalars_only }
     }
 
-    fn write(&mut self, bytes: &[u8], units: &[Unit]) {
+    fn write(&mut self, bytes: &[u8], segments: &[Segment]) {
         self.bytes.clear();
         let replacement = self.contract.replacement;
-        if replacement.is_none() && !units.is_empty() {
+        if replacement.is_none() && !segments.is_empty() {
             return;
         }
         let mut copied = stripped(&self.contract, bytes);
-        for unit in units {
-            self.write_text(&bytes[copied..unit.start]);
-            replacement.iter().for_each(|replacement| replacement.push(&bytes[unit.range()], &mut self.bytes));
-            copied = unit.range().end;
+        for segment in segments {
+            self.write_text(&bytes[copied..segment.start]);
+            replacement.iter().for_each(|replacement| replacement.push(&bytes[segment.range()], &mut self.bytes));
+            copied = segment.range().end;
         }
         self.write_text(&bytes[copied..]);
     }
@@ -140,7 +142,7 @@ impl Output {
 pub(crate) struct Expectation<'a> {
     bytes: &'a [u8],
     automaton: &'a Automaton,
-    units: &'a [Unit],
+    segments: &'a [Segment],
     output: &'a Output,
 }
 
@@ -150,16 +152,16 @@ impl<'a> Expectation<'a> {
         &self.output.contract
     }
 
-    /// Every ill-formed unit, in order.
-    pub(crate) fn units(&self) -> &'a [Unit] {
-        self.units
+    /// Every ill-formed segment, in order.
+    pub(crate) fn segments(&self) -> &'a [Segment] {
+        self.segments
     }
 
     /// Every error, in order.
     pub(crate) fn errors(&self) -> impl ExactSizeIterator<Item = Malformed> + Clone + 'a {
         let contract = self.contract();
         let nowhere = Malformed { valid_up_to: None, len: None, kind: None };
-        self.units.iter().map(move |unit| malformed(contract, unit).unwrap_or(nowhere))
+        self.segments.iter().map(move |segment| malformed(contract, segment).unwrap_or(nowhere))
     }
 
     /// The expected verdict.
@@ -173,34 +175,35 @@ impl<'a> Expectation<'a> {
     }
 
     /// The length of the output that is decided once this many bytes have been read: all but that of a sequence that more
-    /// bytes could complete. For the unit rules that look no further than that: maximal subparts, and bytes.
+    /// bytes could complete. For the segmentations that look no further than that: maximal subparts, and bytes.
     pub(crate) fn decided_by(&self, cut: usize) -> usize {
         let (contract, read) = (self.contract(), &self.bytes[..cut]);
         let Some(replacement) = contract.replacement else { return 0 };
-        let subparts = Contract { unit: UnitRule::MaximalSubpart, ..*contract };
+        let subparts = Contract { segmentation: Segmentation::MaximalSubpart, ..*contract };
         let mut decided = cut;
-        let is_incomplete = |unit: &Unit| matches!(unit.reading, Reading::IllFormed { incomplete: true, .. });
-        self.automaton.ill_formed(&subparts, read, |unit| {
-            if is_incomplete(&unit) {
-                decided = unit.start;
+        let is_incomplete = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { incomplete: true, .. });
+        self.automaton.ill_formed(&subparts, read, |segment| {
+            if is_incomplete(&segment) {
+                decided = segment.start;
             }
         });
         // Byte by byte, a sequence may begin inside a subpart that did not become a pair.
-        if contract.unit == UnitRule::Byte {
+        if contract.segmentation == Segmentation::Byte {
             /// Bytes of the longest sequence.
             const LONGEST: usize = 6;
-            let begins =
-                |start: &usize| units(&subparts, &read[*start..]).next().is_some_and(|unit| is_incomplete(&unit));
+            let begins = |start: &usize| {
+                segments(&subparts, &read[*start..]).next().is_some_and(|segment| is_incomplete(&segment))
+            };
             decided = (cut.saturating_sub(LONGEST - 1)..decided).find(begins).unwrap_or(decided);
         }
         let read = &read[..decided];
         if !self.output.identity {
-            return spec::code_points(contract, read).map(generalised_len).sum();
+            return spec::code_points(contract, read).map(extended_len).sum();
         }
         let (mut removed, mut replaced) = (0, 0);
-        self.automaton.ill_formed(contract, read, |unit| {
-            removed += unit.len;
-            replaced += replacement.code_points(&read[unit.range()]).map(generalised_len).sum::<usize>();
+        self.automaton.ill_formed(contract, read, |segment| {
+            removed += segment.len;
+            replaced += replacement.code_points(&read[segment.range()]).map(extended_len).sum::<usize>();
         });
         (decided - removed).saturating_sub(stripped(contract, read)) + replaced
     }
@@ -210,11 +213,11 @@ impl<'a> Expectation<'a> {
         self.output.identity && (self.contract().bom == Bom::Keep || !self.bytes.starts_with(BYTE_ORDER_MARK))
     }
 
-    /// The offset in the input of the unit whose output has byte `output_offset` of the expected output, the first at
+    /// The offset in the input of the segment whose output has byte `output_offset` of the expected output, the first at
     /// which the observed output differs.
     ///
-    /// Directly after an ill-formed unit it is the offset of that unit, since its replacement is what went wrong; unless
-    /// the observed output ends there, or continues after the next unit, which then was left out.
+    /// Directly after an ill-formed segment it is the offset of that segment, since its replacement is what went wrong; unless
+    /// the observed output ends there, or continues after the next segment, which then was left out.
     pub(crate) fn input_offset(&self, output_offset: usize, output: &[u8]) -> usize {
         let replacement = self.contract().replacement;
         let left_out = stripped(self.contract(), self.bytes);
@@ -226,12 +229,12 @@ impl<'a> Expectation<'a> {
         let observed = &output[output_offset.min(output.len())..];
         let mut written = 0;
         let mut ill_formed_before = None;
-        for unit in spec::units(self.contract(), self.bytes).filter(|unit| unit.start >= left_out) {
-            let (len, ill_formed) = match unit.reading {
-                Reading::WellFormed(code_point) => (generalised_len(code_point), None),
+        for segment in spec::segments(self.contract(), self.bytes).filter(|segment| segment.start >= left_out) {
+            let (len, ill_formed) = match segment.reading {
+                Reading::WellFormed(code_point) => (extended_len(code_point), None),
                 Reading::IllFormed { .. } => {
-                    let replaced = replacement.iter().flat_map(|r| r.code_points(&self.bytes[unit.range()]));
-                    (replaced.map(generalised_len).sum(), Some(unit.start))
+                    let replaced = replacement.iter().flat_map(|r| r.code_points(&self.bytes[segment.range()]));
+                    (replaced.map(extended_len).sum(), Some(segment.start))
                 }
             };
             if output_offset < written + len {
@@ -239,7 +242,7 @@ impl<'a> Expectation<'a> {
                 let goes_on = !after_it.is_empty() && observed.starts_with(&after_it[..after_it.len().min(6)]);
                 let skipped = observed.is_empty() || goes_on;
                 let at_start = output_offset == written && ill_formed.is_none();
-                return ill_formed_before.filter(|_| at_start && !skipped).unwrap_or(unit.start);
+                return ill_formed_before.filter(|_| at_start && !skipped).unwrap_or(segment.start);
             }
             written += len;
             ill_formed_before = ill_formed;

@@ -50,7 +50,7 @@ laws! {
     WellFormedOutput "well-formed-output" Output Some(well_formed_output),
         "The output is well-formed.";
     Lossy "lossy" Output Some(lossy),
-        "Each ill-formed unit is replaced as the contract says, and nothing else.";
+        "Each ill-formed segment is replaced as the contract says, and nothing else.";
     Stream "stream" Stream Some(stream),
         "In chunks the answer is the same as in one.";
     Detection "detection" Stream Some(detection),
@@ -221,7 +221,7 @@ fn violated(law: Law, offset: Option<usize>) -> LawOutcome {
     LawOutcome::Violated(Mismatch { law, offset })
 }
 
-/// The last unit, or the first, is what made a decoder read on.
+/// The last segment, or the first, is what made a decoder read on.
 fn bounds(_: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
     match observed.bounds {
         None => LawOutcome::NotApplicable,

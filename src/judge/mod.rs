@@ -25,7 +25,7 @@ pub use subject::Subject;
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
-use crate::spec::{Contract, Detection, UnitRule};
+use crate::spec::{Contract, Detection, Segmentation};
 use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
 use isolate::panics;
@@ -76,8 +76,8 @@ impl<'d> Judge<'d> {
             .into_iter()
             .map(|decoder| {
                 let contract = decoder.info().contract;
-                // Other unit rules may need more input to know where a unit ends.
-                let at_once = matches!(contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte);
+                // Other segmentations may need more input to know where a segment ends.
+                let at_once = matches!(contract.segmentation, Segmentation::MaximalSubpart | Segmentation::Byte);
                 let prompt = contract.detection == Detection::Earliest && at_once;
                 // What is expected of the whole input does not depend on when it is written.
                 let expectation = expectations.place(Contract { detection: Detection::Late, ..contract });

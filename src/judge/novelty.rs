@@ -122,14 +122,14 @@ impl Features {
 
 /// Names the features of a case, some perhaps more than once; those of its outcome left out.
 fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl FnMut(usize)) {
-    let valid = usize::from(expectation.units().is_empty());
+    let valid = usize::from(expectation.segments().is_empty());
     feature(LENGTHS.at(valid * BLOCK + bytes.len() % BLOCK));
-    feature(SIZES.at(magnitude(bytes.len()) * 16 + magnitude(expectation.units().len())));
+    feature(SIZES.at(magnitude(bytes.len()) * 16 + magnitude(expectation.segments().len())));
     let mut before = KINDS - 1;
-    for unit in expectation.units() {
-        let Reading::IllFormed { kind, .. } = unit.reading else { continue };
+    for segment in expectation.segments() {
+        let Reading::IllFormed { kind, .. } = segment.reading else { continue };
         let kind = kind.index();
-        feature(ERRORS.at(kind * BLOCK + unit.start % BLOCK));
+        feature(ERRORS.at(kind * BLOCK + segment.start % BLOCK));
         feature(NEIGHBOURS.at(before * KINDS + kind));
         before = kind;
     }
@@ -150,7 +150,7 @@ fn outcome(expectation: Expectation<'_>, broken: &[Broken]) -> usize {
     let mix = |hash: usize, value: usize| (hash ^ value).wrapping_mul(PRIME);
     let first = expectation.errors().next();
     let kind = first.and_then(|error| error.kind).map_or(KINDS, Kind::index);
-    let len = expectation.units().first().map_or(0, |unit| unit.len);
+    let len = expectation.segments().first().map_or(0, |segment| segment.len);
     let hash = broken.iter().fold(mix(kind, len), |hash, broken| mix(mix(hash, broken.decoder), broken.law as usize));
     OUTCOMES.at(hash ^ hash >> 15)
 }

@@ -1,6 +1,6 @@
 //! What a decoder gets wrong.
 
-use crate::spec::{Contract, Reading, units};
+use crate::spec::{Contract, Reading, segments};
 use crate::utf8::Kind;
 use core::fmt;
 
@@ -8,7 +8,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Subject {
-    /// An ill-formed unit of this kind.
+    /// An ill-formed segment of this kind.
     Fault(Kind),
     /// A well-formed sequence of this many bytes.
     WellFormed(usize),
@@ -22,9 +22,9 @@ impl Subject {
     /// What `spec` reads at this offset.
     pub(crate) fn at(contract: &Contract, bytes: &[u8], offset: Option<usize>) -> Self {
         let Some(offset) = offset else { return Self::Unplaced };
-        let unit = units(contract, bytes).find(|unit| unit.range().contains(&offset));
-        unit.map_or(Self::End, |unit| match unit.reading {
-            Reading::WellFormed(_) => Self::WellFormed(unit.len),
+        let segment = segments(contract, bytes).find(|segment| segment.range().contains(&offset));
+        segment.map_or(Self::End, |segment| match segment.reading {
+            Reading::WellFormed(_) => Self::WellFormed(segment.len),
             Reading::IllFormed { kind, .. } => Self::Fault(kind),
         })
     }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "which of these are used depends on the features")]
 
 use crate::decoder::{Decoder, Info, Stream};
-use crate::spec::model::push_generalised;
+use crate::utf8::push_extended;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use core::cell::RefCell;
 
@@ -105,6 +105,6 @@ pub(super) fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
 pub(super) fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
     for scalar in char::decode_utf16(units.iter().copied()) {
         let code_point = scalar.map_or_else(|error| error.unpaired_surrogate().into(), u32::from);
-        push_generalised(code_point, out);
+        push_extended(code_point, out);
     }
 }

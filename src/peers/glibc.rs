@@ -9,8 +9,8 @@ use crate::decoder::{Decoder, Info, Stream};
 use crate::peers::adapter::{invalid, invalid_at, push_utf16};
 use crate::spec::Contract;
 use crate::spec::grammar::RFC2279_WITHOUT_SURROGATES;
-use crate::spec::model::push_generalised;
 use crate::utf8::Validity;
+use crate::utf8::push_extended;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr::{NonNull, null_mut};
 use std::io;
@@ -65,7 +65,7 @@ fn iconv_family() -> Vec<Box<dyn Decoder>> {
 }
 
 fn push_utf32(bytes: &[u8], out: &mut Vec<u8>) {
-    bytes.as_chunks().0.iter().for_each(|unit| push_generalised(u32::from_le_bytes(*unit), out));
+    bytes.as_chunks().0.iter().for_each(|unit| push_extended(u32::from_le_bytes(*unit), out));
 }
 
 struct Iconv {
@@ -233,7 +233,7 @@ impl Decoder for Mbrtowc {
 
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let mut reader = Reader::default();
-        reader.read(&self.locale, bytes, |code_point| push_generalised(code_point, out));
+        reader.read(&self.locale, bytes, |code_point| push_extended(code_point, out));
         reader.verdict().is_valid().then_some(())
     }
 

@@ -5,7 +5,7 @@
 use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options};
 use crate::decoder::{Decoder, Info, Stream};
 use crate::error::Error;
-use crate::spec::{Bom, Contract, Detection, Replacement, UnitRule};
+use crate::spec::{Bom, Contract, Detection, Replacement, Segmentation};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use core::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
@@ -27,18 +27,18 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
 pub fn policies() -> Vec<Box<dyn Decoder>> {
     let replaced = |replacement| Contract { replacement: Some(replacement), ..STANDARD };
     // These rules look beyond a sequence, so errors are not detected at once.
-    let cut = |unit| Contract { unit, ..Contract::STANDARD };
+    let cut = |segmentation| Contract { segmentation, ..Contract::STANDARD };
     decoders([
         ("own-utf-8b", Encoding::Utf8, replaced(Replacement::SurrogateEscape)),
         ("own-latin-1", Encoding::Utf8, replaced(Replacement::Latin1)),
         ("own-windows-1252", Encoding::Utf8, replaced(Replacement::Windows1252)),
         ("own-replace-none", Encoding::Utf8, replaced(Replacement::Drop)),
         ("own-bom", Encoding::Utf8, Contract { bom: Bom::Strip, ..Contract::STANDARD }),
-        ("own-replace-byte", Encoding::Utf8, Contract { unit: UnitRule::Byte, ..STANDARD }),
-        ("own-replace-run", Encoding::Utf8, cut(UnitRule::Run)),
-        ("own-surrogate-3", Encoding::Utf8, cut(UnitRule::MaximalSubpartSurrogate)),
-        ("own-lead-announced", Encoding::Utf8, cut(UnitRule::LeadAnnounced)),
-        ("own-swallow-non-lead", Encoding::Utf8, cut(UnitRule::SwallowNonLead)),
+        ("own-replace-byte", Encoding::Utf8, Contract { segmentation: Segmentation::Byte, ..STANDARD }),
+        ("own-replace-run", Encoding::Utf8, cut(Segmentation::Run)),
+        ("own-surrogate-3", Encoding::Utf8, cut(Segmentation::MaximalSubpartSurrogate)),
+        ("own-lead-announced", Encoding::Utf8, cut(Segmentation::LeadAnnounced)),
+        ("own-swallow-non-lead", Encoding::Utf8, cut(Segmentation::SwallowNonLead)),
     ])
 }
 
@@ -65,7 +65,7 @@ impl Relative {
     fn new(name: &'static str, encoding: Encoding, contract: Contract) -> Result<Self, Error> {
         let options = Options {
             on_error: contract.replacement,
-            unit: contract.unit,
+            segmentation: contract.segmentation,
             mark: match contract.bom {
                 Bom::Keep => Mark::Keep,
                 Bom::Strip => Mark::Strip,

@@ -8,9 +8,9 @@
 use crate::decoder::{Decoder, Info};
 use crate::peers::adapter::{Functions, accepted, invalid};
 use crate::spec::grammar::{CESU8, Grammar, MODIFIED_UTF8, RFC3629_WITH_SURROGATES};
-use crate::spec::model::push_generalised;
-use crate::spec::{Contract, End, Replacement, UnitRule};
+use crate::spec::{Contract, End, Replacement, Segmentation};
 use crate::utf8::Validity;
+use crate::utf8::push_extended;
 use java_string::{JavaStr, Utf8Error};
 use mutf8::mutf8_to_utf8;
 use std::borrow::Cow;
@@ -69,8 +69,9 @@ fn simd_cesu8() -> Vec<Box<dyn Decoder>> {
     let strict = |name, grammar, decode| Box::new(Refusing { info: info(name, refusing(grammar)), decode });
     // One U+FFFD for each byte of what is ill-formed.
     let replacement = Some(Replacement::ReplacementCharacter);
-    let lossy =
-        |name, grammar| Functions::new(info(name, Contract { unit: UnitRule::Byte, replacement, ..refusing(grammar) }));
+    let lossy = |name, grammar| {
+        Functions::new(info(name, Contract { segmentation: Segmentation::Byte, replacement, ..refusing(grammar) }))
+    };
     vec![
         strict("simd_cesu8-strict", &CESU8, |bytes| text(simd_cesu8::decode_strict(bytes))),
         lossy("simd_cesu8-lossy", &CESU8)
@@ -143,7 +144,7 @@ fn wtf8() -> Vec<Box<dyn Decoder>> {
         let apart = JavaStr::from_semi_utf8(bytes).ok()?;
         let mut joined = Wtf8Buf::with_capacity(bytes.len());
         apart.chars().filter_map(|half| CodePoint::from_u32(half.as_u32())).for_each(|half| joined.push(half));
-        joined.code_points().for_each(|code_point| push_generalised(code_point.to_u32(), out));
+        joined.code_points().for_each(|code_point| push_extended(code_point.to_u32(), out));
         Some(())
     });
     vec![joining.boxed()]

@@ -8,9 +8,9 @@ use crate::engine::check;
 use crate::engine::check::byte_strings;
 use crate::engine::check::byte_strings::stretches;
 use crate::error::Error;
-use crate::generate::classes::padding::Padding;
-use crate::generate::classes::plan;
-use crate::generate::classes::plan::Ask;
+use crate::generate::plan;
+use crate::generate::plan::Ask;
+use crate::generate::plan::Padding;
 use crate::io::{replace_file, temporary_beside};
 use crate::report::document::{Document, command, grouped, paragraph, plain};
 use crate::report::exporter::json;
@@ -325,7 +325,7 @@ fn byte_sets(infos: &[&Info], len: u32) -> Vec<CoveredSet> {
 mod tests {
     use super::*;
     use crate::engine::check::{Covered, Outcome};
-    use crate::generate::classes::strings::Block;
+    use crate::generate::classes::Block;
     use crate::report::record::Clock;
     use crate::triage::ledger::Ledger;
 

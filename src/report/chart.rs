@@ -5,7 +5,7 @@
 use crate::report::document::{Cell as TableCell, Document, Row as TableRow, Table, command, paragraph, plain};
 use crate::report::page::html;
 use crate::spec::grammar::{Form, Row};
-use crate::spec::{Contract, Grammar, Reading, units};
+use crate::spec::{Contract, Grammar, Reading, segments};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -280,7 +280,7 @@ fn within((first, last): (u8, u8), byte: u8) -> bool {
 }
 
 fn code_point(grammar: &'static Grammar, sequence: &[u8]) -> Option<u32> {
-    match units(&Contract { grammar, ..Contract::VALIDATOR }, sequence).next()?.reading {
+    match segments(&Contract { grammar, ..Contract::VALIDATOR }, sequence).next()?.reading {
         Reading::WellFormed(code_point) => Some(code_point),
         Reading::IllFormed { .. } => None,
     }
@@ -289,7 +289,7 @@ fn code_point(grammar: &'static Grammar, sequence: &[u8]) -> Option<u32> {
 /// The rule this byte breaks before continuation bytes.
 fn fault(grammar: &'static Grammar, byte: u8) -> &'static str {
     let bytes = [byte, 0x80, 0x80, 0x80, 0x80, 0x80];
-    match units(&Contract { grammar, ..Contract::VALIDATOR }, &bytes).next().map(|unit| unit.reading) {
+    match segments(&Contract { grammar, ..Contract::VALIDATOR }, &bytes).next().map(|unit| unit.reading) {
         Some(Reading::IllFormed { kind, .. }) => kind.name(),
         _ => "",
     }

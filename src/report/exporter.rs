@@ -1,6 +1,6 @@
 //! A format, and the two that are printed: JSON, and text for a terminal.
 
-use crate::engine::score::summary::Summary;
+use crate::engine::score::Summary;
 use crate::engine::score::{Outcome, Score};
 use crate::report::record::{Check, Cluster, Member, Record, Section, Triage};
 use crate::report::tables;

@@ -1,13 +1,38 @@
 //! The history of nights: a file with one JSON object a line that is only ever appended to.
 
 use crate::error::Error;
-use crate::report::record::Night;
+use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Reads the nights in the order of the file; none where there is no file. Lines
-/// that are not a night are skipped: a process may have been killed while it wrote.
+/// The figures of one night.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Night {
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The version of this crate.
+    pub version: String,
+    /// How many inputs the targets ran.
+    pub executions: u64,
+    /// How many files their corpora have.
+    pub corpus: u64,
+    /// How many inputs were triaged.
+    pub inputs: u64,
+    /// How many clusters they made.
+    pub clusters: u64,
+    /// How many of these are new.
+    pub new: u64,
+    /// How many are regressions.
+    pub regression: u64,
+    /// How many are known.
+    pub known: u64,
+}
+
+/// Reads the nights in the order of the file; none where the file does not exist. Lines that are not a night are skipped:
+/// a process may have been killed while it wrote.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -21,7 +21,7 @@ mod tables;
 pub use certificate::{Certificate, Exhaustive};
 pub use ci::{Junit, Sarif};
 pub use exporter::{Exporter, Json, Text};
-pub use history::{append, history};
+pub use history::{Night, append, history};
 pub use page::{Html, Markdown};
 pub use record::{Clock, Record};
 

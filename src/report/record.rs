@@ -14,6 +14,7 @@ use crate::engine::score::Score;
 use crate::explain::{Signature, annotate, notation};
 use crate::generate::seeds;
 use crate::peers;
+use crate::report::history::Night;
 use crate::text::hex;
 use crate::triage;
 use crate::triage::Status;
@@ -354,31 +355,6 @@ pub struct Answer {
     pub decoders: Vec<String>,
     /// The implementations behind them, each once.
     pub lineages: Vec<String>,
-}
-
-/// The figures of one night.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Night {
-    /// When it began, in seconds since 1970.
-    pub started: u64,
-    /// How long it took, in seconds.
-    pub seconds: f64,
-    /// The version of this crate.
-    pub version: String,
-    /// How many inputs the targets ran.
-    pub executions: u64,
-    /// How many files their corpora have.
-    pub corpus: u64,
-    /// How many inputs were triaged.
-    pub inputs: u64,
-    /// How many clusters they made.
-    pub clusters: u64,
-    /// How many of these are new.
-    pub new: u64,
-    /// How many are regressions.
-    pub regression: u64,
-    /// How many are known.
-    pub known: u64,
 }
 
 impl Clock {

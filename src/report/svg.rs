@@ -4,7 +4,7 @@
 use crate::bench::{Measured, Operation};
 use crate::engine::score::{Cell, Engine, Score};
 use crate::report::document::{date, short};
-use crate::report::record::Night;
+use crate::report::history::Night;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::element::DynElement;
 use plotters::prelude::*;

@@ -2,8 +2,8 @@
 
 #[cfg(feature = "cli")]
 use crate::bench::{Kind, Measured, Operation};
-use crate::engine::score::summary::{Figures, Summary};
 use crate::engine::score::{Cell as ScoreCell, Engine, Outcome, Row as ScoreRow, Score};
+use crate::engine::score::{Figures, Summary};
 use crate::judge::Law;
 #[cfg(feature = "cli")]
 use crate::report::document::three;

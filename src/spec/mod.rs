@@ -24,7 +24,7 @@ mod rule;
 mod text;
 
 pub use grammar::Grammar;
-pub use model::{Reading, Unit, Units, code_points, detected_at, encode, lossy, units, utf16, validity};
-pub use policy::{Bom, Charset, Contract, Detection, End, Replacement, UnitRule};
+pub use model::{Reading, Segment, Segments, code_points, detected_at, encode, lossy, segments, utf16, validity};
+pub use policy::{Bom, Charset, Contract, Detection, End, Replacement, Segmentation};
 pub use rule::Rule;
 pub use text::{Unencodable, concatenate, decode, encode_text, encode_utf16};

@@ -1,15 +1,19 @@
-//! From (contract, bytes) to units, and from the units to everything observable.
+//! From (contract, bytes) to segments, and from the segments to everything observable.
 //!
-//! [`units`] is the one function that reads bytes. A unit is a well-formed sequence or one ill-formed unit of the
-//! contract; units follow each other without gaps. Verdict, offset, length, kind, spans, output: all follow from them.
+//! [`segments`] is the one function that reads bytes. A segment is a well-formed sequence, or ill-formed bytes that the
+//! contract reports as one error; segments follow each other without gaps. Verdict, offset, length, kind, spans and
+//! output all follow from them.
 
 use crate::spec::grammar::{Form, Grammar, Row};
-use crate::spec::policy::{Bom, Contract, End, UnitRule};
-use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Kind, Malformed, Validity, is_continuation};
+use crate::spec::policy::{Bom, Contract, End, Segmentation};
+use crate::utf8::{
+    BYTE_ORDER_MARK, ErrorLen, Kind, Malformed, Validity, announced_len, extended_len, is_continuation, payload,
+    push_extended,
+};
 
 /// One step of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct Segment {
     /// Offset of the first byte.
     pub start: usize,
     /// Length in bytes, at least 1.
@@ -18,19 +22,19 @@ pub struct Unit {
     pub reading: Reading,
 }
 
-impl Unit {
+impl Segment {
     /// The range of bytes.
     pub fn range(&self) -> core::ops::Range<usize> {
         self.start..self.start + self.len
     }
 }
 
-/// What the bytes of a unit are.
+/// What the bytes of a segment are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// A well-formed sequence for this code point (up to 31 bits in RFC 2279, surrogates where the grammar has them).
     WellFormed(u32),
-    /// An ill-formed unit.
+    /// An ill-formed segment.
     IllFormed {
         /// The rule it breaks.
         kind: Kind,
@@ -40,30 +44,30 @@ pub enum Reading {
 }
 
 /// Reads `bytes` by the contract, without allocating.
-pub fn units<'a>(contract: &Contract, bytes: &'a [u8]) -> Units<'a> {
-    Units::behind(contract, bytes, 0, None)
+pub fn segments<'a>(contract: &Contract, bytes: &'a [u8]) -> Segments<'a> {
+    Segments::behind(contract, bytes, 0, None)
 }
 
-/// Iterator over [`Unit`]s; see [`units`].
+/// Iterator over [`Segment`]s; see [`segments`].
 #[derive(Clone, Debug)]
-pub struct Units<'a> {
+pub struct Segments<'a> {
     contract: Contract,
     bytes: &'a [u8],
     at: usize,
     previous: Option<Form>,
 }
 
-impl<'a> Units<'a> {
+impl<'a> Segments<'a> {
     /// Continues at `at`, after a sequence of the form `previous`.
     pub(crate) fn behind(contract: &Contract, bytes: &'a [u8], at: usize, previous: Option<Form>) -> Self {
         Self { contract: *contract, bytes, at, previous }
     }
 }
 
-impl Iterator for Units<'_> {
-    type Item = Unit;
+impl Iterator for Segments<'_> {
+    type Item = Segment;
 
-    fn next(&mut self) -> Option<Unit> {
+    fn next(&mut self) -> Option<Segment> {
         let start = self.at;
         let rest = &self.bytes[start..];
         if rest.is_empty() {
@@ -77,14 +81,14 @@ impl Iterator for Units<'_> {
             Match::Prefix(matched) => {
                 let kind = fault(self.contract.grammar, rest, matched, self.previous);
                 let len = ill_formed_len(&self.contract, rest, matched);
-                // A rule that cuts the truncated sequence into several units leaves nothing to complete.
+                // A rule that cuts the truncated sequence into several segments leaves nothing to complete.
                 let incomplete = matched == rest.len() && len == rest.len();
                 self.previous = None;
                 (len, Reading::IllFormed { kind, incomplete })
             }
         };
         self.at = start + len;
-        Some(Unit { start, len, reading })
+        Some(Segment { start, len, reading })
     }
 }
 
@@ -134,26 +138,6 @@ fn code_point(form: Form, sequence: &[u8]) -> u32 {
     payload(sequence)
 }
 
-pub(crate) fn payload(sequence: &[u8]) -> u32 {
-    let lead_bits = match sequence.len() {
-        1 => 0x7F,
-        len => 0x7F >> len,
-    };
-    sequence[1..].iter().fold(u32::from(sequence[0] & lead_bits), |bits, byte| bits << 6 | u32::from(byte & 0x3F))
-}
-
-/// Length announced by a lead byte (RFC 2279 §2); 1 for bytes that announce nothing.
-pub(crate) fn announced_len(lead: u8) -> usize {
-    match lead {
-        0xC0..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF7 => 4,
-        0xF8..=0xFB => 5,
-        0xFC..=0xFD => 6,
-        _ => 1,
-    }
-}
-
 /// Names the rule broken where `matched` bytes begin a sequence and the next byte cannot continue it.
 pub(crate) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Option<Form>) -> Kind {
     let Some(&next) = rest.get(matched) else { return Kind::Incomplete };
@@ -184,23 +168,23 @@ pub(crate) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Op
     }
 }
 
-/// Length of the ill-formed unit at the start of `rest`, of which `matched` bytes begin a well-formed sequence.
+/// Length of the ill-formed segment at the start of `rest`, of which `matched` bytes begin a well-formed sequence.
 fn ill_formed_len(contract: &Contract, rest: &[u8], matched: usize) -> usize {
-    match contract.unit {
-        UnitRule::MaximalSubpart => matched.max(1),
-        UnitRule::MaximalSubpartSurrogate => match rest {
+    match contract.segmentation {
+        Segmentation::MaximalSubpart => matched.max(1),
+        Segmentation::MaximalSubpartSurrogate => match rest {
             [0xED, 0xA0..=0xBF, 0x80..=0xBF, ..] => 3,
             [0xED, 0xA0..=0xBF, ..] => 2,
             _ => matched.max(1),
         },
-        UnitRule::Byte => 1,
-        UnitRule::Run => {
+        Segmentation::Byte => 1,
+        Segmentation::Run => {
             let ill_formed =
                 |at: &usize| matches!(Match::longest(contract.grammar, &rest[*at..], None), Match::Prefix(_));
             1 + (1..rest.len()).take_while(ill_formed).count()
         }
-        UnitRule::LeadAnnounced => 1 + follow(rest, is_continuation),
-        UnitRule::SwallowNonLead => swallowed(rest),
+        Segmentation::LeadAnnounced => 1 + follow(rest, is_continuation),
+        Segmentation::SwallowNonLead => swallowed(rest),
     }
 }
 
@@ -219,30 +203,32 @@ fn swallowed(rest: &[u8]) -> usize {
 
 /// The verdict, with offset, length and kind of the first error.
 pub fn validity(contract: &Contract, bytes: &[u8]) -> Validity {
-    units(contract, bytes).find_map(|unit| malformed(contract, &unit)).map_or(Validity::Valid, Validity::Invalid)
+    segments(contract, bytes)
+        .find_map(|segment| malformed(contract, &segment))
+        .map_or(Validity::Valid, Validity::Invalid)
 }
 
-/// An ill-formed unit as an error of the contract; `None` for a well-formed one.
-pub fn malformed(contract: &Contract, unit: &Unit) -> Option<Malformed> {
-    let Reading::IllFormed { kind, incomplete } = unit.reading else { return None };
+/// An ill-formed segment as an error of the contract; `None` for a well-formed one.
+pub fn malformed(contract: &Contract, segment: &Segment) -> Option<Malformed> {
+    let Reading::IllFormed { kind, incomplete } = segment.reading else { return None };
     let len = match contract.end {
         End::Incomplete if incomplete => ErrorLen::Incomplete,
-        _ => ErrorLen::Bytes(unit.len),
+        _ => ErrorLen::Bytes(segment.len),
     };
-    Some(Malformed { kind: Some(kind), ..Malformed::at(unit.start, len) })
+    Some(Malformed { kind: Some(kind), ..Malformed::at(segment.start, len) })
 }
 
 /// The number of bytes after which a decoder fed one byte at a time can know that the input is ill-formed.
 ///
 /// `None` if the input is well-formed or merely incomplete, so that only its end decides.
 pub fn detected_at(grammar: &'static Grammar, bytes: &[u8]) -> Option<usize> {
-    let mut units = units(&Contract { grammar, ..Contract::STANDARD }, bytes);
+    let mut segments = segments(&Contract { grammar, ..Contract::STANDARD }, bytes);
     loop {
-        let previous = units.previous;
-        let unit = units.next()?;
-        if let Reading::IllFormed { .. } = unit.reading {
-            return match Match::longest(grammar, &bytes[unit.start..], previous) {
-                Match::Prefix(matched) if unit.start + matched < bytes.len() => Some(unit.start + matched + 1),
+        let previous = segments.previous;
+        let segment = segments.next()?;
+        if let Reading::IllFormed { .. } = segment.reading {
+            return match Match::longest(grammar, &bytes[segment.start..], previous) {
+                Match::Prefix(matched) if segment.start + matched < bytes.len() => Some(segment.start + matched + 1),
                 _ => None,
             };
         }
@@ -251,16 +237,16 @@ pub fn detected_at(grammar: &'static Grammar, bytes: &[u8]) -> Option<usize> {
 
 /// The code points of the output: those of well-formed sequences, and what the replacement writes for the others.
 ///
-/// Empty for ill-formed units where the contract has no replacement.
+/// Empty for ill-formed segments where the contract has no replacement.
 pub fn code_points<'a>(contract: &Contract, bytes: &'a [u8]) -> impl Iterator<Item = u32> + 'a {
     let replacement = contract.replacement;
     let body = &bytes[stripped(contract, bytes)..];
-    units(contract, body).flat_map(move |unit| {
-        let (well_formed, ill_formed) = match unit.reading {
+    segments(contract, body).flat_map(move |segment| {
+        let (well_formed, ill_formed) = match segment.reading {
             Reading::WellFormed(code_point) => (Some(code_point), None),
             Reading::IllFormed { .. } => (None, replacement),
         };
-        let replaced = ill_formed.map(|replacement| replacement.code_points(&body[unit.range()]));
+        let replaced = ill_formed.map(|replacement| replacement.code_points(&body[segment.range()]));
         well_formed.into_iter().chain(replaced.into_iter().flatten())
     })
 }
@@ -273,19 +259,19 @@ pub fn lossy(contract: &Contract, bytes: &[u8], out: &mut Vec<u8>) -> Option<()>
         return None;
     }
     let mut copied = stripped(contract, bytes);
-    for unit in units(contract, bytes).skip(usize::from(copied > 0)) {
-        match unit.reading {
-            Reading::WellFormed(code_point) if generalised_len(code_point) == unit.len => continue,
+    for segment in segments(contract, bytes).skip(usize::from(copied > 0)) {
+        match segment.reading {
+            Reading::WellFormed(code_point) if extended_len(code_point) == segment.len => continue,
             Reading::WellFormed(code_point) => {
-                out.extend_from_slice(&bytes[copied..unit.start]);
-                push_generalised(code_point, out);
+                out.extend_from_slice(&bytes[copied..segment.start]);
+                push_extended(code_point, out);
             }
             Reading::IllFormed { .. } => {
-                out.extend_from_slice(&bytes[copied..unit.start]);
-                contract.replacement.iter().for_each(|replacement| replacement.push(&bytes[unit.range()], out));
+                out.extend_from_slice(&bytes[copied..segment.start]);
+                contract.replacement.iter().for_each(|replacement| replacement.push(&bytes[segment.range()], out));
             }
         }
-        copied = unit.range().end;
+        copied = segment.range().end;
     }
     out.extend_from_slice(&bytes[copied..]);
     Some(())
@@ -315,34 +301,6 @@ fn surrogates(code_point: u32) -> [u16; 2] {
     [0xD800 | (bits >> 10) as u16, 0xDC00 | (bits & 0x3FF) as u16]
 }
 
-/// Length of a code point's shortest form in extended UTF-8, 1 to 6 bytes (the ranges of RFC 2279 §2).
-pub fn generalised_len(code_point: u32) -> usize {
-    match code_point {
-        0..=0x7F => 1,
-        0x80..=0x7FF => 2,
-        0x800..=0xFFFF => 3,
-        0x1_0000..=0x1F_FFFF => 4,
-        0x20_0000..=0x3FF_FFFF => 5,
-        _ => 6,
-    }
-}
-
-/// Appends the shortest form of any code point of up to 31 bits, surrogates included (RFC 2279 §2).
-pub fn push_generalised(code_point: u32, out: &mut Vec<u8>) {
-    push_form(code_point, generalised_len(code_point), out);
-}
-
-/// Appends a code point in a form of `len` bytes, 1 to 6, which need not be the shortest (RFC 2279 §2).
-pub fn push_form(code_point: u32, len: usize, out: &mut Vec<u8>) {
-    if len == 1 {
-        out.push(code_point as u8);
-        return;
-    }
-    let marker = !(0xFFu8 >> len);
-    out.push(marker | (code_point >> (6 * (len - 1))) as u8);
-    out.extend((0..len - 1).rev().map(|index| 0x80 | (code_point >> (6 * index) & 0x3F) as u8));
-}
-
 /// Appends the one well-formed sequence of the grammar for a code point.
 ///
 /// # Errors
@@ -357,8 +315,8 @@ pub fn encode(grammar: &'static Grammar, code_point: u32, out: &mut Vec<u8>) -> 
         if !spelling.push(code_point, out) {
             continue;
         }
-        let whole = Unit { start: 0, len: out.len() - start, reading: Reading::WellFormed(code_point) };
-        if units(&contract, &out[start..]).next() == Some(whole) {
+        let whole = Segment { start: 0, len: out.len() - start, reading: Reading::WellFormed(code_point) };
+        if segments(&contract, &out[start..]).next() == Some(whole) {
             return Ok(());
         }
         out.truncate(start);
@@ -381,9 +339,9 @@ enum Spelling {
 impl Spelling {
     fn push(self, code_point: u32, out: &mut Vec<u8>) -> bool {
         match (self, code_point) {
-            (Self::Scalar, _) => push_generalised(code_point, out),
+            (Self::Scalar, _) => push_extended(code_point, out),
             (Self::Pair, 0x1_0000..=0x10_FFFF) => {
-                surrogates(code_point).into_iter().for_each(|half| push_generalised(half.into(), out));
+                surrogates(code_point).into_iter().for_each(|half| push_extended(half.into(), out));
             }
             (Self::NullAsTwo, 0) => out.extend_from_slice(b"\xC0\x80"),
             _ => return false,

@@ -1,12 +1,12 @@
-//! What a decoder promises: its contract. Grammar, unit rule, replacement, byte order mark, end of input.
+//! What a decoder promises: its contract. Grammar, segmentation, replacement, byte order mark, end of input.
 //!
 //! Real decoders differ in these on purpose, so each is held to its own contract and to nothing else.
 //!
 //! ```
-//! use utfuzz::spec::{Contract, UnitRule, lossy, validity};
+//! use utfuzz::spec::{Contract, Segmentation, lossy, validity};
 //!
 //! // One U+FFFD for each maximal subpart (Unicode D93b), or one for each byte.
-//! let by_byte = Contract { unit: UnitRule::Byte, ..Contract::STANDARD };
+//! let by_byte = Contract { segmentation: Segmentation::Byte, ..Contract::STANDARD };
 //! let (mut subparts, mut bytes) = (Vec::new(), Vec::new());
 //! lossy(&Contract::STANDARD, b"a\xE2\x82b", &mut subparts);
 //! lossy(&by_byte, b"a\xE2\x82b", &mut bytes);
@@ -15,8 +15,8 @@
 //! ```
 
 use crate::spec::grammar::{Grammar, RFC3629};
-use crate::spec::model::push_generalised;
 use crate::utf8::REPLACEMENT;
+use crate::utf8::push_extended;
 use core::fmt;
 
 /// A decoder's promise. Everything a decoder can be asked follows from a contract and the bytes.
@@ -24,9 +24,9 @@ use core::fmt;
 pub struct Contract {
     /// What is well-formed.
     pub grammar: &'static Grammar,
-    /// How ill-formed bytes are cut into units, one error each.
-    pub unit: UnitRule,
-    /// What is written for an ill-formed unit; `None` for a validator, and for a decoder that refuses the whole input.
+    /// How ill-formed bytes are cut into segments, one error each.
+    pub segmentation: Segmentation,
+    /// What is written for an ill-formed segment; `None` for a validator, and for a decoder that refuses the whole input.
     pub replacement: Option<Replacement>,
     /// How a byte order mark at the start is treated.
     pub bom: Bom,
@@ -36,17 +36,17 @@ pub struct Contract {
     pub detection: Detection,
 }
 
-/// How ill-formed bytes are cut into units.
+/// How ill-formed bytes are cut into segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum UnitRule {
+pub enum Segmentation {
     /// The maximal subpart (Unicode D93b, "U+FFFD Substitution of Maximal Subparts"; the WHATWG decoder).
     MaximalSubpart,
-    /// As `MaximalSubpart`, but a three-byte surrogate, or its truncation `ED A0..BF`, is one unit (OpenJDK).
+    /// As `MaximalSubpart`, but a three-byte surrogate, or its truncation `ED A0..BF`, is one segment (OpenJDK).
     MaximalSubpartSurrogate,
-    /// One unit for each byte (Go `range`).
+    /// One segment for each byte (Go `range`).
     Byte,
-    /// One unit for each maximal run of ill-formed bytes (Go `strings.ToValidUTF8`).
+    /// One segment for each maximal run of ill-formed bytes (Go `strings.ToValidUTF8`).
     Run,
     /// The length the lead byte announces, cut before the first byte that is not a continuation byte (ICU before 60).
     LeadAnnounced,
@@ -54,7 +54,7 @@ pub enum UnitRule {
     SwallowNonLead,
 }
 
-impl UnitRule {
+impl Segmentation {
     /// Every rule.
     pub const ALL: [Self; 6] = [
         Self::MaximalSubpart,
@@ -90,10 +90,10 @@ impl UnitRule {
     }
 }
 
-/// What is written for an ill-formed unit.
+/// What is written for an ill-formed segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replacement {
-    /// U+FFFD, once for each unit.
+    /// U+FFFD, once for each segment.
     ReplacementCharacter,
     /// Nothing.
     Drop,
@@ -139,7 +139,7 @@ impl Contract {
     /// RFC 3629, maximal subparts, U+FFFD, byte order mark kept, incomplete sequences reported as such: `core::str`, WHATWG.
     pub const STANDARD: Self = Self {
         grammar: &RFC3629,
-        unit: UnitRule::MaximalSubpart,
+        segmentation: Segmentation::MaximalSubpart,
         replacement: Some(Replacement::ReplacementCharacter),
         bom: Bom::Keep,
         end: End::Incomplete,
@@ -151,20 +151,20 @@ impl Contract {
 }
 
 impl Replacement {
-    /// Appends what is written for an ill-formed unit, in extended (RFC 2279) UTF-8.
-    pub fn push(self, unit: &[u8], out: &mut Vec<u8>) {
+    /// Appends what is written for an ill-formed segment, in extended (RFC 2279) UTF-8.
+    pub fn push(self, segment: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::ReplacementCharacter => out.extend_from_slice(REPLACEMENT),
-            _ => self.code_points(unit).for_each(|code_point| push_generalised(code_point, out)),
+            _ => self.code_points(segment).for_each(|code_point| push_extended(code_point, out)),
         }
     }
 
-    /// The code points written for an ill-formed unit.
-    pub fn code_points(self, unit: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    /// The code points written for an ill-formed segment.
+    pub fn code_points(self, segment: &[u8]) -> impl Iterator<Item = u32> + '_ {
         let (whole, each) = match self {
             Self::ReplacementCharacter => (Some(0xFFFD), &[][..]),
             Self::Drop => (None, &[][..]),
-            _ => (None, unit),
+            _ => (None, segment),
         };
         whole.into_iter().chain(each.iter().map(move |&byte| self.escape(byte)))
     }
@@ -179,10 +179,10 @@ impl Replacement {
         }
     }
 
-    /// The index of the first byte of an ill-formed unit that the charset leaves undefined.
-    pub fn hole(self, unit: &[u8]) -> Option<usize> {
+    /// The index of the first byte of an ill-formed segment that the charset leaves undefined.
+    pub fn hole(self, segment: &[u8]) -> Option<usize> {
         let charset = self.charset()?;
-        unit.iter().position(|&byte| charset.decode(byte).is_none())
+        segment.iter().position(|&byte| charset.decode(byte).is_none())
     }
 
     fn escape(self, byte: u8) -> u32 {
@@ -195,7 +195,7 @@ impl Replacement {
 
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = self.unit.name();
+        let segment = self.segmentation.name();
         let replacement = match self.replacement {
             None => "no-output",
             Some(Replacement::ReplacementCharacter) => "U+FFFD",
@@ -217,7 +217,7 @@ impl fmt::Display for Contract {
             Detection::Late => "",
             Detection::Earliest => " detected-at-once",
         };
-        write!(f, "{} {unit} {replacement} {bom} {end}{detection}", self.grammar.name)
+        write!(f, "{} {segment} {replacement} {bom} {end}{detection}", self.grammar.name)
     }
 }
 

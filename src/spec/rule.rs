@@ -1,10 +1,10 @@
 //! The clause each kind of error breaks, for people: what is wrong, and which text says so.
 
 use crate::spec::grammar::{Form, Grammar, RFC3629};
-use crate::spec::model::announced_len;
 use crate::utf8::Kind;
+use crate::utf8::announced_len;
 
-/// Why an ill-formed unit is ill-formed.
+/// Why an ill-formed segment is ill-formed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// One sentence about these very bytes.
@@ -14,7 +14,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Explains a unit of this kind under this grammar that starts at the start of `rest`.
+    /// Explains a segment of this kind under this grammar that starts at the start of `rest`.
     pub fn broken(grammar: &Grammar, kind: Kind, rest: &[u8]) -> Self {
         let lead = rest.first().copied().unwrap_or(0);
         let announced = announced_len(lead);
@@ -84,5 +84,5 @@ fn spelled(rest: &[u8], len: usize) -> Option<u32> {
     let sequence = rest.get(..len)?;
     let tail = &sequence[1..];
     let structural = announced_len(sequence[0]) == len && tail.iter().all(|&byte| crate::utf8::is_continuation(byte));
-    structural.then(|| crate::spec::model::payload(sequence))
+    structural.then(|| crate::utf8::payload(sequence))
 }

@@ -1,8 +1,9 @@
 //! Whole texts: from bytes to code points and back, or the first thing the contract refuses.
 
 use crate::spec::grammar::{Form, Grammar};
-use crate::spec::model::{Reading, encode, malformed, push_generalised, stripped, units, validity};
+use crate::spec::model::{Reading, encode, malformed, segments, stripped, validity};
 use crate::spec::policy::{Contract, Replacement};
+use crate::utf8::push_extended;
 use crate::utf8::{ErrorLen, Kind, Malformed, Validity};
 use core::fmt;
 
@@ -28,21 +29,21 @@ impl core::error::Error for Unencodable {}
 /// Appends the code points of the output.
 ///
 /// # Errors
-/// The first ill-formed unit, where the contract has no replacement; under [`Replacement::Windows1252Strict`] the first
+/// The first ill-formed segment, where the contract has no replacement; under [`Replacement::Windows1252Strict`] the first
 /// ill-formed byte that is undefined, as an error of one byte. The output before the error has been appended.
 pub fn decode(contract: &Contract, bytes: &[u8], out: &mut Vec<u32>) -> Result<(), Malformed> {
     let skipped = stripped(contract, bytes);
-    for unit in units(contract, bytes).skip(usize::from(skipped > 0)) {
-        if let Reading::WellFormed(code_point) = unit.reading {
+    for segment in segments(contract, bytes).skip(usize::from(skipped > 0)) {
+        if let Reading::WellFormed(code_point) = segment.reading {
             out.push(code_point);
         }
-        let Some(error) = malformed(contract, &unit) else { continue };
+        let Some(error) = malformed(contract, &segment) else { continue };
         let Some(replacement) = contract.replacement else { return Err(error) };
-        let ill_formed = &bytes[unit.range()];
+        let ill_formed = &bytes[segment.range()];
         let hole = replacement.hole(ill_formed);
-        out.extend(replacement.code_points(&ill_formed[..hole.unwrap_or(unit.len)]));
+        out.extend(replacement.code_points(&ill_formed[..hole.unwrap_or(segment.len)]));
         if let Some(index) = hole {
-            return Err(Malformed { kind: error.kind, ..Malformed::at(unit.start + index, ErrorLen::Bytes(1)) });
+            return Err(Malformed { kind: error.kind, ..Malformed::at(segment.start + index, ErrorLen::Bytes(1)) });
         }
     }
     Ok(())
@@ -100,7 +101,7 @@ fn pair(lead: u32, trail: u32) -> Option<u32> {
 /// first and a trailing one at the start of the second become one four-byte form (The WTF-8 encoding, "Concatenating").
 ///
 /// # Errors
-/// The first ill-formed unit of either, its offset counted from the start of the first; nothing is appended then.
+/// The first ill-formed segment of either, its offset counted from the start of the first; nothing is appended then.
 pub fn concatenate(grammar: &'static Grammar, first: &[u8], second: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
     let contract = Contract { grammar, ..Contract::VALIDATOR };
     for (text, before) in [(first, 0), (second, first.len())] {
@@ -108,16 +109,16 @@ pub fn concatenate(grammar: &'static Grammar, first: &[u8], second: &[u8], out: 
             return Err(Malformed { valid_up_to: error.valid_up_to.map(|offset| before + offset), ..error });
         }
     }
-    let code_point = |unit| match unit {
+    let code_point = |segment| match segment {
         Reading::WellFormed(code_point) => Some(code_point),
         Reading::IllFormed { .. } => None,
     };
-    let lead = units(&contract, first).last().and_then(|unit| code_point(unit.reading));
-    let trail = units(&contract, second).next().and_then(|unit| code_point(unit.reading));
+    let lead = segments(&contract, first).last().and_then(|segment| code_point(segment.reading));
+    let trail = segments(&contract, second).next().and_then(|segment| code_point(segment.reading));
     match lead.zip(trail).and_then(|(lead, trail)| pair(lead, trail)) {
         Some(supplementary) if grammar.pairs_join => {
             out.extend_from_slice(&first[..first.len() - 3]);
-            push_generalised(supplementary, out);
+            push_extended(supplementary, out);
             out.extend_from_slice(&second[3..]);
         }
         _ => {

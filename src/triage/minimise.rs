@@ -1,7 +1,7 @@
 //! The smallest input with the same signature, found in the process, by the same steps on every machine.
 //!
 //! Every candidate is judged; it is kept only if it has the signature of the input at hand, or one that this is told to
-//! take for the same, so that one divergence never turns into another. What is tried: shorter strings (units, bytes and cuts taken out, from halves down to one), then
+//! take for the same, so that one divergence never turns into another. What is tried: shorter strings (segments, bytes and cuts taken out, from halves down to one), then
 //! plainer ones of the same length (the byte that stands for its class, `a` for characters), both in turn until
 //! nothing helps; at the end every class string that would be shorter still, as far as there are few enough.
 
@@ -9,7 +9,7 @@ use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;
 use crate::explain::{Divergence, Signature};
 use crate::judge::{Judge, Law};
-use crate::spec::{Contract, Reading, Unit, units};
+use crate::spec::{Contract, Reading, Segment, segments};
 use crate::utf8::ByteClass;
 
 /// How many inputs each of the two phases judges at most: making an input smaller, and trying all that are smaller still.
@@ -158,9 +158,9 @@ impl<'a> Hunt<'a> {
     }
 }
 
-/// Takes out units, then bytes, then cuts.
+/// Takes out segments, then bytes, then cuts.
 fn shorten(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
-    let ends: Vec<usize> = units(&contract, &best.bytes).map(|unit| unit.range().end).collect();
+    let ends: Vec<usize> = segments(&contract, &best.bytes).map(|segment| segment.range().end).collect();
     take_out(hunt, best, ends);
     let ends = (1..=best.bytes.len()).collect();
     take_out(hunt, best, ends);
@@ -194,14 +194,14 @@ fn take_out(hunt: &mut Hunt<'_>, best: &mut Input, mut ends: Vec<usize>) {
 
 /// Makes characters `a`, and bytes those that stand for their class; nothing moves where that would lose the signature.
 fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
-    let is_character = |unit: &Unit| matches!(unit.reading, Reading::WellFormed(_));
-    let characters: Vec<Unit> = units(&contract, &best.bytes).filter(is_character).collect();
-    for unit in characters.iter().rev() {
-        let range = unit.range();
+    let is_character = |segment: &Segment| matches!(segment.reading, Reading::WellFormed(_));
+    let characters: Vec<Segment> = segments(&contract, &best.bytes).filter(is_character).collect();
+    for segment in characters.iter().rev() {
+        let range = segment.range();
         if best.bytes[range.clone()].iter().all(|&byte| byte == b'a') {
             continue;
         }
-        let as_long = vec![b'a'; unit.len];
+        let as_long = vec![b'a'; segment.len];
         let with = |best: &Input, text: &[u8]| {
             with_bytes(best, [&best.bytes[..range.start], text, &best.bytes[range.end..]].concat())
         };
@@ -259,7 +259,7 @@ struct Strings(Vec<u8>);
 
 impl Strings {
     fn behind_ascii(&mut self, offset: usize, len: u32, index: u64) -> &[u8] {
-        crate::generate::classes::strings::Block { len, offset }.write(index, &mut self.0);
+        crate::generate::classes::Block { len, offset }.write(index, &mut self.0);
         &self.0
     }
 }

@@ -5,17 +5,15 @@
 //! a regression already.
 
 #[cfg(feature = "check")]
-pub mod cluster;
+mod cluster;
 #[cfg(feature = "ledger")]
 pub mod ledger;
 #[cfg(feature = "check")]
 pub mod minimise;
-#[cfg(feature = "check")]
-mod pipeline;
 #[cfg(feature = "check")]
 pub mod regression;
 #[cfg(feature = "ledger")]
 pub mod session;
 
 #[cfg(feature = "check")]
-pub use pipeline::{Cluster, Member, Outcome, Status, triage};
+pub use cluster::{Cluster, Member, Outcome, Status, share_location_cause, triage};

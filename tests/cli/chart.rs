@@ -5,7 +5,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use std::fs;
 use utfuzz::spec::grammar::ALL;
-use utfuzz::spec::{Contract, units};
+use utfuzz::spec::{Contract, segments};
 
 /// The sixteen cells of each of the sixteen lines.
 fn cells(run: &Run) -> Vec<String> {
@@ -28,7 +28,7 @@ fn every_grammar_is_charted_as_spec_reads_it() {
         let json = run(directory.path(), &["chart", "--json", "--grammar", grammar.name]);
         wrong.extend(json.wrong_quiet(0));
         for byte in 0..=255u8 {
-            let alone = units(&Contract { grammar, ..Contract::VALIDATOR }, &[byte]).next().unwrap();
+            let alone = segments(&Contract { grammar, ..Contract::VALIDATOR }, &[byte]).next().unwrap();
             let is_single = matches!(alone.reading, utfuzz::spec::Reading::WellFormed(_));
             let begins = matches!(alone.reading, utfuzz::spec::Reading::IllFormed { incomplete: true, .. });
             let cell = &cells[usize::from(byte)];

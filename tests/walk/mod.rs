@@ -1,8 +1,8 @@
 //! A walk over the code points of a grammar, there and back, and what it has seen.
 
 use utfuzz::spec;
-use utfuzz::spec::model::generalised_len;
-use utfuzz::spec::{Contract, Grammar, Reading, Unit};
+use utfuzz::spec::{Contract, Grammar, Reading, Segment};
+use utfuzz::utf8::extended_len;
 use utfuzz::utf8::{Kind, is_continuation};
 
 /// Something that encodes and decodes one code point.
@@ -21,8 +21,8 @@ impl Codec {
 }
 
 fn decode(grammar: &'static Grammar, sequence: &[u8]) -> Option<u32> {
-    match spec::units(&Contract { grammar, ..Contract::VALIDATOR }, sequence).next()? {
-        Unit { len, reading: Reading::WellFormed(code_point), .. } if len == sequence.len() => Some(code_point),
+    match spec::segments(&Contract { grammar, ..Contract::VALIDATOR }, sequence).next()? {
+        Segment { len, reading: Reading::WellFormed(code_point), .. } if len == sequence.len() => Some(code_point),
         _ => None,
     }
 }
@@ -88,7 +88,7 @@ impl Tally {
         self.encoded += 1;
         bytes.iter().for_each(|&byte| self.seen[usize::from(byte)] = true);
         self.lengths[usize::from(bytes[0])] |= 1 << bytes.len();
-        self.long += u64::from(bytes.len() != generalised_len(code_point));
+        self.long += u64::from(bytes.len() != extended_len(code_point));
         self.unsorted += u64::from(bytes <= before);
         self.with_ascii += u64::from(bytes.len() > 1 && bytes.iter().any(u8::is_ascii));
         let (lead, rest) = bytes.split_at(1);

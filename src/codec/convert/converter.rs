@@ -10,7 +10,7 @@ use crate::codec::convert::reader::{Read, Reader, Substitute};
 use crate::codec::convert::utf8_like::IllFormed;
 use crate::codec::convert::writer::Writer;
 use crate::error::Error;
-use crate::spec::{Replacement, UnitRule};
+use crate::spec::{Replacement, Segmentation};
 use crate::utf8::Kind;
 
 /// A conversion from one encoding to another, fed in chunks.
@@ -88,7 +88,7 @@ impl Converter {
             from,
             to,
             options,
-            reader: Reader::new(from.form(), options.unit, None),
+            reader: Reader::new(from.form(), options.segmentation, None),
             writer: Writer::new(form, escapes || to == Encoding::Utf8b),
             direct: None,
             pending: Vec::new(),
@@ -150,7 +150,7 @@ impl Converter {
     }
 
     fn read_form(&mut self, form: Form) {
-        self.reader = Reader::new(form, self.options.unit, self.substitute());
+        self.reader = Reader::new(form, self.options.segmentation, self.substitute());
         self.direct = Direct::between(form, self.writer.form());
     }
 
@@ -160,7 +160,7 @@ impl Converter {
             _ if self.from == Encoding::Utf8b => Some(Substitute::Bytes(Replacement::SurrogateEscape)),
             None => None,
             // The end of a run is known only when the next segment begins.
-            Some(_) if self.options.unit == UnitRule::Run => None,
+            Some(_) if self.options.segmentation == Segmentation::Run => None,
             Some(Replacement::Drop) => Some(Substitute::Nothing),
             Some(Replacement::ReplacementCharacter) => Some(Substitute::CodePoint(self.replacement())),
             Some(replacement) => Some(Substitute::Bytes(replacement)),
@@ -322,7 +322,8 @@ impl Converter {
         } else {
             let mut fault = self.progress.place.ill_formed(segment, ill_formed, self.from);
             // A run extends to the end of the input if its first sequence does.
-            fault.incomplete |= self.options.unit == UnitRule::Run && ill_formed.kind == Some(Kind::Incomplete);
+            fault.incomplete |=
+                self.options.segmentation == Segmentation::Run && ill_formed.kind == Some(Kind::Incomplete);
             self.progress.note(Some(fault));
             if self.options.on_error.is_none() {
                 return self.stop(fault);

@@ -2,7 +2,7 @@
 
 use crate::codec::convert::encoding::Encoding;
 use crate::error::Error;
-use crate::spec::{Replacement, Rule, UnitRule};
+use crate::spec::{Replacement, Rule, Segmentation};
 use crate::utf8::Kind;
 use core::fmt;
 
@@ -16,7 +16,7 @@ pub struct Options {
     pub on_error: Option<Replacement>,
     /// How ill-formed bytes of UTF-8 and its relatives are cut into segments: each is replaced, or the first ends the
     /// conversion.
-    pub unit: UnitRule,
+    pub segmentation: Segmentation,
     /// How a byte order mark is treated.
     pub mark: Mark,
     /// How unpaired surrogates are treated.
@@ -52,7 +52,7 @@ impl Options {
     /// The first error ends the conversion.
     pub const STRICT: Self = Self {
         on_error: None,
-        unit: UnitRule::MaximalSubpart,
+        segmentation: Segmentation::MaximalSubpart,
         mark: Mark::AsEncoded,
         surrogates: UnpairedSurrogates::Refuse,
     };
@@ -65,9 +65,9 @@ impl Options {
         let by_bytes = !matches!(self.on_error, None | Some(Replacement::ReplacementCharacter | Replacement::Drop));
         let wrong = if by_bytes && !from.is_utf8_like() && !from.is_single_byte() {
             format!("ill-formed {from} does not consist of single bytes to replace; replace or skip errors instead")
-        } else if self.unit != UnitRule::MaximalSubpart && !from.is_utf8_like() {
+        } else if self.segmentation != Segmentation::MaximalSubpart && !from.is_utf8_like() {
             format!("{from} is not a relative of UTF-8, so no policy cuts it; leave the policy out")
-        } else if self.unit == UnitRule::Run && self.on_error.is_none() {
+        } else if self.segmentation == Segmentation::Run && self.on_error.is_none() {
             "the policy run joins errors, and the first error ends the conversion; leave the policy out".into()
         } else if self.mark == Mark::Add && !to.has_byte_order_mark() {
             format!("{to} has no byte order mark to add")

@@ -4,7 +4,7 @@ use crate::codec;
 use crate::codec::Kernel;
 use crate::codec::convert::encoding::{Form, Order, WINDOWS_1252};
 use crate::codec::convert::utf8_like::{IllFormed, Step};
-use crate::spec::{Replacement, UnitRule};
+use crate::spec::{Replacement, Segmentation};
 use crate::utf8::Kind;
 
 /// What a reader writes for ill-formed segments, so that it need not stop at them.
@@ -31,7 +31,7 @@ pub(super) struct Read {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader {
     form: Form,
-    rule: UnitRule,
+    rule: Segmentation,
     substitute: Option<Substitute>,
     /// The last code point was a leading surrogate.
     after_lead: bool,
@@ -40,7 +40,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(form: Form, rule: UnitRule, substitute: Option<Substitute>) -> Self {
+    pub(super) fn new(form: Form, rule: Segmentation, substitute: Option<Substitute>) -> Self {
         Self { form, rule, substitute, after_lead: false, after_error: false }
     }
 

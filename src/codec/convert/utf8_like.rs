@@ -5,7 +5,7 @@
 
 use crate::codec;
 use crate::codec::convert::encoding::{Surrogates, Utf8Like, first_of};
-use crate::spec::UnitRule;
+use crate::spec::Segmentation;
 use crate::utf8::{Kind, is_continuation};
 
 /// What is at the start of some bytes, in any encoding.
@@ -49,7 +49,7 @@ enum Found {
 impl Utf8Like {
     /// Reads the start of `rest`, which is not empty. `after_lead`: a leading surrogate comes before it.
     #[inline]
-    pub(super) fn step(self, rule: UnitRule, rest: &[u8], last: bool, after_lead: bool) -> Step {
+    pub(super) fn step(self, rule: Segmentation, rest: &[u8], last: bool, after_lead: bool) -> Step {
         let (matched, kind) = match self.find(rest, after_lead) {
             Found::Whole { len, code_point } => return Step::Whole { len, code_point },
             Found::Perhaps { code_point } if last => return Step::Whole { len: 3, code_point },
@@ -58,7 +58,7 @@ impl Utf8Like {
         };
         /// How far the rules look.
         const FARTHEST: usize = 6;
-        let looks_ahead = !matches!(rule, UnitRule::MaximalSubpart | UnitRule::Byte | UnitRule::Run);
+        let looks_ahead = !matches!(rule, Segmentation::MaximalSubpart | Segmentation::Byte | Segmentation::Run);
         if !last && (kind == Kind::Incomplete || looks_ahead && rest.len() < FARTHEST) {
             return Step::Wait;
         }
@@ -193,7 +193,7 @@ impl Utf8Like {
 }
 
 /// Length of the ill-formed segment at the start of `rest`, of which `matched` bytes begin a sequence.
-fn unit_len(rule: UnitRule, rest: &[u8], matched: usize) -> usize {
+fn unit_len(rule: Segmentation, rest: &[u8], matched: usize) -> usize {
     let follow = |most: usize, allowed: fn(u8) -> bool| {
         1 + rest[1..].iter().take(most).take_while(|&&byte| allowed(byte)).count()
     };
@@ -207,11 +207,11 @@ fn unit_len(rule: UnitRule, rest: &[u8], matched: usize) -> usize {
     };
     match (rule, rest[0]) {
         // The converter joins the bytes of a run.
-        (UnitRule::Byte | UnitRule::Run, _) => 1,
-        (UnitRule::LeadAnnounced, _) => follow(announced, is_continuation),
-        (UnitRule::SwallowNonLead, 0xC2..=0xF4) => follow(announced, |byte| matches!(byte, 0x80..=0xC1 | 0xF5..)),
-        (UnitRule::SwallowNonLead, _) => 1,
-        (UnitRule::MaximalSubpartSurrogate, 0xED) if matches!(rest.get(1), Some(0xA0..=0xBF)) => {
+        (Segmentation::Byte | Segmentation::Run, _) => 1,
+        (Segmentation::LeadAnnounced, _) => follow(announced, is_continuation),
+        (Segmentation::SwallowNonLead, 0xC2..=0xF4) => follow(announced, |byte| matches!(byte, 0x80..=0xC1 | 0xF5..)),
+        (Segmentation::SwallowNonLead, _) => 1,
+        (Segmentation::MaximalSubpartSurrogate, 0xED) if matches!(rest.get(1), Some(0xA0..=0xBF)) => {
             follow(2, is_continuation)
         }
         _ => matched.max(1),

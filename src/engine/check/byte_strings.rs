@@ -222,9 +222,9 @@ impl<'d> Group<'d> {
     fn all(decoders: &[&'d dyn Decoder], len: u32) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         for (index, &decoder) in decoders.iter().enumerate() {
-            let Contract { grammar, unit, end, .. } = decoder.info().contract;
+            let Contract { grammar, segmentation, end, .. } = decoder.info().contract;
             // A verdict depends on these three alone.
-            let contract = Contract { grammar, unit, end, ..Contract::VALIDATOR };
+            let contract = Contract { grammar, segmentation, end, ..Contract::VALIDATOR };
             let place = groups.iter().position(|group| group.contract == contract).unwrap_or_else(|| {
                 let automaton = Automaton::of(grammar);
                 groups.push(Self { contract, automaton, decoders: Vec::new(), any_across: false });
@@ -511,9 +511,9 @@ mod tests {
     use super::*;
     use crate::engine::check::faulty::{Faulty, RIGHT};
     use crate::explain::Shape;
-    use crate::generate::classes::strings::Block;
+    use crate::generate::classes::Block;
     use crate::judge::Law;
-    use crate::spec::{UnitRule, grammar, validity};
+    use crate::spec::{Segmentation, grammar, validity};
     use crate::triage::ledger::EXAMPLE;
 
     fn options(len: u32) -> ByteOptions {
@@ -602,10 +602,10 @@ mod tests {
 
     #[test]
     fn what_is_expected_across_an_edge_is_what_the_standard_says() {
-        let rules = [UnitRule::MaximalSubpart, UnitRule::Byte, UnitRule::LeadAnnounced, UnitRule::Run];
+        let rules = [Segmentation::MaximalSubpart, Segmentation::Byte, Segmentation::LeadAnnounced, Segmentation::Run];
         for grammar in grammar::ALL {
-            for unit in rules {
-                let contract = Contract { grammar, unit, ..Contract::STANDARD };
+            for segmentation in rules {
+                let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
                 let automaton = Automaton::of(grammar);
                 let group = Group { contract, automaton, decoders: Vec::new(), any_across: true };
                 for len in 1..=3 {

@@ -7,14 +7,14 @@ pub mod byte_strings;
 
 pub use byte_strings::{ByteOptions, check_bytes};
 
-use crate::case::{Case, Input, files};
+use crate::case::{Case, Input, input};
 use crate::decoder::Decoder;
 use crate::engine::targets;
 use crate::error::Error;
 use crate::explain::Signature;
-use crate::generate::classes::partition::ClassPartition;
-use crate::generate::classes::plan;
-use crate::generate::classes::plan::{Ask, Part, Set};
+use crate::generate::classes::ClassPartition;
+use crate::generate::plan;
+use crate::generate::plan::{Ask, Part, Set};
 use crate::generate::structured::Structured;
 use crate::generate::{fragments, input_file, vectors};
 use crate::judge::{Questions, Statistics};
@@ -48,10 +48,10 @@ pub struct Options {
 /// Which class strings a check runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plan {
-    /// [`quick`](crate::generate::classes::plan::quick), half a minute.
+    /// [`quick`](crate::generate::plan::quick), half a minute.
     #[default]
     Quick,
-    /// [`deep`](crate::generate::classes::plan::deep), some minutes.
+    /// [`deep`](crate::generate::plan::deep), some minutes.
     Deep,
 }
 
@@ -219,8 +219,8 @@ fn stale(decoders: &[&dyn Decoder], ledger: &Ledger, record: &Record) -> Vec<Str
 fn vectors(corpus: Option<&Path>) -> Result<Vec<(String, vectors::Vector)>, Error> {
     let mut suites: Vec<(String, String)> = vectors::SUITES.map(|(name, text)| (name.into(), text.into())).into();
     if let Some(directory) = corpus.map(|corpus| corpus.join("vectors")).filter(|directory| directory.is_dir()) {
-        for path in files::files_below(&directory)? {
-            let text = String::from_utf8_lossy(&files::read_file(&path, input_file::LONGEST)?).into_owned();
+        for path in input::files_below(&directory)? {
+            let text = String::from_utf8_lossy(&input::read_file(&path, input_file::LONGEST)?).into_owned();
             if suites.iter().all(|(_, known)| *known != text) {
                 suites.push((shown(&path), text));
             }
@@ -243,7 +243,7 @@ fn corpus_files(corpus: &Path) -> Result<Vec<PathBuf>, Error> {
         let path = shown(corpus);
         return Err(Error::usage(format!("{path}: not a corpus; it has neither vectors/ nor regressions/ nor seeds")));
     }
-    let files = directories.iter().map(|path| files::files_below(path));
+    let files = directories.iter().map(|path| input::files_below(path));
     Ok(files.collect::<Result<Vec<_>, _>>()?.concat())
 }
 

@@ -8,9 +8,9 @@
 use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options, UnpairedSurrogates};
 use crate::spec;
 use crate::spec::grammar::Form;
-use crate::spec::model::{generalised_len, push_form};
 use crate::spec::{Contract, Grammar};
 use crate::utf8::Kind;
+use crate::utf8::{extended_len, push_form};
 use arbitrary::{Arbitrary, Unstructured};
 use core::fmt;
 
@@ -63,7 +63,7 @@ fn push_segment(u: &mut Unstructured<'_>, bytes: &mut Vec<u8>) -> arbitrary::Res
         return Ok(());
     }
     let code_point = code_point(u)?;
-    let len = if len > 6 { generalised_len(code_point) } else { len };
+    let len = if len > 6 { extended_len(code_point) } else { len };
     push_form(code_point & (u32::MAX >> (32 - BITS[len - 1])), len, bytes);
     let cut_off = if u.ratio(1, 8)? { u.int_in_range(0..=len - 1)? } else { 0 };
     bytes.truncate(bytes.len() - cut_off);

@@ -11,12 +11,11 @@
 //! ```
 //! A target writes there by itself, so its files exist however this process ends.
 
-mod state;
-mod target;
+mod run;
 
-pub use state::TargetRun;
+pub use run::TargetRun;
 
-use crate::case::files::files_below;
+use crate::case::input::files_below;
 use crate::decoder::Decoder;
 use crate::engine::fuzz::DECODERS;
 use crate::engine::libfuzzer::Programs;
@@ -26,7 +25,7 @@ use crate::generate::input_file::Form;
 use crate::text::shown;
 use crate::triage::ledger::Ledger;
 use crate::triage::{Outcome, Status, regression, triage};
-use state::{State, make};
+use run::{Run, State, make};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -93,7 +92,7 @@ pub fn run(
         let name = target.name;
         let seeds: Vec<PathBuf> =
             target.seeds.iter().map(|path| options.root.join(path)).filter(|path| path.is_dir()).collect();
-        let run = target::Run {
+        let run = Run {
             program: programs.program(&target),
             name,
             directory: options.directory.join(name),

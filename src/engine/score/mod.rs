@@ -6,8 +6,6 @@
 #[cfg(all(feature = "planted", feature = "fuzz"))]
 mod run;
 
-pub mod summary;
-
 #[cfg(all(feature = "planted", feature = "fuzz"))]
 pub use run::{Options, run};
 
@@ -126,5 +124,302 @@ impl Engine {
     /// Whether its inputs depend on a seed.
     pub fn draws(self) -> bool {
         self != Self::Exhaustive
+    }
+}
+
+/// The figures of a score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary<'a> {
+    /// How many decoders are planted.
+    pub decoders: usize,
+    /// The figures of each engine, in the order of the score.
+    pub engines: Vec<Figures>,
+    /// The decoders that [`Engine::Plain`] was run against and caught in no run.
+    pub never_by_plain: Vec<&'a str>,
+    /// The decoders of which no engine has a caught cell.
+    pub by_none: Vec<&'a str>,
+    /// Runs that reported a signature which the fault does not imply, in cells of every verdict.
+    pub wrong_runs: usize,
+}
+
+/// The figures of one engine. Each decoder counts in one of `caught`, `wrong_law`, `missed` and `not_run`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// The engine.
+    pub engine: Engine,
+    /// Decoders it caught in more than half of its runs.
+    pub caught: usize,
+    /// Decoders it did not catch, but called wrong under another law in at least one run.
+    pub wrong_law: usize,
+    /// Decoders it missed.
+    pub missed: usize,
+    /// Decoders it was not run against.
+    pub not_run: usize,
+    /// The median over the decoders of the median executions; infinite where that is a miss, `None` without runs.
+    pub executions: Option<f64>,
+    /// The same of the seconds.
+    pub seconds: Option<f64>,
+    /// Its median executions over those of [`Engine::Plain`], both over the decoders that `Plain` caught and this
+    /// engine was run against: under 1 is fewer than `Plain`. `None` where there is nothing to divide by.
+    pub against_plain: Option<f64>,
+}
+
+impl<'a> Summary<'a> {
+    /// The figures of `score`.
+    pub fn of(score: &'a Score) -> Self {
+        let rows = &score.rows;
+        let names = |keep: &dyn Fn(&Row) -> bool| {
+            rows.iter().filter(|row| keep(row)).map(|row| row.decoder.as_str()).collect::<Vec<_>>()
+        };
+        let runs = rows.iter().flat_map(|row| &row.cells).flat_map(|cell| &cell.runs);
+        Self {
+            decoders: rows.len(),
+            engines: score.engines.iter().map(|engine| Figures::of(rows, *engine)).collect(),
+            never_by_plain: names(&|row| {
+                row.cell(Engine::Plain).is_some_and(|cell| !cell.runs.is_empty() && cell.count(Outcome::Caught) == 0)
+            }),
+            by_none: names(&|row| !row.cells.iter().any(|cell| cell.verdict() == Some(Outcome::Caught))),
+            wrong_runs: runs.filter(|run| run.outcome == Outcome::WrongLaw).count(),
+        }
+    }
+
+    /// Every planted decoder was caught by at least one engine, and no run reported another law. A score of nothing
+    /// shows nothing, and is not clean.
+    pub fn is_clean(&self) -> bool {
+        self.decoders > 0 && self.by_none.is_empty() && self.wrong_runs == 0
+    }
+}
+
+impl Figures {
+    fn of(rows: &[Row], engine: Engine) -> Self {
+        let cells = || rows.iter().filter_map(|row| row.cell(engine));
+        let count = |verdict| cells().filter(|cell| cell.verdict() == Some(verdict)).count();
+        let (caught, wrong_law) = (count(Outcome::Caught), count(Outcome::WrongLaw));
+        let missed = count(Outcome::Missed);
+        Self {
+            engine,
+            caught,
+            wrong_law,
+            missed,
+            not_run: rows.len() - caught - wrong_law - missed,
+            executions: median(cells().filter_map(Cell::executions)),
+            seconds: median(cells().filter_map(Cell::seconds)),
+            against_plain: against_plain(rows, engine),
+        }
+    }
+}
+
+fn against_plain(rows: &[Row], engine: Engine) -> Option<f64> {
+    let pairs = rows.iter().filter_map(|row| {
+        let plain = row.cell(Engine::Plain).filter(|cell| cell.verdict() == Some(Outcome::Caught))?;
+        Some((row.cell(engine)?.executions()?, plain.executions()?))
+    });
+    let (own, plain): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let (own, plain) = (median(own)?, median(plain)?);
+    (plain > 0.0).then(|| own / plain)
+}
+
+impl Row {
+    /// The cell of `engine`, if there is one.
+    pub fn cell(&self, engine: Engine) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.engine == engine)
+    }
+}
+
+impl Cell {
+    /// How many runs came to `outcome`.
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.runs.iter().filter(|run| run.outcome == outcome).count()
+    }
+
+    /// What the runs come to: caught if more than half of them are; if not, the wrong law if any is; if not, missed.
+    /// `None` without runs.
+    pub fn verdict(&self) -> Option<Outcome> {
+        if self.runs.is_empty() {
+            None
+        } else if self.count(Outcome::Caught) > self.runs.len() / 2 {
+            Some(Outcome::Caught)
+        } else if self.count(Outcome::WrongLaw) > 0 {
+            Some(Outcome::WrongLaw)
+        } else {
+            Some(Outcome::Missed)
+        }
+    }
+
+    /// The median executions until caught, infinite for a miss; `None` without runs. Finite exactly where the verdict
+    /// is caught.
+    pub fn executions(&self) -> Option<f64> {
+        self.median(|run| run.executions as f64)
+    }
+
+    /// The median seconds until caught, likewise.
+    pub fn seconds(&self) -> Option<f64> {
+        self.median(|run| run.seconds)
+    }
+
+    fn median(&self, cost: fn(&Run) -> f64) -> Option<f64> {
+        let cost = |run: &Run| if run.outcome == Outcome::Caught { cost(run) } else { f64::INFINITY };
+        median(self.runs.iter().map(cost))
+    }
+}
+
+/// The middle value, or the mean of the middle two; `None` of nothing.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = values[(values.len() - 1) / 2];
+    // The mean of one value is that value, to the bit.
+    Some(if lower == upper { upper } else { lower / 2.0 + upper / 2.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outcome::{Caught, Missed, WrongLaw};
+    use super::*;
+
+    const MISS: f64 = f64::INFINITY;
+
+    fn cell(engine: Engine, runs: &[(Outcome, u64)]) -> Cell {
+        let run = |&(outcome, executions)| Run {
+            seed: Some(1),
+            outcome,
+            signature: None,
+            executions,
+            seconds: executions as f64 / 100.0,
+        };
+        Cell { engine, runs: runs.iter().map(run).collect() }
+    }
+
+    fn score(engines: &[Engine], rows: Vec<Vec<Cell>>) -> Score {
+        let row = |(index, cells): (usize, Vec<Cell>)| Row {
+            decoder: format!("planted-{index}"),
+            id: index.to_string(),
+            fault: String::new(),
+            citation: String::new(),
+            signs: Vec::new(),
+            cells,
+        };
+        Score {
+            schema: 1,
+            version: String::new(),
+            jobs: 1,
+            budget_seconds: 1.0,
+            seeds: vec![1],
+            seconds: 1.0,
+            engines: engines.to_vec(),
+            rows: rows.into_iter().enumerate().map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median([]), None);
+        assert_eq!(median([7.0]), Some(7.0));
+        assert_eq!(median([30.0, 10.0, 20.0]), Some(20.0));
+        assert_eq!(median([40.0, 10.0, 20.0, 25.0]), Some(22.5));
+        assert_eq!(median([10.0, MISS]), Some(MISS));
+        assert_eq!(median([MISS, 10.0, 20.0]), Some(20.0));
+        assert_eq!(median([MISS, MISS]), Some(MISS));
+    }
+
+    #[test]
+    fn a_cell_is_finite_exactly_where_it_is_caught() {
+        let holds = |runs: &[(Outcome, u64)], verdict, executions: Option<f64>| {
+            let cell = cell(Engine::Plain, runs);
+            assert_eq!((cell.verdict(), cell.executions()), (verdict, executions), "{runs:?}");
+            assert_eq!(cell.seconds().map(f64::is_finite), executions.map(f64::is_finite), "{runs:?}");
+        };
+        holds(&[], None, None);
+        holds(&[(Caught, 10), (Missed, 90), (Missed, 90)], Some(Missed), Some(MISS));
+        holds(&[(Caught, 10), (Missed, 90), (Caught, 20)], Some(Caught), Some(20.0));
+        holds(&[(Caught, 10), (Missed, 90)], Some(Missed), Some(MISS));
+        holds(&[(Caught, 10), (Missed, 90), (Caught, 20), (Caught, 40)], Some(Caught), Some(30.0));
+        holds(&[(Caught, 10), (WrongLaw, 5), (Missed, 90)], Some(WrongLaw), Some(MISS));
+        holds(&[(Caught, 10), (WrongLaw, 5), (Caught, 30)], Some(Caught), Some(30.0));
+    }
+
+    #[test]
+    fn figures_of_each_engine() {
+        let (plain, mutator) = (Engine::Plain, Engine::Mutator);
+        let score = score(
+            &[plain, mutator, Engine::Exhaustive],
+            vec![
+                vec![cell(plain, &[(Caught, 100)]), cell(mutator, &[(Caught, 10)])],
+                vec![cell(plain, &[(Caught, 300)]), cell(mutator, &[(Caught, 50)])],
+                // Once of three is not never, and not caught either.
+                vec![cell(plain, &[(Caught, 1), (Missed, 9), (Missed, 9)]), cell(mutator, &[(Caught, 70)])],
+                vec![cell(plain, &[(Missed, 900)]), cell(mutator, &[(WrongLaw, 3)])],
+                vec![cell(plain, &[])],
+            ],
+        );
+        let summary = Summary::of(&score);
+        let expected = Figures {
+            engine: plain,
+            caught: 2,
+            wrong_law: 0,
+            missed: 2,
+            not_run: 1,
+            executions: Some(MISS),
+            seconds: Some(MISS),
+            against_plain: Some(1.0),
+        };
+        assert_eq!(summary.engines[0], expected);
+        let expected = Figures {
+            engine: mutator,
+            caught: 3,
+            wrong_law: 1,
+            missed: 0,
+            not_run: 1,
+            executions: Some(60.0),
+            seconds: Some(0.6),
+            against_plain: Some(0.15),
+        };
+        assert_eq!(summary.engines[1], expected);
+        let none = &summary.engines[2];
+        assert_eq!((none.not_run, none.executions, none.against_plain), (5, None, None));
+        assert_eq!(summary.never_by_plain, ["planted-3"]);
+        assert_eq!(summary.by_none, ["planted-3", "planted-4"]);
+        assert_eq!((summary.decoders, summary.wrong_runs, summary.is_clean()), (5, 1, false));
+    }
+
+    #[test]
+    fn nothing_divides_by_nothing() {
+        let plain = Engine::Plain;
+        for (engines, rows) in [
+            (vec![], vec![]),
+            (vec![], vec![vec![]]),
+            (vec![plain], vec![]),
+            (vec![plain], vec![vec![]]),
+            (vec![plain], vec![vec![cell(plain, &[(Missed, 0)])]]),
+            (vec![plain], vec![vec![cell(plain, &[(Caught, 0)])]]),
+        ] {
+            let score = score(&engines, rows);
+            let summary = Summary::of(&score);
+            assert!(summary.engines.iter().all(|figures| figures.against_plain.is_none()), "{summary:?}");
+        }
+    }
+
+    #[test]
+    fn an_engine_that_misses_what_plain_catches_is_infinitely_slower() {
+        let score = score(
+            &[Engine::Structured],
+            vec![vec![cell(Engine::Plain, &[(Caught, 5)]), cell(Engine::Structured, &[(Missed, 9)])]],
+        );
+        assert_eq!(Summary::of(&score).engines[0].against_plain, Some(MISS));
+    }
+
+    #[test]
+    fn clean_is_every_decoder_caught_under_the_right_law() {
+        let clean = |rows: Vec<Vec<Cell>>| Summary::of(&score(&[Engine::Plain, Engine::Mutator], rows)).is_clean();
+        let caught = || cell(Engine::Plain, &[(Caught, 5)]);
+        let missed = || cell(Engine::Mutator, &[(Missed, 5)]);
+        assert!(clean(vec![vec![caught(), missed()], vec![caught()]]));
+        assert!(!clean(vec![]), "nothing was shown");
+        assert!(!clean(vec![vec![caught()], vec![missed()]]));
+        assert!(!clean(vec![vec![caught()], vec![]]));
+        // A run under the wrong law counts, whatever the others of its cell and row say.
+        assert!(!clean(vec![vec![caught(), cell(Engine::Mutator, &[(WrongLaw, 5)])]]));
+        assert!(!clean(vec![vec![cell(Engine::Plain, &[(Caught, 5), (Caught, 5), (WrongLaw, 5)])]]));
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::score::{Cell, Engine, Outcome, Row, Run, Score};
 use crate::engine::targets;
 use crate::error::Error;
 use crate::explain::Signature;
-use crate::generate::classes::strings::plan;
+use crate::generate::classes::blocks;
 use crate::generate::fragments;
 use crate::generate::structured::Structured;
 use crate::judge::Law;
@@ -158,7 +158,7 @@ fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&[u8]) -> ControlFlow<
 
 fn fragments_and_class_strings(bytes: &mut Vec<u8>, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
     fragments::strings().chain(fragments::texts()).try_for_each(|string| each(&string))?;
-    plan().into_iter().try_for_each(|block| {
+    blocks().into_iter().try_for_each(|block| {
         (0..block.count()).try_for_each(|index| {
             block.write(index, bytes);
             each(bytes)

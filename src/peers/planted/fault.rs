@@ -100,7 +100,7 @@ pub(super) fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use crate::generate::classes::strings::Block;
+    use crate::generate::classes::Block;
 
     /// Short strings at every offset, and longer ones across an edge, are accepted as by the standard.
     pub(crate) fn assert_sound(accepts: fn(&[u8]) -> bool) {

@@ -7,7 +7,7 @@
 use crate::codec;
 use crate::decoder::Stream;
 use crate::peers::planted::fault::{Planted, decided, forgiving, sound};
-use crate::spec::model::push_generalised;
+use crate::utf8::push_extended;
 use crate::utf8::{ErrorLen, Malformed, REPLACEMENT, Validity, is_continuation};
 
 // A scalar decoder that reads by a table of forms, so that a faulty table makes a faulty decoder.
@@ -74,7 +74,7 @@ pub(super) fn lossy(bytes: &[u8], forms: &[Form], out: &mut Vec<u8>) {
     while let Some(step) = read(&bytes[at..], forms) {
         at += match step {
             Step::Char { len, code_point } => {
-                push_generalised(code_point, out);
+                push_extended(code_point, out);
                 len
             }
             Step::IllFormed { len, .. } => {
@@ -123,7 +123,7 @@ impl Chunked {
                 len
             }
             Step::Char { len, code_point } => {
-                push_generalised(code_point, out);
+                push_extended(code_point, out);
                 len
             }
         }
@@ -407,7 +407,7 @@ fn is_form(rest: &[u8], ranges: &[(u8, u8)]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::classes::strings::Block;
+    use crate::generate::classes::Block;
 
     #[test]
     fn with_sound_forms_it_is_sound() {

@@ -7,12 +7,12 @@ use crate::codec::lossy_into;
 use crate::decoder::Stream;
 use crate::peers::planted::fault::{Planted, sound};
 use crate::spec;
-use crate::spec::model::push_generalised;
-use crate::spec::{Contract, Reading, Replacement, UnitRule, grammar};
+use crate::spec::{Contract, Reading, Replacement, Segmentation, grammar};
+use crate::utf8::push_extended;
 use crate::utf8::{Malformed, REPLACEMENT, Validity, is_continuation};
 
 const CESU8: Contract = Contract { grammar: &grammar::CESU8, ..Contract::STANDARD };
-const CESU8_WHOLE: Contract = Contract { unit: UnitRule::MaximalSubpartSurrogate, ..CESU8 };
+const CESU8_WHOLE: Contract = Contract { segmentation: Segmentation::MaximalSubpartSurrogate, ..CESU8 };
 const MODIFIED: Contract = Contract { grammar: &grammar::MODIFIED_UTF8, ..Contract::STANDARD };
 const WTF8: Contract = Contract { grammar: &grammar::WTF8, ..Contract::STANDARD };
 const LATIN1: Contract = Contract { replacement: Some(Replacement::Latin1), ..Contract::STANDARD };
@@ -86,8 +86,8 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            let is_wide = |unit: spec::Unit| matches!(unit.reading, Reading::WellFormed(_)) && unit.len > 1;
-            let is_one_byte = !spec::units(&WINDOWS1252, bytes).any(is_wide);
+            let is_wide = |segment: spec::Segment| matches!(segment.reading, Reading::WellFormed(_)) && segment.len > 1;
+            let is_one_byte = !spec::segments(&WINDOWS1252, bytes).any(is_wide);
             spec::lossy(if is_one_byte { &LATIN1 } else { &WINDOWS1252 }, bytes, out);
         },
         ..by_spec!(
@@ -127,8 +127,10 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            let is_four = |unit: &spec::Unit| matches!(unit.reading, Reading::WellFormed(_)) && unit.len == 4;
-            let end = spec::units(&Contract::STANDARD, bytes).find(is_four).map_or(bytes.len(), |unit| unit.start);
+            let is_four =
+                |segment: &spec::Segment| matches!(segment.reading, Reading::WellFormed(_)) && segment.len == 4;
+            let end =
+                spec::segments(&Contract::STANDARD, bytes).find(is_four).map_or(bytes.len(), |segment| segment.start);
             lossy_into(&bytes[..end], out);
         },
         ..sound(
@@ -140,15 +142,15 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            let is_trail = |unit: &spec::Unit| matches!(bytes[unit.range()], [0xED, 0xB0..=0xBF, _]);
-            let mut units = spec::units(&CESU8_WHOLE, bytes).peekable();
-            while let Some(unit) = units.next() {
-                match unit.reading {
-                    Reading::WellFormed(code_point) => push_generalised(code_point, out),
+            let is_trail = |segment: &spec::Segment| matches!(bytes[segment.range()], [0xED, 0xB0..=0xBF, _]);
+            let mut segments = spec::segments(&CESU8_WHOLE, bytes).peekable();
+            while let Some(segment) = segments.next() {
+                match segment.reading {
+                    Reading::WellFormed(code_point) => push_extended(code_point, out),
                     Reading::IllFormed { .. } => {
                         out.extend_from_slice(REPLACEMENT);
-                        if is_trail(&unit) {
-                            units.next_if(is_trail);
+                        if is_trail(&segment) {
+                            segments.next_if(is_trail);
                         }
                     }
                 }

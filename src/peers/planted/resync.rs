@@ -7,8 +7,8 @@ use crate::codec;
 use crate::codec::{Utf8Error, errors};
 use crate::peers::planted::fault::{Planted, sound, validate};
 use crate::spec;
-use crate::spec::model::push_generalised;
-use crate::spec::{Contract, Replacement, UnitRule};
+use crate::spec::{Contract, Replacement, Segmentation};
+use crate::utf8::push_extended;
 use crate::utf8::{ErrorLen, Kind, Malformed, REPLACEMENT, is_continuation};
 
 /// Decodes, handing every error to `replace`, which is given its offset, writes what becomes of it, and returns how many
@@ -227,7 +227,7 @@ pub(super) static FAULTS: &[Planted] = &[
         lossy: |bytes, out| {
             replacing(bytes, out, |bytes, at, error, out| {
                 match bytes[at] {
-                    lead @ 0xC0.. if error.range().len() == 1 => push_generalised(u32::from(lead), out),
+                    lead @ 0xC0.. if error.range().len() == 1 => push_extended(u32::from(lead), out),
                     _ => push_replacements(1, out),
                 }
                 error.range().len()
@@ -242,7 +242,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
     Planted {
         lossy: |bytes, out| {
-            spec::lossy(&Contract { unit: UnitRule::SwallowNonLead, ..Contract::STANDARD }, bytes, out);
+            spec::lossy(&Contract { segmentation: Segmentation::SwallowNonLead, ..Contract::STANDARD }, bytes, out);
         },
         ..sound(
             "r17",

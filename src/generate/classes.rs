@@ -1,14 +1,47 @@
-//! Skips class strings that a grammar cannot distinguish, if it distinguishes fewer classes than RFC 3629.
+//! Every string over the 13 byte classes, and which of them a grammar can tell apart.
 //!
-//! To CESU-8 all bytes from F0 on are the same, so of the strings that differ only there one is enough. Which one changes
-//! with the position: a shortcut for UTF-8 may distinguish what the grammar does not. And where pairs replace four-byte
-//! forms, a string of five bytes shows no more than one of four: a sequence, and an error after it. Other strings of that
-//! length are each put at one position in four.
+//! A class is represented by its first or its last byte, in turn, since bugs in range checks sit at the bounds.
 
 use crate::spec::grammar::{Form, RFC3629};
-use crate::spec::{Contract, UnitRule};
+use crate::spec::{Contract, Segmentation};
 use crate::utf8::ByteClass;
 use core::ops::Range;
+
+/// The class strings of one length at one offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Length of the class strings.
+    pub len: u32,
+    /// How many ASCII bytes stand before them.
+    pub offset: usize,
+}
+
+impl Block {
+    /// How many strings there are: 13 to the power of the length.
+    pub fn count(&self) -> u64 {
+        (ByteClass::COUNT as u64).pow(self.len)
+    }
+
+    /// Writes the string of this index, offset included, into `out`.
+    pub fn write(&self, index: u64, out: &mut Vec<u8>) {
+        out.clear();
+        out.resize(self.offset, b'a');
+        let mut digits = index;
+        for at in 0..self.len {
+            let class = ByteClass::BOUNDS[(digits % ByteClass::COUNT as u64) as usize];
+            digits /= ByteClass::COUNT as u64;
+            let turn = (index ^ index >> 3 ^ u64::from(at)) & 1;
+            out.push(if turn == 0 { class.0 } else { class.1 });
+        }
+    }
+}
+
+/// What `check` covers: nothing, and up to length 4 at offsets 0 to 64; length 5 at 0 and where it crosses 16, 32 and 64.
+pub fn blocks() -> Vec<Block> {
+    let short = (0..=4).flat_map(|len| (0..=64).map(move |offset| Block { len, offset }));
+    let crossing = [0].into_iter().chain(12..16).chain(28..32).chain(60..64);
+    short.chain(crossing.map(|offset| Block { len: 5, offset })).collect()
+}
 
 /// The class strings that a contract does not distinguish, and which of them is put.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +64,9 @@ impl ClassPartition {
     /// The partition of a contract.
     pub fn of(contract: &Contract) -> Self {
         // The classes are those of RFC 3629: there C0 and F5 break other rules, if both lead nothing. And other rules of
-        // units look at bytes in their own way.
-        let by_grammar =
-            *contract.grammar != RFC3629 && matches!(contract.unit, UnitRule::MaximalSubpart | UnitRule::Byte);
+        // segments look at bytes in their own way.
+        let by_grammar = *contract.grammar != RFC3629
+            && matches!(contract.segmentation, Segmentation::MaximalSubpart | Segmentation::Byte);
         let of_class = |class: usize| (0..=u8::MAX).filter(move |&byte| ByteClass::of(byte).index() == class);
         let same = |one: usize, other: usize| {
             let mut pairs = of_class(one).flat_map(|byte| of_class(other).map(move |with| (byte, with)));
@@ -89,15 +122,37 @@ impl ClassPartition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::classes::strings::Block;
-    use crate::spec::{grammar, units};
+    use crate::spec::{grammar, segments};
     use std::collections::BTreeMap;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_block_holds_every_class_string_once() {
+        let block = Block { len: 3, offset: 2 };
+        let mut seen = BTreeSet::new();
+        let mut bytes = Vec::new();
+        for index in 0..block.count() {
+            block.write(index, &mut bytes);
+            assert_eq!(bytes[..2], *b"aa");
+            seen.insert(bytes[2..].iter().map(|&byte| ByteClass::of(byte)).collect::<Vec<_>>());
+        }
+        assert_eq!(seen.len() as u64, 13 * 13 * 13);
+    }
+
+    #[test]
+    fn the_plan_is_what_it_says() {
+        let plan = blocks();
+        assert_eq!(plan.iter().filter(|block| block.len == 4).count(), 65);
+        for offset in [0, 12, 15, 28, 31, 60, 63] {
+            assert!(plan.contains(&Block { len: 5, offset }));
+        }
+    }
 
     #[test]
     fn of_strings_that_are_the_same_one_is_asked() {
         for grammar in grammar::ALL {
-            for unit in [UnitRule::MaximalSubpart, UnitRule::Byte, UnitRule::LeadAnnounced] {
-                let contract = Contract { grammar, unit, ..Contract::STANDARD };
+            for segmentation in [Segmentation::MaximalSubpart, Segmentation::Byte, Segmentation::LeadAnnounced] {
+                let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
                 let partition = ClassPartition::of(&contract);
                 let block = Block { len: 3, offset: 0 };
                 let (mut string, mut groups) = (Vec::new(), BTreeMap::<Vec<u8>, u32>::new());
@@ -112,7 +167,7 @@ mod tests {
                         _ => ByteClass::BOUNDS[usize::from(group(byte))].0,
                     };
                     let other: Vec<u8> = string.iter().map(in_place).collect();
-                    let read = |bytes| units(&contract, bytes).map(|unit| unit.range()).collect::<Vec<_>>();
+                    let read = |bytes| segments(&contract, bytes).map(|segment| segment.range()).collect::<Vec<_>>();
                     assert_eq!(read(&string), read(&other), "{contract}: {string:02X?}, {other:02X?}");
                 }
                 assert!(groups.values().all(|asked| *asked == 1), "{contract}");

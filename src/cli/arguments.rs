@@ -1,0 +1,97 @@
+//! Arguments that several subcommands share: which decoders are judged, by which ledger, and how the result is printed.
+
+use crate::codec::convert::Encoding;
+use crate::decoder::Decoder;
+use crate::error::Error;
+use crate::peers;
+use crate::report::{Exporter, Json, Record, Text};
+use crate::spec::Grammar;
+use crate::spec::grammar::ALL;
+use crate::triage::ledger::Ledger;
+use clap::Args;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The grammar of this name; also by the names of the encoding it is of.
+pub(super) fn grammar(name: &str) -> Result<&'static Grammar, Error> {
+    let of_encoding = || Encoding::named(name).ok().filter(|encoding| *encoding != Encoding::Utf8b)?.grammar();
+    Grammar::named(&name.to_lowercase()).or_else(of_encoding).ok_or_else(|| {
+        let known = ALL.map(|grammar| grammar.name).join(", ");
+        Error::usage(format!("no grammar is named {name:?}; there are: {known}"))
+    })
+}
+
+/// Which decoders are judged, by which ledger, and how the result is printed.
+#[derive(Debug, Args)]
+pub(super) struct Judging {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) selection: Selection,
+    #[command(flatten)]
+    pub(super) known: Known,
+}
+
+impl Judging {
+    pub(super) fn print(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        let exporter: &dyn Exporter = if self.json { &Json } else { &Text };
+        exporter.export(record, out)
+    }
+}
+
+/// Which decoders.
+#[derive(Debug, Args)]
+pub(super) struct Selection {
+    /// Decoders by name, separated by commas; `*` matches any characters, `-NAME` leaves one out
+    #[arg(long, value_name = "FILTER", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    pub(super) decoders: String,
+}
+
+impl Selection {
+    /// The decoders that were named, or all.
+    pub(super) fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
+        let all = peers::all();
+        let selected = peers::select(&all, &self.decoders).map_err(Error::usage)?;
+        let chosen: Vec<_> =
+            all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect();
+        match chosen.is_empty() {
+            true => Err(Error::usage(format!("--decoders {:?} leaves no decoder; name one", self.decoders))),
+            false => Ok(chosen),
+        }
+    }
+}
+
+/// Which differences are accepted.
+#[derive(Debug, Args)]
+pub(super) struct Known {
+    /// The corpus directory [default: ./corpus where there is one]
+    #[arg(long, value_name = "DIR")]
+    pub(super) corpus: Option<PathBuf>,
+    /// The ledger of known differences [default: known.toml in the corpus directory, or the one built in]
+    #[arg(long, value_name = "FILE")]
+    pub(super) ledger: Option<PathBuf>,
+    /// Accept nothing: report known differences as if they were new
+    #[arg(long, conflicts_with = "ledger")]
+    pub(super) no_ledger: bool,
+}
+
+impl Known {
+    pub(super) fn corpus(&self) -> Result<Option<PathBuf>, Error> {
+        match &self.corpus {
+            Some(path) => match std::fs::read_dir(path) {
+                Ok(_) => Ok(Some(path.clone())),
+                Err(error) => Err(Error::io(path, &error)),
+            },
+            None => Ok(Some(PathBuf::from("corpus")).filter(|path| path.join("vectors").is_dir())),
+        }
+    }
+
+    pub(super) fn ledger(&self, corpus: Option<&Path>) -> Result<Ledger, Error> {
+        if self.no_ledger {
+            return Ok(Ledger::default());
+        }
+        let beside = corpus.map(|path| path.join("known.toml")).filter(|path| path.exists());
+        self.ledger.clone().or(beside).map_or_else(|| Ok(Ledger::built_in()), |path| Ledger::read(&path))
+    }
+}

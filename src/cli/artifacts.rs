@@ -1,0 +1,176 @@
+//! `utfuzz replay`, `minimize` and `triage`: what becomes of files that a fuzz target or a user keeps.
+
+use crate::case::input;
+use crate::cli::arguments::{Judging, Known, Selection};
+use crate::cli::output::{Bar, Failure, Verdict};
+use crate::decoder::Decoder;
+use crate::engine::check::replay;
+use crate::error::Error;
+use crate::explain::notation;
+use crate::generate::input_file;
+use crate::report::{Clock, Record, history, write_all};
+use crate::text::shown;
+use crate::triage::ledger::Ledger;
+use crate::triage::minimise::minimise;
+use crate::triage::session::{Session, Shown};
+use crate::triage::{Member, Outcome, regression, triage};
+use clap::Args;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Triage directories of crash files: one cluster for each cause, minimised, new ones kept as regressions
+#[derive(Debug, Args)]
+pub(super) struct Triage {
+    /// Directories and files: crashes, timeouts, corpora, anything
+    #[arg(required = true, value_name = "DIR")]
+    paths: Vec<PathBuf>,
+    /// Keep the witnesses of new signatures in this directory; signatures of its files are not new
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Write report.json, .md, .junit.xml, .sarif and .html into this directory; nights in its history.jsonl are shown
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    judging: Judging,
+}
+
+impl Triage {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.judging.selection.decoders()?;
+        let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
+        let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
+        let files = input::named_files(&self.paths, true)?;
+        if files.is_empty() {
+            return Err(Error::usage("the named directories contain no files; nothing was triaged").into());
+        }
+        let clock = Clock::start("utfuzz triage");
+        let bar = Bar::new();
+        let outcome = triage(&decoders, &ledger, &files, self.output.as_deref(), &|what, share| bar.show(what, share))?;
+        bar.finish();
+        let kept = match &self.output {
+            Some(directory) => keep(&outcome, directory)?,
+            None => Vec::new(),
+        };
+        let mut record = Record::of_triage(&clock, &decoders, &outcome, &kept);
+        if let Some(directory) = &self.report {
+            record.enter_history(history(&directory.join("history.jsonl"))?);
+        }
+        self.judging.print(&record, out)?;
+        if !self.judging.json {
+            kept.iter().try_for_each(|(_, file)| writeln!(out, "written: {}", shown(file)))?;
+        }
+        // After the text, which is not lost if a report cannot be written.
+        if let Some(directory) = &self.report {
+            write_all(&record, directory)?;
+        }
+        if outcome.inputs == 0 {
+            return Err(Error::usage("none of the files could be read; nothing was triaged").into());
+        }
+        Ok(if outcome.new_members().next().is_none() { Verdict::Clean } else { Verdict::Diverged })
+    }
+}
+
+/// Keeps the witnesses of new signatures; each with its file.
+fn keep(outcome: &Outcome, directory: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
+    let keep = |member: &Member| {
+        let signature = &member.witness.signature;
+        Ok((signature.to_string(), regression::keep(directory, signature, &member.witness.input)?))
+    };
+    outcome.new_members().map(keep).collect()
+}
+
+/// Minimise files: the smallest input with the same signature, for each decoder a file shows something of
+#[derive(Debug, Args)]
+pub(super) struct Minimize {
+    /// The files; below a directory named `streaming` or `structured`, or named *.cut, they are read as those targets do
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Take every file below a directory
+    #[arg(long, short)]
+    recursive: bool,
+    /// Write each witness into this directory, under its signature
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    known: Known,
+}
+
+impl Minimize {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.selection.decoders()?;
+        let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
+        let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
+        // Known differences are minimised too, and named by the ledger afterwards.
+        let everything = Ledger::default();
+        let mut session = Session::new(decoders.iter().copied(), &everything);
+        let mut verdict = Verdict::Clean;
+        for path in input::named_files(&self.paths, self.recursive)? {
+            let input = input_file::read(&path)?;
+            let found = session.judge(&input.case());
+            if found.is_empty() {
+                writeln!(out, "{}: shows nothing", shown(&path))?;
+            }
+            for found in found {
+                let Shown::New(divergence) = found else { continue };
+                let wrong = decoders.iter().find(|decoder| decoder.info().name == divergence.signature.decoder);
+                let Some(&decoder) = wrong else { continue };
+                let witness = minimise(decoder, &divergence);
+                let signature = &witness.signature;
+                let known = ledger.covers(decoder.info(), signature.law, signature.subject);
+                let known = known.map_or(String::new(), |entry| format!(", known: {}", ledger.entries()[entry].id));
+                if known.is_empty() {
+                    verdict = Verdict::Diverged;
+                }
+                let (before, after) = (input.bytes.len(), witness.input.bytes.len());
+                writeln!(out, "{}: {signature}{known}, {before} bytes to {after}", shown(&path))?;
+                write!(out, "  {}", notation(&witness.input.bytes))?;
+                match &witness.input.cuts {
+                    Some(cuts) => writeln!(out, ", cut at {:?}", cuts.offsets())?,
+                    None => writeln!(out)?,
+                }
+                if let Some(agreeing) = &witness.agreeing {
+                    writeln!(out, "  agrees: {}", notation(agreeing))?;
+                }
+                if let Some(directory) = &self.output {
+                    let file = regression::keep(directory, signature, &witness.input)?;
+                    writeln!(out, "  written: {}", shown(&file))?;
+                }
+            }
+        }
+        Ok(verdict)
+    }
+}
+
+/// Judge the decoders on files; each is exactly the bytes they see, but those named *.cut and those below a directory
+/// named `streaming` or `structured`, which are read as these targets do
+#[derive(Debug, Args)]
+pub(super) struct Replay {
+    /// The files
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Take every file below a directory
+    #[arg(long, short)]
+    recursive: bool,
+    #[command(flatten)]
+    judging: Judging,
+}
+
+impl Replay {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.judging.selection.decoders()?;
+        let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
+        let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
+        let files = input::named_files(&self.paths, self.recursive)?;
+        if files.is_empty() {
+            return Err(Error::usage("the named directories contain no files; nothing was judged").into());
+        }
+        let inputs = files.iter().map(|path| input_file::read(path)).collect::<Result<Vec<_>, _>>()?;
+        let clock = Clock::start("utfuzz replay");
+        let outcome = replay(&decoders, &ledger, inputs);
+        let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
+        self.judging.print(&record, out)?;
+        Ok(if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged })
+    }
+}
