@@ -499,6 +499,17 @@ fn a_report_is_stale_once_a_source_has_changed() {
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
     change("src/bench/source", "throughput");
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
+    // Comments and empty lines do not change a result; code does, and so does a comment that is not Rust's.
+    change("src/bench/code.rs", "fn one() {}\n");
+    change("src/bench/other", "one\n");
+    stamp_all(root);
+    change("src/bench/code.rs", "//! About one.\n\n    // More.\nfn one() {}\n");
+    assert_eq!(not_current(root), []);
+    change("src/bench/code.rs", "fn two() {}\n");
+    assert_eq!(not_current(root), [("throughput", State::Stale)]);
+    change("src/bench/code.rs", "fn one() {}\n");
+    change("src/bench/other", "// More.\none\n");
+    assert_eq!(not_current(root), [("throughput", State::Stale)]);
     stamp_all(root);
     change("src/spec/source", "changed");
     let stale: Vec<&str> = not_current(root).into_iter().map(|(name, _)| name).collect();

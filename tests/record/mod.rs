@@ -1,8 +1,8 @@
 //! Records whose texts are all hostile, and the same with tame texts.
 
 use utfuzz::engine::score::{Cell, Engine, Outcome, Row, Run, Score};
-use utfuzz::report::Record;
 use utfuzz::report::record::*;
+use utfuzz::report::{Night, Record};
 
 /// What a page, a terminal, a table or a reader may trip over.
 pub(crate) const HOSTILE: [&str; 13] = [
