@@ -228,6 +228,22 @@ fn the_table_of_parts_is_that_of_the_script() {
     }
 }
 
+/// The picture in the README is what the decoders answer; `UPDATE_DOCUMENTS=1 cargo test --test documents` draws it anew.
+#[test]
+fn the_readme_shows_what_decoders_answer() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/answers.svg");
+    // Our kernels answer alike, and which there are depends on the machine.
+    let decoders = utfuzz::peers::all();
+    let shown = |name: &str| !name.starts_with("own-") && !name.contains("planted") && !name.starts_with("simdutf8-");
+    let decoders: Vec<_> = decoders.iter().map(|decoder| &**decoder).filter(|it| shown(&it.info().name)).collect();
+    let expected = utfuzz::report::answers(&decoders).unwrap();
+    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
+        fs::write(&path, expected).unwrap();
+    } else {
+        assert!(fs::read_to_string(&path).unwrap() == expected, "docs/answers.svg is not what the decoders answer");
+    }
+}
+
 /// The README shows the ledger as a table; `UPDATE_DOCUMENTS=1 cargo test --test documents` writes it anew.
 #[test]
 fn the_readme_lists_the_ledger() {

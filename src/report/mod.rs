@@ -24,6 +24,7 @@ pub use exporter::{Exporter, Json, Text};
 pub use history::{Night, append, history};
 pub use page::{Html, Markdown};
 pub use record::{Clock, Record};
+pub use svg::answers;
 
 use crate::error::Error;
 use crate::io::replace_file;

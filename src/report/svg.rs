@@ -2,9 +2,11 @@
 
 #[cfg(feature = "cli")]
 use crate::bench::{Measured, Operation};
+use crate::decoder::Decoder;
 use crate::engine::score::{Cell, Engine, Score};
 use crate::report::document::{date, short};
 use crate::report::history::Night;
+use crate::utf8::REPLACEMENT;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::element::DynElement;
 use plotters::prelude::*;
@@ -148,6 +150,79 @@ fn mark<'a>(engine: Engine, at: (i32, i32)) -> Mark<'a> {
         Engine::Mutator => polygon(&[(0, -7), (7, 0), (0, 7), (-7, 0)]).into_dyn(),
         Engine::Behaviour => polygon(&[(0, -7), (6, 5), (-6, 5)]).into_dyn(),
     }
+}
+
+// Answers.
+
+/// The inputs that columns of [`answers`] stand for, and why they are worth asking.
+const ASKED: [(&str, &[u8]); 12] = [
+    ("NUL", b"\0"),
+    ("4 bytes", b"\xF0\x9F\x98\x80"),
+    ("BOM", b"\xEF\xBB\xBFa"),
+    ("continuation", b"\x80"),
+    ("truncated", b"\xF0\x9F\x98"),
+    ("cut off", b"\xF0\x9F\x98a"),
+    ("C0 80", b"\xC0\x80"),
+    ("overlong", b"\xE0\x80\xAF"),
+    ("surrogate", b"\xED\xA0\x80"),
+    ("pair", b"\xED\xA0\xBD\xED\xB8\x80"),
+    ("> U+10FFFF", b"\xF4\x90\x80\x80"),
+    ("5 bytes", b"\xF8\x88\x80\x80\x80"),
+];
+
+/// What decoders make of a few inputs, as SVG: a row for each decoder, a column for each input. "ok" is well-formed, a
+/// number is how many U+FFFD stand for ill-formed bytes, and "no" is ill-formed without output.
+///
+/// # Errors
+/// The picture cannot be drawn.
+pub fn answers(decoders: &[&dyn Decoder]) -> io::Result<String> {
+    const NAME: i32 = 150;
+    const CELL: (i32, i32) = (68, 22);
+    const HEAD: i32 = 56;
+    let height = HEAD + CELL.1 * decoders.len() as i32 + 4;
+    let width = NAME + CELL.0 * ASKED.len() as i32 + 4;
+    let label = "What each decoder makes of twelve inputs";
+    picture(label, (width as u32, height as u32), |root| {
+        let centred = |size| font(size).pos(Pos::new(HPos::Center, VPos::Center));
+        for (column, (name, bytes)) in ASKED.into_iter().enumerate() {
+            let x = NAME + CELL.0 * column as i32 + CELL.0 / 2;
+            let bytes = bytes.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>();
+            root.draw(&Text::new(name, (x, 12), centred(11)))?;
+            for (line, bytes) in bytes.chunks(3).enumerate() {
+                root.draw(&Text::new(bytes.join(" "), (x, 28 + 14 * line as i32), centred(11)))?;
+            }
+        }
+        for (row, decoder) in decoders.iter().enumerate() {
+            let y = HEAD + CELL.1 * row as i32;
+            let name = decoder.info().name.to_string();
+            let right = font(13).pos(Pos::new(HPos::Right, VPos::Center));
+            root.draw(&Text::new(name, (NAME - 8, y + CELL.1 / 2), right))?;
+            for (column, (_, bytes)) in ASKED.into_iter().enumerate() {
+                let x = NAME + CELL.0 * column as i32;
+                let (word, color) = answer(*decoder, bytes);
+                let corners = [(x + 1, y + 1), (x + CELL.0 - 1, y + CELL.1 - 1)];
+                root.draw(&Rectangle::new(corners, color.mix(0.25).filled()))?;
+                root.draw(&Text::new(word, (x + CELL.0 / 2, y + CELL.1 / 2), centred(13)))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn answer(decoder: &dyn Decoder, bytes: &[u8]) -> (String, RGBColor) {
+    let mut out = Vec::new();
+    let output = decoder.decode_lossy(bytes, &mut out).map(|()| replacements(&out));
+    match (decoder.validate(bytes).map(|validity| validity.is_valid()), output) {
+        (Some(true), _) | (None, Some(0)) => ("ok".into(), BLUE),
+        (_, Some(count)) => (count.to_string(), VERMILION),
+        (Some(false), None) => ("no".into(), PURPLE),
+        (None, None) => (String::new(), GREY),
+    }
+}
+
+/// How often U+FFFD stands in an output.
+fn replacements(output: &[u8]) -> usize {
+    output.windows(REPLACEMENT.len()).filter(|window| *window == REPLACEMENT).count()
 }
 
 // Throughput.
