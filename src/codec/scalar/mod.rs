@@ -202,30 +202,6 @@ impl Iterator for Chars<'_> {
     }
 }
 
-/// Part of a byte string, as the conversions below read it.
-enum Piece<'a> {
-    /// A block of ASCII.
-    Ascii(&'a [u8; 16]),
-    /// A character; U+FFFD for a maximal subpart.
-    Char(char),
-}
-
-/// All of `bytes`, in order.
-fn pieces(mut bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
-    core::iter::from_fn(move || {
-        let (len, piece) = match (Sequence::read(bytes)?, bytes.first_chunk()) {
-            // After one ASCII byte, more are likely.
-            (Sequence::WellFormed { len: 1, .. }, Some(block)) if block.is_ascii() => {
-                (block.len(), Piece::Ascii(block))
-            }
-            (Sequence::WellFormed { len, scalar }, _) => (len, Piece::Char(scalar)),
-            (Sequence::IllFormed { len, .. }, _) => (len, Piece::Char(char::REPLACEMENT_CHARACTER)),
-        };
-        bytes = &bytes[len..];
-        Some(piece)
-    })
-}
-
 /// Appends `bytes` with U+FFFD for every maximal subpart, error by error.
 pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
     let mut copied = 0;
@@ -239,23 +215,45 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Appends `bytes` in UTF-16 with replacement, character by character.
 pub(super) fn utf16_by_chars(bytes: &[u8], out: &mut Vec<u16>) {
-    out.reserve(bytes.len());
-    for piece in pieces(bytes) {
-        match piece {
-            Piece::Ascii(block) => out.extend(block.map(u16::from)),
-            Piece::Char(scalar) => out.extend_from_slice(scalar.encode_utf16(&mut [0; 2])),
+    append_by_chars(bytes, out, |scalar, out| {
+        let mut units = [0; 2];
+        let is_pair = scalar.encode_utf16(&mut units).len() == 2;
+        out.push(units[0]);
+        if is_pair {
+            out.push(units[1]);
         }
-    }
+    });
 }
 
 /// Appends `bytes` in UTF-32 with replacement, character by character.
 pub(super) fn utf32_by_chars(bytes: &[u8], out: &mut Vec<u32>) {
+    append_by_chars(bytes, out, |scalar, out| out.push(scalar.into()));
+}
+
+/// Appends `bytes`: calls `push` for each character, and for U+FFFD in place of each maximal subpart.
+#[inline(always)]
+fn append_by_chars<U: From<u8>>(mut bytes: &[u8], out: &mut Vec<U>, push: impl Fn(char, &mut Vec<U>)) {
     out.reserve(bytes.len());
-    for piece in pieces(bytes) {
-        match piece {
-            Piece::Ascii(block) => out.extend(block.map(u32::from)),
-            Piece::Char(scalar) => out.push(scalar.into()),
-        }
+    while let Some(&first) = bytes.first() {
+        let len = if first.is_ascii()
+            && let Some(block) = bytes.first_chunk()
+        {
+            // After one ASCII byte, more are likely: eight bytes are widened, and those from the first that is not ASCII on
+            // are taken back.
+            let len = (u64::from_le_bytes(*block) & 0x8080_8080_8080_8080).trailing_zeros() as usize / 8;
+            out.extend(block.map(U::from));
+            out.truncate(out.len() - (block.len() - len));
+            len
+        } else {
+            let (len, scalar) = match Sequence::read(bytes) {
+                Some(Sequence::WellFormed { len, scalar }) => (len, scalar),
+                Some(Sequence::IllFormed { len, .. }) => (len, char::REPLACEMENT_CHARACTER),
+                None => break,
+            };
+            push(scalar, out);
+            len
+        };
+        bytes = &bytes[len..];
     }
 }
 
