@@ -35,7 +35,7 @@
 
 use crate::codec::kernel::validate::{Partial, well_formed_prefix};
 use crate::codec::kernel::vector::Vector;
-use crate::codec::kernel::window::{Carry, LINE, READ, WINDOW, WRITTEN, WindowWriter, copy, masks};
+use crate::codec::kernel::window::{Carry, LINE, Padded, READ, WINDOW, WRITTEN, WindowWriter, copy, masks};
 use crate::codec::scalar::pending;
 
 /// Bytes for which room is made at a time.
@@ -72,21 +72,15 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
     let good = unsafe { well_formed_prefix::<V>(&bytes[at..]) };
     out.extend_from_slice(&bytes[at..at + good]);
     let rest = &bytes[at + good..];
-    let mut carry = Carry::default();
-    let mut padded = [0; 4 * READ];
-    padded[..rest.len()].copy_from_slice(rest);
-    for at in (0..rest.len()).step_by(WINDOW) {
-        out.reserve(WRITTEN);
-        let there = rest.len() - at;
-        // SAFETY: `rest` has at most `2 * READ` bytes, so `at` is below that. From there on `2 * READ` bytes of `padded` follow:
-        // two windows, and a byte for the masks of the second. `WRITTEN` bytes are reserved.
-        unsafe {
-            let from = padded.as_ptr().add(at);
-            let mut window = masks::<V>(from).decide(masks::<V>(from.add(WINDOW)), &mut carry);
-            if there < WINDOW {
-                window.good &= (1 << there) - 1;
-                window.replaced &= (1 << there) - 1;
-            }
+    if rest.is_empty() {
+        return;
+    }
+    let mut rest = Padded::new(rest);
+    // SAFETY: the instructions are all that `next` requires. It returns where `READ` bytes can be read; `WRITTEN` bytes are
+    // reserved.
+    unsafe {
+        while let Some((from, _, window)) = rest.next::<V>() {
+            out.reserve(WRITTEN);
             let to = V::replace(from, window, out.as_mut_ptr().add(out.len()));
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }

@@ -9,8 +9,6 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
-mod count;
-#[cfg(target_arch = "x86_64")]
 mod lossy;
 mod path;
 #[cfg(target_arch = "x86_64")]
@@ -91,9 +89,9 @@ macro_rules! operations {
         write_16_as_32(units: &[u16], big_endian: bool, out: &mut Vec<u8>) -> () =
             units::write::<u32, u16, 4>, units::write::<u32, u16, 4>, units::write::<u32, u16, 4>;
         char_count(bytes: &[u8]) -> usize =
-            scalar::chars_by_bytes, count::count::<V, false>, count::count::<V, false>;
+            scalar::chars_by_bytes, to_utf16_32::count::<V, false>, to_utf16_32::count::<V, false>;
         utf16_len(bytes: &[u8]) -> usize =
-            scalar::utf16_len_by_bytes, count::count::<V, true>, count::count::<V, true>;
+            scalar::utf16_len_by_bytes, to_utf16_32::count::<V, true>, to_utf16_32::count::<V, true>;
     } };
 }
 
@@ -364,7 +362,7 @@ mod x86 {
     use super::sse41::Sse41;
     use super::to_utf16_32::{Utf16, Utf32};
     use super::vector::Vector;
-    use super::{KernelInfo, Operations, count, lossy, to_utf16_32, units, validate};
+    use super::{KernelInfo, Operations, lossy, to_utf16_32, units, validate};
 
     /// Compiles the table for an instruction set: one of the columns `vector` and `avx512`, and the list of features, which
     /// is also the one that the processor is asked for.

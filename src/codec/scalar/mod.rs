@@ -129,15 +129,7 @@ impl core::error::Error for Utf8Error {}
 
 /// The first error of `bytes`, whose first `good` bytes are well-formed and end between two sequences.
 pub(super) fn first_error(bytes: &[u8], good: usize) -> Result<(), Utf8Error> {
-    next_error(bytes, good).map_or(Ok(()), Err)
-}
-
-fn next_error(bytes: &[u8], at: usize) -> Option<Utf8Error> {
-    let valid_up_to = at + well_formed_prefix(&bytes[at..]);
-    match Sequence::read(&bytes[valid_up_to..])? {
-        Sequence::IllFormed { len, kind } => Some(Utf8Error { valid_up_to, len, kind }),
-        Sequence::WellFormed { .. } => None,
-    }
+    Errors { bytes, at: good }.next().map_or(Ok(()), Err)
 }
 
 /// Every error of `bytes`, in order: the maximal subparts between the well-formed runs.
@@ -161,9 +153,14 @@ impl Iterator for Errors<'_> {
     type Item = Utf8Error;
 
     fn next(&mut self) -> Option<Utf8Error> {
-        let error = next_error(self.bytes, self.at)?;
-        self.at = error.range().end;
-        Some(error)
+        let valid_up_to = self.at + well_formed_prefix(&self.bytes[self.at..]);
+        match Sequence::read(&self.bytes[valid_up_to..])? {
+            Sequence::IllFormed { len, kind } => {
+                self.at = valid_up_to + len;
+                Some(Utf8Error { valid_up_to, len, kind })
+            }
+            Sequence::WellFormed { .. } => None,
+        }
     }
 }
 
