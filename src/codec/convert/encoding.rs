@@ -181,7 +181,7 @@ impl Encoding {
     /// ```
     ///
     /// # Errors
-    /// No encoding has this name; the error suggests the nearest, or lists all.
+    /// There is no encoding of this name; the error suggests the nearest, or lists all.
     pub fn named(label: &str) -> Result<Self, Error> {
         let wanted = essence(label);
         let labels = || {

@@ -34,16 +34,17 @@
 //!
 //! # Length
 //!
-//! A character has exactly one byte that is not a continuation byte, and makes two units of UTF-16 exactly where that byte is
-//! F0 or above. So [`count`] counts bytes and decodes nothing:
+//! A character has exactly one byte that is not a continuation byte, and makes two units of UTF-16 exactly where that
+//! byte is F0 or above. So [`count`] counts bytes and decodes nothing:
 //!
 //! ```text
 //! UTF-32: bytes - continuation bytes                 61 C3 A9 F0 9F 98 80: 7 - 4 = 3
 //! UTF-16: the same + leads of four bytes             and one lead from F0 on: 4
 //! ```
 //!
-//! A register costs a load, a few operations for the mask and a population count, for which SSE4.1 alone has no instruction:
-//! there it takes a dozen. Up to 63 bytes at the end are counted by a plain loop, so shorter text gains nothing.
+//! A register costs a load, a few operations for the mask and a population count, for which SSE4.1 alone has no
+//! instruction: there it takes a dozen. Up to 63 bytes at the end are counted by a plain loop, so shorter text gains
+//! nothing.
 
 use crate::codec::kernel::vector::Vector;
 use crate::codec::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
@@ -137,7 +138,7 @@ impl Form for Utf32 {
     }
 }
 
-/// Appends `bytes` in another encoding, with U+FFFD for every maximal subpart.
+/// Appends `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -149,8 +150,8 @@ pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ve
         at += unsafe { windows::<F, V>(&bytes[at..], out) };
     }
     let (mut rest, mut left, mut first) = (Padded::new(&bytes[at..]), Left::default(), true);
-    // SAFETY: the instructions are all that `next` requires. It returns where `READ` bytes can be read; before a window that is
-    // not the first are the bytes of another. `2 * WINDOW` units are reserved.
+    // SAFETY: the instructions are all that `next` requires. It returns where `READ` bytes can be read; before a window
+    // that is not the first are the bytes of another. `2 * WINDOW` units are reserved.
     unsafe {
         while let Some((from, here, window)) = rest.next::<V>() {
             out.reserve(2 * WINDOW);
@@ -223,8 +224,9 @@ unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>
     }
 }
 
-/// Writes windows in which every byte is ASCII or an error of its own. The first is one, with errors at `non_ascii`. Continues
-/// to the first that is not, or one before, and at most for `len` bytes. Returns how many windows are written, at least one.
+/// Writes windows in which every byte is ASCII or an error of its own. The first window is such a one, with errors at
+/// `non_ascii`. Stops at the first that is not, or one window before it, or after `len` bytes. Returns how many windows are
+/// written, at least one.
 ///
 /// # Safety
 /// `len >= WINDOW`; `from..from + len + 1` can be read and `len` units written; the processor has the instructions of `V`.

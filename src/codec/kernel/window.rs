@@ -43,10 +43,10 @@ use crate::utf8::REPLACEMENT;
 /// Bytes in a window.
 pub(super) const WINDOW: usize = 64;
 
-/// Bytes that must be readable from the start of a window on.
+/// Bytes that must be readable from the start of a window.
 pub(super) const READ: usize = 2 * WINDOW;
 
-/// Bytes of UTF-8 that a window may write: three for each of its own, and a register too many.
+/// Bytes of UTF-8 that a window may write: three for each of its own, and a copy of 64 that may go beyond them.
 pub(super) const WRITTEN: usize = 4 * WINDOW;
 
 /// Bytes in a cache line. Stores across two lines are slower.
@@ -156,8 +156,8 @@ pub(super) unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
     all
 }
 
-/// The end of an input, in a copy with zeros after it, window by window: a window at the very end of the input would be read
-/// beyond it.
+/// The end of an input, in a copy with zeros after it, window by window: a window at the very end of the input would be
+/// read beyond it.
 pub(super) struct Padded {
     bytes: [u8; 4 * READ],
     /// How many of them are input.
@@ -185,8 +185,8 @@ impl Padded {
     #[inline(always)]
     pub(super) unsafe fn next<V: Vector>(&mut self) -> Option<(*const u8, Masks, Window)> {
         let there = self.len.checked_sub(self.at).filter(|&there| there > 0)?;
-        // SAFETY: `at < len <= 2 * READ`, so from there on `2 * READ` bytes follow: two windows, and a byte for the masks of the
-        // second.
+        // SAFETY: `at < len <= 2 * READ`, so from there on `2 * READ` bytes follow: two windows, and a byte for the
+        // masks of the second.
         unsafe {
             let from = self.bytes.as_ptr().add(self.at);
             let here = masks::<V>(from);
@@ -253,11 +253,11 @@ impl Places {
     }
 }
 
-/// How a window is written. What is written past the returned pointer does not count.
+/// How a window is written. What is written past the returned pointer is not part of the output.
 ///
 /// # Safety
-/// For every function the processor has the instructions of the implementing file, and memory can be used as it states;
-/// `units` are those of the output. Input and output do not overlap.
+/// Every function may be called only on a processor with the instructions of the implementing file, and reads and
+/// writes the memory that it states, in units of the output where it says so. Input and output do not overlap.
 pub(super) trait WindowWriter: Vector {
     /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.
     #[inline(always)]
@@ -320,7 +320,8 @@ pub(super) unsafe fn copy<V: Vector>(from: *const u8, to: *mut u8) {
     }
 }
 
-/// [`WindowWriter::replace`] run by run of good bytes: each run is a copy of 64 bytes of which the next overwrites the end.
+/// [`WindowWriter::replace`] run by run of good bytes: for each run 64 bytes are copied, and what comes next overwrites
+/// those after the run.
 ///
 /// # Safety
 /// As of [`WindowWriter::replace`].

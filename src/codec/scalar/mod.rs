@@ -1,7 +1,7 @@
 //! The portable decoder: one sequence at a time, no unsafe code.
 //!
-//! Every operation is complete here. A kernel replaces the middle of long inputs with registers, and calls these functions
-//! for inputs that are too short and for the place of an error.
+//! Every operation is implemented here in full. A kernel decodes the middle of long inputs in registers, and calls these
+//! functions for inputs that are too short and to find where an error is.
 
 mod automaton;
 pub(super) mod units;
@@ -16,12 +16,12 @@ use core::fmt;
 pub(super) enum Sequence {
     /// A well-formed sequence of `len` bytes.
     WellFormed { len: usize, scalar: char },
-    /// A maximal subpart of `len` bytes. `Kind::Incomplete` where more bytes could complete it.
+    /// A maximal subpart of `len` bytes. `Kind::Incomplete` if more bytes could complete it.
     IllFormed { len: usize, kind: Kind },
 }
 
 impl Sequence {
-    /// Reads the first segment of `rest`; `None` where it is empty.
+    /// Reads the first segment of `rest`; `None` if it is empty.
     #[inline]
     pub(super) fn read(rest: &[u8]) -> Option<Self> {
         let tail = |byte: u8| u32::from(byte & 0x3F);
@@ -103,7 +103,7 @@ impl Utf8Error {
         self.valid_up_to
     }
 
-    /// Length in bytes of the maximal subpart, 1 to 3; `None` where the input ends inside a sequence.
+    /// Length in bytes of the maximal subpart, 1 to 3; `None` if the input ends inside a sequence.
     pub fn error_len(&self) -> Option<usize> {
         (self.kind != Kind::Incomplete).then_some(self.len)
     }
@@ -210,7 +210,7 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
-/// Appends `bytes` in UTF-16 with replacement, character by character.
+/// Appends `bytes` as UTF-16 with replacement, character by character.
 pub(super) fn utf16_by_chars(bytes: &[u8], out: &mut Vec<u16>) {
     append_by_chars(bytes, out, |scalar, out| {
         let mut units = [0; 2];
@@ -222,7 +222,7 @@ pub(super) fn utf16_by_chars(bytes: &[u8], out: &mut Vec<u16>) {
     });
 }
 
-/// Appends `bytes` in UTF-32 with replacement, character by character.
+/// Appends `bytes` as UTF-32 with replacement, character by character.
 pub(super) fn utf32_by_chars(bytes: &[u8], out: &mut Vec<u32>) {
     append_by_chars(bytes, out, |scalar, out| out.push(scalar.into()));
 }
