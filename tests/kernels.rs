@@ -108,7 +108,7 @@ fn class_strings_everywhere_in_registers() {
         false if cfg!(debug_assertions) => 7,
         false => 1,
     };
-    // Each turn begins at another index, so that all strings have theirs.
+    // Each turn starts at another index, so that together they have every string.
     let mut turn = 0;
     for offset in 0..66 {
         for text in surroundings {
