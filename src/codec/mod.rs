@@ -2,8 +2,8 @@
 //!
 //! The functions here run on [`Kernel::best`], the fastest kernel this processor can run. Functions named `*_into` append.
 //! Those named `lossy` write U+FFFD for what is ill-formed: in UTF-8 for every maximal subpart, in UTF-16 for every lone
-//! surrogate, in UTF-32 for every number that is not a scalar value. The others append nothing then, and return where the
-//! first error is. No code is shared with [`crate::spec`], which judges this codec.
+//! surrogate, in UTF-32 for every number that is not a scalar value. The others append nothing if
+//! there is an error, and return where the first one is. No code is shared with [`crate::spec`], which judges this codec.
 
 pub mod convert;
 mod kernel;
@@ -49,7 +49,7 @@ pub fn from_utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
     Kernel::best().from_utf8(bytes)
 }
 
-/// `bytes` as text, with U+FFFD for every maximal subpart; borrowed where they are well-formed.
+/// `bytes` as text, with U+FFFD for every maximal subpart; borrowed if they are well-formed.
 ///
 /// ```
 /// assert_eq!(utfuzz::codec::from_utf8_lossy(b"a\xF0\x9F\x98b\xFF"), "a\u{FFFD}b\u{FFFD}");
@@ -112,10 +112,10 @@ fn all_valid<U>(valid_up_to: usize, units: &[U]) -> Result<(), UnitError> {
     if valid_up_to == units.len() { Ok(()) } else { Err(UnitError { valid_up_to }) }
 }
 
-/// Appends `bytes` in UTF-16. At most one code unit for each byte.
+/// Appends `bytes` as UTF-16. At most one code unit for each byte.
 ///
 /// # Errors
-/// The first error of `bytes`; nothing is appended then.
+/// The first error of `bytes`, in which case nothing is appended.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -129,7 +129,7 @@ pub fn utf16_into(bytes: &[u8], out: &mut Vec<u16>) -> Result<(), Utf8Error> {
     Ok(())
 }
 
-/// Appends `bytes` in UTF-16, with replacement. At most one code unit for each byte.
+/// Appends `bytes` as UTF-16, with replacement. At most one code unit for each byte.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -140,10 +140,10 @@ pub fn utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) {
     Kernel::best().utf16_lossy_into(bytes, out);
 }
 
-/// Appends `bytes` in UTF-32. At most one code unit for each byte.
+/// Appends `bytes` as UTF-32. At most one code unit for each byte.
 ///
 /// # Errors
-/// The first error of `bytes`; nothing is appended then.
+/// The first error of `bytes`, in which case nothing is appended.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -157,7 +157,7 @@ pub fn utf32_into(bytes: &[u8], out: &mut Vec<u32>) -> Result<(), Utf8Error> {
     Ok(())
 }
 
-/// Appends `bytes` in UTF-32, with replacement. At most one code unit for each byte.
+/// Appends `bytes` as UTF-32, with replacement. At most one code unit for each byte.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -168,10 +168,10 @@ pub fn utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) {
     Kernel::best().utf32_lossy_into(bytes, out);
 }
 
-/// Appends UTF-16 in UTF-8. At most three bytes for each code unit.
+/// Appends UTF-16 as UTF-8. At most three bytes for each code unit.
 ///
 /// # Errors
-/// The first lone surrogate; nothing is appended then.
+/// The first lone surrogate, in which case nothing is appended.
 ///
 /// ```
 /// let mut text = Vec::new();
@@ -186,7 +186,7 @@ pub fn from_utf16_into(units: &[u16], out: &mut Vec<u8>) -> Result<(), UnitError
     Ok(())
 }
 
-/// Appends UTF-16 in UTF-8, with replacement. At most three bytes for each code unit.
+/// Appends UTF-16 as UTF-8, with replacement. At most three bytes for each code unit.
 ///
 /// ```
 /// let mut text = Vec::new();
@@ -197,10 +197,10 @@ pub fn from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) {
     Kernel::best().from_utf16_lossy_into(units, out);
 }
 
-/// Appends UTF-32 in UTF-8. At most four bytes for each code unit.
+/// Appends UTF-32 as UTF-8. At most four bytes for each code unit.
 ///
 /// # Errors
-/// The first number that is not a scalar value; nothing is appended then.
+/// The first number that is not a scalar value, in which case nothing is appended.
 ///
 /// ```
 /// let mut text = Vec::new();
@@ -215,7 +215,7 @@ pub fn from_utf32_into(units: &[u32], out: &mut Vec<u8>) -> Result<(), UnitError
     Ok(())
 }
 
-/// Appends UTF-32 in UTF-8, with replacement. At most four bytes for each code unit.
+/// Appends UTF-32 as UTF-8, with replacement. At most four bytes for each code unit.
 ///
 /// ```
 /// let mut text = Vec::new();
@@ -226,7 +226,7 @@ pub fn from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) {
     Kernel::best().from_utf32_lossy_into(units, out);
 }
 
-/// Appends UTF-16 in UTF-32, with replacement. At most one code unit for each.
+/// Appends UTF-16 as UTF-32, with replacement. At most one code unit for each.
 ///
 /// ```
 /// let mut scalars = Vec::new();
@@ -237,7 +237,7 @@ pub fn utf32_from_utf16_lossy_into(units: &[u16], out: &mut Vec<u32>) {
     Kernel::best().utf32_from_utf16_lossy_into(units, out);
 }
 
-/// Appends UTF-32 in UTF-16, with replacement. At most two code units for each.
+/// Appends UTF-32 as UTF-16, with replacement. At most two code units for each.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -248,7 +248,7 @@ pub fn utf16_from_utf32_lossy_into(units: &[u32], out: &mut Vec<u16>) {
     Kernel::best().utf16_from_utf32_lossy_into(units, out);
 }
 
-/// Appends Latin-1 (ISO/IEC 8859-1) in UTF-8: every byte is the code point of that number. At most two bytes for each.
+/// Appends Latin-1 (ISO/IEC 8859-1) as UTF-8: every byte is the code point of that number. At most two bytes for each.
 ///
 /// ```
 /// let mut text = Vec::new();

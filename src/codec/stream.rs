@@ -1,4 +1,4 @@
-//! Decoding in chunks: [`Streaming`] is pushed bytes, [`Utf8Reader`] pulls them.
+//! Decoding in chunks: the caller pushes bytes into a [`Streaming`]; a [`Utf8Reader`] pulls them from another reader.
 
 use crate::codec::kernel::Kernel;
 use crate::codec::scalar::{Sequence, Utf8Error, errors};
@@ -8,7 +8,8 @@ use std::io::{self, Read};
 /// Chunks with fewer bytes are decoded error by error, without the kernel.
 const SHORT: usize = 16;
 
-/// A decoder of chunks, cut anywhere, whose output is that of the whole. At most three bytes wait for the next chunk.
+/// Decodes input in chunks, cut anywhere, with the output that the whole input has. At most three bytes wait for the next
+/// chunk.
 ///
 /// ```
 /// use utfuzz::codec::Streaming;
@@ -43,7 +44,7 @@ impl Streaming {
         Self { kernel, pending: [0; 3], pending_len: 0, pushed: 0, first_error: None }
     }
 
-    /// Decodes a chunk and appends everything that is decided to `out`.
+    /// Decodes a chunk and appends to `out` whatever the chunks to come cannot change.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         let body = self.complete_pending(chunk, out);
         let start = self.pushed + chunk.len() - body.len();
@@ -93,7 +94,7 @@ impl Streaming {
         decided
     }
 
-    /// Ends the stream: replaces an incomplete sequence, and returns to the start of a stream.
+    /// Ends the stream: replaces an incomplete sequence, and is ready for another stream.
     ///
     /// # Errors
     /// The first error of the whole stream, its offset counted from the start of the stream.
@@ -150,8 +151,8 @@ impl Default for Streaming {
     }
 }
 
-/// A reader of well-formed UTF-8 from a reader of any bytes: every maximal subpart is replaced by U+FFFD, wherever the
-/// inner reader cuts.
+/// Reads well-formed UTF-8 from a reader of any bytes: every maximal subpart is replaced by U+FFFD, wherever the chunks
+/// of the inner reader end.
 ///
 /// ```
 /// use std::io::Read;
@@ -192,7 +193,7 @@ impl<R: Read> Utf8Reader<R> {
 }
 
 impl<R: Read> Read for Utf8Reader<R> {
-    /// Reads text. A character may be cut where `buffer` is short.
+    /// Reads text. Where `buffer` ends, a character may be cut.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.taken == self.text.len() && self.verdict.is_none() && !buffer.is_empty() {
             let count = match self.inner.read(&mut self.chunk) {

@@ -78,7 +78,7 @@ impl Converter {
     /// A conversion at the start of its input.
     ///
     /// # Errors
-    /// The options make no sense between these encodings.
+    /// The options make no sense for these encodings.
     pub fn new(from: Encoding, to: Encoding, options: Options) -> Result<Self, Error> {
         options.check(from, to)?;
         let form = form(to, &options);
@@ -172,7 +172,7 @@ impl Converter {
         if self.to.is_single_byte() { u32::from('?') } else { 0xFFFD }
     }
 
-    /// Converts the bytes at the start whose meaning does not depend on those to come. How many these are.
+    /// Converts the bytes at the start whose meaning does not depend on those to come. Returns how many these are.
     fn feed(&mut self, bytes: &[u8], last: bool, out: &mut Vec<u8>) -> Result<usize, Fault> {
         if let Some(fault) = self.progress.stopped {
             return Err(fault);
@@ -194,7 +194,8 @@ impl Converter {
         Ok(at)
     }
 
-    /// Handles the byte order mark. How many of its bytes are not copied; `None` if there are too few bytes to tell.
+    /// Handles the byte order mark. Returns how many of its bytes are not copied; `None` if there are too few bytes to
+    /// tell.
     fn begin(&mut self, bytes: &[u8], last: bool, out: &mut Vec<u8>) -> Option<usize> {
         /// Bytes of the longest mark.
         const LONGEST: usize = 4;
@@ -228,7 +229,7 @@ impl Converter {
         Some(left_out)
     }
 
-    /// Converts the start of a piece. How many bytes that is, 0 if it must wait for more.
+    /// Converts the start of a piece. Returns how many bytes that is, 0 if it must wait for more.
     fn piece(&mut self, piece: &[u8], last: bool, out: &mut Vec<u8>) -> Result<usize, Fault> {
         if let Some(direct) = self.direct
             && !self.reader.is_after_error()
@@ -278,7 +279,7 @@ impl Converter {
         let mut at = 0;
         while let Err(index) = self.writer.write(&block[at..], out) {
             at += index;
-            // The offset takes a second reading. A fault of the reader in this piece may come before it.
+            // To find its offset, the piece is read again. A fault of the reader in this piece may come before it.
             let progress = &self.progress;
             let may_be_first = at == index && progress.first.is_none_or(|first| first.offset >= progress.place.offset);
             let is_wanted = may_be_first || self.ends_with_unencodable();
@@ -414,7 +415,7 @@ impl Progress {
 
 /// How many of the code points of a piece are U+000A.
 fn line_feeds(bytes: &[u8], form: Form) -> u64 {
-    /// The most bytes whose line feeds a byte can count.
+    /// The most bytes whose line feeds are counted in a `u8`.
     const FEW: usize = 255;
     let in_few = |bytes: &[u8]| bytes.iter().fold(0u8, |count, &byte| count + u8::from(byte == b'\n'));
     match form {

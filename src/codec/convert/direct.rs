@@ -53,7 +53,8 @@ impl Direct {
         }
     }
 
-    /// Converts the bytes at the start that are well-formed and complete. How many these are. `units` is working memory.
+    /// Converts the bytes at the start that are well-formed and complete. Returns how many these are. `units` is
+    /// working memory.
     pub(super) fn convert(self, bytes: &[u8], units: &mut Vec<u16>, out: &mut Vec<u8>) -> usize {
         match self {
             Self::Copy(like) => {
@@ -102,7 +103,7 @@ impl Direct {
     }
 }
 
-/// Reads the bytes at the start that are well-formed and complete as UTF-16. How many these are.
+/// Reads the bytes at the start that are well-formed and complete as UTF-16. Returns how many these are.
 fn to_utf16(from: Form, bytes: &[u8], units: &mut Vec<u16>) -> usize {
     match from {
         Form::Utf8Like(like) => {
@@ -124,8 +125,8 @@ fn to_utf16(from: Form, bytes: &[u8], units: &mut Vec<u16>) -> usize {
     }
 }
 
-/// Writes well-formed UTF-16 up to the first code unit, or to the block of the first, that `to` lacks. How many units these
-/// are.
+/// Writes well-formed UTF-16 up to the first code unit, or to the block of the first, that `to` lacks. Returns how many
+/// units these are.
 fn from_utf16(to: Form, units: &[u16], out: &mut Vec<u8>) -> usize {
     match to {
         Form::Utf8Like(_) => {
@@ -137,7 +138,41 @@ fn from_utf16(to: Form, units: &[u16], out: &mut Vec<u8>) -> usize {
             order.write_16(&units[..text], out);
             text
         }
-        Form::SingleByte(to) => to.narrow(units, out),
+        Form::SingleByte(to) => narrow(to, units, out),
         Form::Units32 { .. } => 0,
     }
+}
+
+/// Writes UTF-16 in an encoding of one byte for each code point, up to the first code unit, or to the block of the
+/// first, that it lacks. Returns how many units are written.
+fn narrow(to: &SingleByte, units: &[u16], out: &mut Vec<u8>) -> usize {
+    const BLOCK: usize = 32;
+    let start = out.len();
+    out.reserve(units.len());
+    let (blocks, rest) = units.as_chunks::<BLOCK>();
+    for block in blocks {
+        let is_same = match to.identity {
+            Identity::Ascii => block.iter().fold(true, |all, &unit| all & (unit < 0x80)),
+            Identity::Outside80To9F => {
+                block.iter().fold(true, |all, &unit| all & ((unit < 0x80) | (unit.wrapping_sub(0xA0) < 0x60)))
+            }
+            Identity::All => block.iter().fold(true, |all, &unit| all & (unit < 0x100)),
+        };
+        let mut bytes = [0; BLOCK];
+        if is_same {
+            bytes.iter_mut().zip(block).for_each(|(byte, &unit)| *byte = unit as u8);
+        } else {
+            let mut all = true;
+            for (place, &unit) in bytes.iter_mut().zip(block) {
+                *place = to.byte_or_0(unit);
+                all &= (*place != 0) | (unit == 0);
+            }
+            if !all {
+                return out.len() - start;
+            }
+        }
+        out.extend_from_slice(&bytes);
+    }
+    out.extend(rest.iter().map_while(|&unit| to.byte(unit.into())));
+    out.len() - start
 }

@@ -181,7 +181,7 @@ impl Encoding {
     /// ```
     ///
     /// # Errors
-    /// No encoding has this name; the error suggests the nearest, or lists all.
+    /// There is no encoding of this name; the error suggests the nearest, or lists all.
     pub fn named(label: &str) -> Result<Self, Error> {
         let wanted = essence(label);
         let labels = || {
@@ -556,7 +556,7 @@ impl SingleByte {
 
     /// The byte of a code point, 0 if there is none.
     #[inline]
-    fn byte_or_0(&self, code_point: u16) -> u8 {
+    pub(super) fn byte_or_0(&self, code_point: u16) -> u8 {
         self.bytes.get(usize::from(code_point)).map_or(0, |&byte| byte)
     }
 
@@ -586,39 +586,6 @@ impl SingleByte {
         } else {
             units.extend(bytes.iter().map(|&byte| self.code_points[usize::from(byte)]));
         }
-    }
-
-    /// Appends the bytes of code units up to the first, or to the block of the first, that has none. How many units these are.
-    pub(super) fn narrow(&self, units: &[u16], out: &mut Vec<u8>) -> usize {
-        const BLOCK: usize = 32;
-        let start = out.len();
-        out.reserve(units.len());
-        let (blocks, rest) = units.as_chunks::<BLOCK>();
-        for block in blocks {
-            let is_same = match self.identity {
-                Identity::Ascii => block.iter().fold(true, |all, &unit| all & (unit < 0x80)),
-                Identity::Outside80To9F => {
-                    block.iter().fold(true, |all, &unit| all & ((unit < 0x80) | (unit.wrapping_sub(0xA0) < 0x60)))
-                }
-                Identity::All => block.iter().fold(true, |all, &unit| all & (unit < 0x100)),
-            };
-            let mut bytes = [0; BLOCK];
-            if is_same {
-                bytes.iter_mut().zip(block).for_each(|(byte, &unit)| *byte = unit as u8);
-            } else {
-                let mut all = true;
-                for (place, &unit) in bytes.iter_mut().zip(block) {
-                    *place = self.byte_or_0(unit);
-                    all &= (*place != 0) | (unit == 0);
-                }
-                if !all {
-                    return out.len() - start;
-                }
-            }
-            out.extend_from_slice(&bytes);
-        }
-        out.extend(rest.iter().map_while(|&unit| self.byte(unit.into())));
-        out.len() - start
     }
 }
 

@@ -1,8 +1,8 @@
 //! Conversions between UTF-8, its relatives, UTF-16, UTF-32, Latin-1 and Windows-1252.
 //!
-//! A [`Converter`] reads bytes in one [`Encoding`], in chunks cut anywhere, and writes them in another, in constant memory. A
-//! place that is ill-formed, or that the other encoding lacks, is a [`Fault`]: a value with the offset and the rule. A
-//! [`Detector`] names the likeliest encoding of bytes.
+//! A [`Converter`] reads bytes in one [`Encoding`], in chunks cut anywhere, and writes them in another, in constant
+//! memory. A place that is ill-formed, or that the other encoding cannot express, is a [`Fault`]: a value with the
+//! offset and the rule. A [`Detector`] names the likeliest encoding of bytes.
 //!
 //! ```
 //! use utfuzz::codec::convert::{Converter, Encoding, Options};

@@ -143,7 +143,8 @@ impl Reader {
         step
     }
 
-    /// Appends the code points of the bytes at the start that are well-formed without a closer look. How many these are.
+    /// Appends the code points of the bytes at the start that are well-formed without a closer look. Returns how many bytes
+    /// these are.
     fn run(&self, bytes: &[u8], units: &mut Vec<u16>, block: &mut Vec<u32>) -> usize {
         /// Bytes that are read before they are validated; twice as many each time.
         const STRETCH: usize = 1 << 10;

@@ -65,7 +65,8 @@ impl Writer {
         }
     }
 
-    /// Appends the code points up to the first, or to the block of the first, that needs a closer look. How many these are.
+    /// Appends the code points up to the first, or to the block of the first, that needs a closer look. Returns how many
+    /// these are.
     fn run(&mut self, code_points: &[u32], out: &mut Vec<u8>) -> usize {
         let kernel = Kernel::best();
         let is_unit = |it: u32| (it < 0x1_0000) & (it & !0x7FF != 0xD800);

@@ -2,10 +2,10 @@
 //!
 //! # Idea
 //!
-//! Text without errors is validated and copied, which is faster than anything that looks for errors while it copies. At an
-//! error the loop changes to windows (`window.rs`), which cost the same however many errors follow, and changes back after
-//! some windows without any. How many depends on how often that was wrong: text with an error now and then is not validated
-//! in vain over and over.
+//! Text without errors is validated and copied, which is faster than anything that looks for errors while it copies. At
+//! an error the loop changes to windows (`window.rs`), which cost the same however many errors follow, and changes back
+//! after some windows without any. Their number grows if validation then fails at once, so that text with an error now
+//! and then is not validated in vain over and over.
 //!
 //! ```text
 //! while more than two windows are left:
@@ -29,20 +29,21 @@
 //!
 //! # Cost
 //!
-//! Without errors: validation, a copy, and for each 16 KiB a switch. With errors everywhere: the windows. It loses where a
-//! short burst of errors follows each few KiB of good text: each burst costs at least eight windows that plain copying
-//! would have done faster. Inputs below 32 bytes never get here ([`Kernel::lossy_into`](crate::codec::Kernel::lossy_into)).
+//! Without errors: validation, a copy, and a switch between the two every 16 KiB. With errors everywhere: the windows.
+//! It loses where a short burst of errors follows each few KiB of good text: each burst costs at least eight windows
+//! that plain copying would have done faster. Inputs below 32 bytes never get here
+//! ([`Kernel::lossy_into`](crate::codec::Kernel::lossy_into)).
 
 use crate::codec::kernel::validate::{Partial, well_formed_prefix};
 use crate::codec::kernel::vector::Vector;
-use crate::codec::kernel::window::{Carry, LINE, READ, WINDOW, WRITTEN, WindowWriter, copy, masks};
+use crate::codec::kernel::window::{Carry, LINE, Padded, READ, WINDOW, WRITTEN, WindowWriter, copy, masks};
 use crate::codec::scalar::pending;
 
 /// Bytes for which room is made at a time.
 const STRETCH: usize = 256 * WINDOW;
 
-/// Windows in a row without error after which the loop validates again: at first, and at most, after it was doubled each time
-/// validation found an error at once.
+/// After this many windows in a row without an error the loop validates again. The first number is where it begins; it is
+/// doubled, up to the second, each time validation finds an error at once.
 const PATIENCE: [u32; 2] = [8, 256];
 
 /// Bytes of ASCII that are copied at once.
@@ -57,7 +58,7 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
     out.reserve(bytes.len() + 2 * WRITTEN);
     let mut at = 0;
     let mut patience = PATIENCE[0];
-    // After every window that is read here there are `READ` bytes more.
+    // At least `READ` bytes follow every window that is read here.
     while bytes.len() - at > 2 * READ {
         let stretch = &bytes[at..bytes.len().min(at + STRETCH)];
         // SAFETY: the instructions are all it requires, here and below.
@@ -72,21 +73,15 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
     let good = unsafe { well_formed_prefix::<V>(&bytes[at..]) };
     out.extend_from_slice(&bytes[at..at + good]);
     let rest = &bytes[at + good..];
-    let mut carry = Carry::default();
-    let mut padded = [0; 4 * READ];
-    padded[..rest.len()].copy_from_slice(rest);
-    for at in (0..rest.len()).step_by(WINDOW) {
-        out.reserve(WRITTEN);
-        let there = rest.len() - at;
-        // SAFETY: `rest` has at most `2 * READ` bytes, so `at` is below that. From there on `2 * READ` bytes of `padded` follow:
-        // two windows, and a byte for the masks of the second. `WRITTEN` bytes are reserved.
-        unsafe {
-            let from = padded.as_ptr().add(at);
-            let mut window = masks::<V>(from).decide(masks::<V>(from.add(WINDOW)), &mut carry);
-            if there < WINDOW {
-                window.good &= (1 << there) - 1;
-                window.replaced &= (1 << there) - 1;
-            }
+    if rest.is_empty() {
+        return;
+    }
+    let mut rest = Padded::new(rest);
+    // SAFETY: the instructions are all that `next` requires. It returns where `READ` bytes can be read; `WRITTEN` bytes are
+    // reserved.
+    unsafe {
+        while let Some((from, _, window)) = rest.next::<V>() {
+            out.reserve(WRITTEN);
             let to = V::replace(from, window, out.as_mut_ptr().add(out.len()));
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
@@ -145,8 +140,8 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
     }
 }
 
-/// Copies a run of ASCII, which has at least [`ASCII`] bytes, from the start of `len` bytes, all but some of it. Returns how
-/// many bytes are copied.
+/// Copies ASCII from the start of `len` bytes, of which the first [`ASCII`] are ASCII. Returns how many bytes are
+/// copied; the run may be a little longer.
 ///
 /// # Safety
 /// `len >= ASCII`; `from..from + len` can be read and `to..to + len` written; the processor has the instructions of `V`.

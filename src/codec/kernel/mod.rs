@@ -9,8 +9,6 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
-mod count;
-#[cfg(target_arch = "x86_64")]
 mod lossy;
 mod path;
 #[cfg(target_arch = "x86_64")]
@@ -54,7 +52,7 @@ pub struct Kernel(&'static Operations);
 /// columns are compiled for the instruction set, whose register is `V`.
 macro_rules! operations {
     ($use:ident $($options:tt)*) => { $use! { $($options)*
-        /// Length in bytes of a prefix that is well-formed and ends between two sequences. Where it is not the whole input,
+        /// Length in bytes of a prefix that is well-formed and ends between two sequences. If it is not the whole input,
         /// the first error follows within a few registers, or the input ends inside a sequence.
         well_formed_prefix(bytes: &[u8]) -> usize =
             scalar::well_formed_prefix, short_or_long_prefix, short_or_long_prefix;
@@ -91,9 +89,9 @@ macro_rules! operations {
         write_16_as_32(units: &[u16], big_endian: bool, out: &mut Vec<u8>) -> () =
             units::write::<u32, u16, 4>, units::write::<u32, u16, 4>, units::write::<u32, u16, 4>;
         char_count(bytes: &[u8]) -> usize =
-            scalar::chars_by_bytes, count::count::<V, false>, count::count::<V, false>;
+            scalar::chars_by_bytes, to_utf16_32::count::<V, false>, to_utf16_32::count::<V, false>;
         utf16_len(bytes: &[u8]) -> usize =
-            scalar::utf16_len_by_bytes, count::count::<V, true>, count::count::<V, true>;
+            scalar::utf16_len_by_bytes, to_utf16_32::count::<V, true>, to_utf16_32::count::<V, true>;
     } };
 }
 
@@ -142,8 +140,8 @@ static BEST: AtomicPtr<Operations> = AtomicPtr::new(ptr::null_mut());
 /// Calls an operation of a kernel.
 macro_rules! run {
     ($kernel:ident.$operation:ident($($argument:expr),*)) => {
-        // SAFETY: a `Kernel` is made only by `available`, for a processor that has its features, and of `SCALAR`, which needs
-        // none. The operations have no other precondition.
+        // SAFETY: a `Kernel` is made only by `available`, if the processor has its features, and from `SCALAR`, which
+        // needs none. The operations have no other precondition.
         unsafe { ($kernel.0.$operation)($($argument),*) }
     };
 }
@@ -162,7 +160,7 @@ impl Kernel {
         ALL.iter().filter(|operations| (operations.is_here)()).map(|&operations| Self(operations))
     }
 
-    /// The kernel that is used where none is named: the last of those available, determined once.
+    /// The kernel that is used if none is named: the last of those available, determined once.
     #[inline]
     pub fn best() -> Self {
         // SAFETY: the pointer is null or was made from a reference to a static.
@@ -186,8 +184,8 @@ impl Kernel {
         &self.0.info
     }
 
-    /// The code that validates an input of `len` bytes. Decoding with replacement uses windows from 32 bytes on, and scalar
-    /// code for less.
+    /// The code that validates an input of `len` bytes. Decoding with replacement uses windows from 32 bytes on, and
+    /// scalar code below.
     pub fn path(self, len: usize) -> Path {
         (self.0.info.path)(len)
     }
@@ -216,7 +214,7 @@ impl Kernel {
         Ok(unsafe { core::str::from_utf8_unchecked(bytes) })
     }
 
-    /// `bytes` as text, with U+FFFD for every maximal subpart; borrowed where they are well-formed.
+    /// `bytes` as text, with U+FFFD for every maximal subpart; borrowed if they are well-formed.
     pub fn from_utf8_lossy(self, bytes: &[u8]) -> Cow<'_, str> {
         let error = match self.from_utf8(bytes) {
             Ok(text) => return Cow::Borrowed(text),
@@ -239,22 +237,22 @@ impl Kernel {
         run!(self.lossy_into(bytes, out))
     }
 
-    /// Appends `bytes` in UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
+    /// Appends `bytes` as UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
     pub fn utf16_lossy_into(self, bytes: &[u8], out: &mut Vec<u16>) {
         run!(self.utf16_lossy_into(bytes, out))
     }
 
-    /// Appends `bytes` in UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
+    /// Appends `bytes` as UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
     pub fn utf32_lossy_into(self, bytes: &[u8], out: &mut Vec<u32>) {
         run!(self.utf32_lossy_into(bytes, out))
     }
 
-    /// Appends UTF-16 in UTF-8, with U+FFFD for every lone surrogate. At most three bytes for each code unit.
+    /// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate. At most three bytes for each code unit.
     pub fn from_utf16_lossy_into(self, units: &[u16], out: &mut Vec<u8>) {
         run!(self.from_utf16_lossy_into(units, out))
     }
 
-    /// Appends UTF-32 in UTF-8, with U+FFFD for every number that is not a scalar value. At most four bytes for each code
+    /// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value. At most four bytes for each code
     /// unit.
     pub fn from_utf32_lossy_into(self, units: &[u32], out: &mut Vec<u8>) {
         run!(self.from_utf32_lossy_into(units, out))
@@ -270,17 +268,17 @@ impl Kernel {
         self.ucs4_valid_up_to(units, char::MAX.into())
     }
 
-    /// Appends UTF-16 in UTF-32, with U+FFFD for every lone surrogate. At most one code unit for each.
+    /// Appends UTF-16 as UTF-32, with U+FFFD for every lone surrogate. At most one code unit for each.
     pub fn utf32_from_utf16_lossy_into(self, units: &[u16], out: &mut Vec<u32>) {
         run!(self.utf32_from_utf16(units, out))
     }
 
-    /// Appends UTF-32 in UTF-16, with U+FFFD for every number that is not a scalar value. At most two code units for each.
+    /// Appends UTF-32 as UTF-16, with U+FFFD for every number that is not a scalar value. At most two code units for each.
     pub fn utf16_from_utf32_lossy_into(self, units: &[u32], out: &mut Vec<u16>) {
         run!(self.utf16_from_utf32(units, out))
     }
 
-    /// Appends Latin-1 in UTF-8. At most two bytes for each byte.
+    /// Appends Latin-1 as UTF-8. At most two bytes for each byte.
     pub fn from_latin_1_into(self, bytes: &[u8], out: &mut Vec<u8>) {
         run!(self.from_latin_1_into(bytes, out))
     }
@@ -304,18 +302,18 @@ impl Kernel {
         run!(self.utf32_prefix(units, last))
     }
 
-    /// Appends bytes of a single-byte encoding in UTF-16: each is the code point of that number, but 80..9F are those in
-    /// `of_80`.
+    /// Appends bytes of a single-byte encoding as UTF-16: each is the code point of the same number, except 80..9F,
+    /// whose code points are in `of_80`.
     pub fn utf16_from_bytes_into(self, bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
         run!(self.utf16_from_bytes(bytes, of_80, out))
     }
 
-    /// Appends the code units of 16 bits that `bytes` are; a single byte at the end is left out.
+    /// Appends `bytes` as code units of 16 bits; a single byte at the end is left out.
     pub fn read_16_into(self, bytes: &[u8], big_endian: bool, out: &mut Vec<u16>) {
         run!(self.read_16(bytes, big_endian, out))
     }
 
-    /// Appends the code units of 32 bits that `bytes` are; up to three bytes at the end are left out.
+    /// Appends `bytes` as code units of 32 bits; up to three bytes at the end are left out.
     pub fn read_32_into(self, bytes: &[u8], big_endian: bool, out: &mut Vec<u32>) {
         run!(self.read_32(bytes, big_endian, out))
     }
@@ -364,7 +362,7 @@ mod x86 {
     use super::sse41::Sse41;
     use super::to_utf16_32::{Utf16, Utf32};
     use super::vector::Vector;
-    use super::{KernelInfo, Operations, count, lossy, to_utf16_32, units, validate};
+    use super::{KernelInfo, Operations, lossy, to_utf16_32, units, validate};
 
     /// Compiles the table for an instruction set: one of the columns `vector` and `avx512`, and the list of features, which
     /// is also the one that the processor is asked for.
@@ -379,7 +377,7 @@ mod x86 {
             type V = $register;
             $(function! { $features $name $arguments -> $result = $function })*
             function! { $features long_prefix(bytes: &[u8]) -> usize = validate::long_prefix::<V> }
-            // Compiled apart, so that short inputs do not pay for the frame of long ones.
+            // Compiled separately, so that short inputs do not pay for the stack frame that long ones need.
             function! { $features #[inline] short_or_long_prefix(bytes: &[u8]) -> usize {
                 if bytes.len() <= validate::SHORT { validate::short_prefix::<V>(bytes) } else { long_prefix(bytes) }
             } }
@@ -407,8 +405,8 @@ mod x86 {
             #[$inline]
             #[allow(unused_unsafe, reason = "the portable functions are safe")]
             unsafe fn $name($($argument: $kind),*) -> $result {
-                // SAFETY: all that the functions of the table require is the features. `long_prefix` is called for more than
-                // `SHORT` bytes.
+                // SAFETY: the functions of the table require the features and nothing else. `long_prefix` is called for
+                // more than `SHORT` bytes.
                 unsafe { $body }
             }
         };

@@ -1,6 +1,6 @@
 //! Which code validates an input of a given length: facts about kernels that hold whether or not this processor can run them.
 
-/// A kernel as it is known without running it.
+/// What is known of a kernel without running it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct KernelInfo {

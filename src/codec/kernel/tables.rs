@@ -16,7 +16,8 @@ const REFUSALS: [([u8; 2], [u8; 2]); 6] = [
 /// three places later: from C0, E0 and F0 on.
 pub(super) const BELOW_LEADS: [i8; 3] = [0x40, 0x60, 0x70];
 
-/// At each place of the end of a register, the highest byte that needs nothing after the register.
+/// For each place in a register, the highest byte that needs no continuation byte after the register. A shorter
+/// register uses the end of this table.
 pub(super) static FINISHED: [u8; 64] = {
     let mut table = [0xFF; 64];
     [table[61], table[62], table[63]] = [0xEF, 0xDF, 0xBF];

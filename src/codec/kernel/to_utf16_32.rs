@@ -1,4 +1,4 @@
-//! UTF-8 to UTF-16 and UTF-32 with replacement, window by window.
+//! UTF-8 to UTF-16 and UTF-32 with replacement, window by window; and how long well-formed UTF-8 is in them.
 //!
 //! # Idea
 //!
@@ -31,9 +31,24 @@
 //! With AVX-512 a window costs the masks and a fixed number of register operations, whatever its text. The other kernels
 //! write such windows unit by unit, so they gain only from windows that are widened, and their masks are lost effort on
 //! well-formed text of longer sequences. Inputs of a few bytes lose, too: they are copied to be padded.
+//!
+//! # Length
+//!
+//! A character has exactly one byte that is not a continuation byte, and makes two units of UTF-16 exactly where that
+//! byte is F0 or above. So [`count`] counts bytes and decodes nothing:
+//!
+//! ```text
+//! UTF-32: bytes - continuation bytes                 61 C3 A9 F0 9F 98 80: 7 - 4 = 3
+//! UTF-16: the same + leads of four bytes             and one lead from F0 on: 4
+//! ```
+//!
+//! A register costs a load, a few operations for the mask and a population count, for which SSE4.1 alone has no
+//! instruction: there it takes a dozen. Up to 63 bytes at the end are counted by a plain loop, so shorter text gains
+//! nothing.
 
-use crate::codec::kernel::window::{Carry, LINE, Left, Places, READ, WINDOW, WindowWriter, masks, non_ascii_and_leads};
-use crate::codec::scalar::pending;
+use crate::codec::kernel::vector::Vector;
+use crate::codec::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
+use crate::codec::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
 use crate::utf8::is_continuation;
 
 /// Windows for which room is made at a time.
@@ -123,7 +138,7 @@ impl Form for Utf32 {
     }
 }
 
-/// Appends `bytes` in another encoding, with U+FFFD for every maximal subpart.
+/// Appends `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -134,26 +149,16 @@ pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ve
         // SAFETY: `2 * READ` are four windows.
         at += unsafe { windows::<F, V>(&bytes[at..], out) };
     }
-    let rest = &bytes[at..];
-    let mut padded = [0; 4 * READ];
-    padded[..rest.len()].copy_from_slice(rest);
-    let (mut carry, mut left) = (Carry::default(), Left::default());
-    for at in (0..rest.len()).step_by(WINDOW) {
-        out.reserve(2 * WINDOW);
-        let there = rest.len() - at;
-        // SAFETY: `rest` has at most `2 * READ` bytes, so `at` is below that. From there on `2 * READ` bytes of `padded` follow:
-        // two windows, and a byte for the masks of the second. `2 * WINDOW` units are reserved.
-        unsafe {
-            let from = padded.as_ptr().add(at);
-            let here = masks::<V>(from);
-            let mut window = here.decide(masks::<V>(from.add(WINDOW)), &mut carry);
-            if there < WINDOW {
-                window.good &= (1 << there) - 1;
-                window.replaced &= (1 << there) - 1;
-            }
-            let places = Places::of(here, window, &carry, &mut left);
-            let to = F::write::<V>(from, at == 0, places, out.as_mut_ptr().add(out.len()));
+    let (mut rest, mut left, mut first) = (Padded::new(&bytes[at..]), Left::default(), true);
+    // SAFETY: the instructions are all that `next` requires. It returns where `READ` bytes can be read; before a window
+    // that is not the first are the bytes of another. `2 * WINDOW` units are reserved.
+    unsafe {
+        while let Some((from, here, window)) = rest.next::<V>() {
+            out.reserve(2 * WINDOW);
+            let places = Places::of(here, window, &rest.carry, &mut left);
+            let to = F::write::<V>(from, first, places, out.as_mut_ptr().add(out.len()));
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
+            first = false;
         }
     }
 }
@@ -219,11 +224,12 @@ unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>
     }
 }
 
-/// Writes windows in which every byte is ASCII or an error of its own. The first is one, with errors at `non_ascii`. Continues
-/// to the first that is not, or one before, and at most for `len` bytes. Returns how many windows are written, at least one.
+/// Writes windows in which every byte is ASCII or an error of its own. The first window is such a one, with errors at
+/// `non_ascii`. Stops at the first that is not, or one window before it, or after `len` bytes. Returns how many windows are
+/// written, at least one.
 ///
 /// # Safety
-/// `len >= WINDOW`; `from..from + len` can be read and `len` units written; the processor has the instructions of `V`.
+/// `len >= WINDOW`; `from..from + len + 1` can be read and `len` units written; the processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn isolated_run<F: Form, V: WindowWriter>(
     from: *const u8,
@@ -231,17 +237,17 @@ unsafe fn isolated_run<F: Form, V: WindowWriter>(
     non_ascii: u64,
     to: *mut F::Unit,
 ) -> usize {
-    // SAFETY: each window ends at `at + WINDOW <= len`, and so do its units; the first at `WINDOW`.
+    // SAFETY: each window ends at `at + WINDOW <= len`, and so do its units; the first at `WINDOW`. Masks read a byte more.
     unsafe {
         F::widen::<V>(from, non_ascii, to);
         // From here on no register is written across two cache lines.
         let mut at = to.align_offset(LINE) % WINDOW;
         while at + WINDOW <= len {
-            let [non_ascii, lead] = non_ascii_and_leads::<V>(from.add(at));
-            if lead << 1 & non_ascii & !lead | lead >> 63 != 0 {
+            let here = masks::<V>(from.add(at));
+            if !here.all_isolated(Carry::default()) {
                 break;
             }
-            F::widen::<V>(from.add(at), non_ascii, to.add(at));
+            F::widen::<V>(from.add(at), here.non_ascii, to.add(at));
             at += WINDOW;
         }
         (at / WINDOW).max(1)
@@ -278,4 +284,27 @@ unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
         *carry = Carry { good: begun, others: begun };
     }
     (passed, to)
+}
+
+/// The characters of well-formed `bytes`; with `PAIRS`, the units of UTF-16.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn count<V: Vector, const PAIRS: bool>(bytes: &[u8]) -> usize {
+    let (windows, rest) = bytes.as_chunks::<WINDOW>();
+    let mut units = if PAIRS { utf16_len_by_bytes(rest) } else { chars_by_bytes(rest) };
+    for window in windows {
+        for part in 0..WINDOW / V::LEN {
+            // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN` of the window, and the last ends at 64.
+            unsafe {
+                let bytes = V::load(window.as_ptr().add(part * V::LEN));
+                units += V::LEN - bytes.continuations().count_ones() as usize;
+                if PAIRS {
+                    units += bytes.leads_of_4().count_ones() as usize;
+                }
+            }
+        }
+    }
+    units
 }

@@ -1,4 +1,5 @@
-//! What the algorithms need from an instruction set: a register of bytes and its primitives. No algorithms here.
+//! What the algorithms need from an instruction set: a register of bytes and its primitives. There are no
+//! algorithms in this file.
 
 /// A register of [`Vector::LEN`] bytes.
 ///

@@ -43,10 +43,10 @@ use crate::utf8::REPLACEMENT;
 /// Bytes in a window.
 pub(super) const WINDOW: usize = 64;
 
-/// Bytes that must be readable from the start of a window on.
+/// Bytes that must be readable from the start of a window.
 pub(super) const READ: usize = 2 * WINDOW;
 
-/// Bytes of UTF-8 that a window may write: three for each of its own, and a register too many.
+/// Bytes of UTF-8 that a window may write: three for each of its own, and a copy of 64 that may go beyond them.
 pub(super) const WRITTEN: usize = 4 * WINDOW;
 
 /// Bytes in a cache line. Stores across two lines are slower.
@@ -86,20 +86,24 @@ pub(super) struct Carry {
 }
 
 impl Masks {
+    /// 80 to BF.
+    #[inline(always)]
+    fn continuation(self) -> u64 {
+        self.non_ascii & !self.lead
+    }
+
     /// Whether no lead is followed by a continuation byte, here or across the start: then every byte that is not ASCII is an
     /// error of its own, and no segment continues after this window.
     #[inline(always)]
     pub(super) fn all_isolated(self, carry: Carry) -> bool {
-        let continuation = self.non_ascii & !self.lead;
-        self.lead << 1 & continuation | self.lead >> 63 | carry.others == 0
+        self.lead << 1 & self.continuation() | self.lead >> 63 | carry.others == 0
     }
 
     /// Decides what becomes of the bytes of this window, after one that left `carry` and before one that is `next`.
     #[inline(always)]
     pub(super) fn decide(self, next: Self, carry: &mut Carry) -> Window {
         let Self { non_ascii, lead, lead_of_3, lead_of_4, refused } = self;
-        let continuation = non_ascii & !lead;
-        let continuation_after = next.non_ascii & !next.lead;
+        let (continuation, continuation_after) = (self.continuation(), next.continuation());
         // Where continuation bytes are needed, here and after this window.
         let needed = lead << 1 | lead_of_3 << 2 | lead_of_4 << 3 | carry.good;
         let needed_after = lead >> 63 | lead_of_3 >> 62 | lead_of_4 >> 61;
@@ -152,23 +156,49 @@ pub(super) unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
     all
 }
 
-/// Which of the 64 bytes at `from` are 80 and above, and which C0 and above.
-///
-/// # Safety
-/// `from..from + 64` can be read; the processor has the instructions of `V`.
-#[inline(always)]
-pub(super) unsafe fn non_ascii_and_leads<V: Vector>(from: *const u8) -> [u64; 2] {
-    let mut all = [0; 2];
-    for place in (0..WINDOW).step_by(V::LEN) {
-        // SAFETY: the load reads `place..place + LEN`, and the last ends at 64.
+/// The end of an input, in a copy with zeros after it, window by window: a window at the very end of the input would be
+/// read beyond it.
+pub(super) struct Padded {
+    bytes: [u8; 4 * READ],
+    /// How many of them are input.
+    len: usize,
+    /// Offset of the next window.
+    at: usize,
+    /// What the window before it decided.
+    pub(super) carry: Carry,
+}
+
+impl Padded {
+    /// Begins between two segments, with at most `2 * READ` bytes.
+    #[inline(always)]
+    pub(super) fn new(rest: &[u8]) -> Self {
+        let mut padded = Self { bytes: [0; 4 * READ], len: rest.len(), at: 0, carry: Carry::default() };
+        padded.bytes[..2 * READ][..rest.len()].copy_from_slice(rest);
+        padded
+    }
+
+    /// The next window: where it is, with [`READ`] bytes to be read from there, what its bytes are, and what becomes of
+    /// those that are input. The bytes of the windows before it stand before it.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
+    #[inline(always)]
+    pub(super) unsafe fn next<V: Vector>(&mut self) -> Option<(*const u8, Masks, Window)> {
+        let there = self.len.checked_sub(self.at).filter(|&there| there > 0)?;
+        // SAFETY: `at < len <= 2 * READ`, so from there on `2 * READ` bytes follow: two windows, and a byte for the
+        // masks of the second.
         unsafe {
-            let bytes = V::load(from.add(place));
-            let non_ascii = opaque(bytes.movemask());
-            all[0] |= non_ascii << place;
-            all[1] |= (non_ascii & opaque(bytes.shl1().movemask())) << place;
+            let from = self.bytes.as_ptr().add(self.at);
+            let here = masks::<V>(from);
+            let mut window = here.decide(masks::<V>(from.add(WINDOW)), &mut self.carry);
+            if there < WINDOW {
+                window.good &= (1 << there) - 1;
+                window.replaced &= (1 << there) - 1;
+            }
+            self.at += WINDOW;
+            Some((from, here, window))
         }
     }
-    all
 }
 
 /// Where a window writes code units: bit `i` is byte `i`. A unit is written at the last byte of its sequence; of a sequence of
@@ -201,7 +231,7 @@ pub(super) struct Left {
 impl Places {
     #[inline(always)]
     pub(super) fn of(masks: Masks, window: Window, carry: &Carry, left: &mut Left) -> Self {
-        let continuation = masks.non_ascii & !masks.lead;
+        let continuation = masks.continuation();
         let continued = (window.good & continuation) >> 1 | (carry.good & 1) << 63;
         let fours = window.good & masks.lead_of_4;
         let places = Self {
@@ -223,11 +253,11 @@ impl Places {
     }
 }
 
-/// How a window is written. What is written past the returned pointer does not count.
+/// How a window is written. What is written past the returned pointer is not part of the output.
 ///
 /// # Safety
-/// For every function the processor has the instructions of the implementing file, and memory can be used as it states;
-/// `units` are those of the output. Input and output do not overlap.
+/// Every function may be called only on a processor with the instructions of the implementing file, and reads and
+/// writes the memory that it states, in units of the output where it says so. Input and output do not overlap.
 pub(super) trait WindowWriter: Vector {
     /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.
     #[inline(always)]
@@ -290,7 +320,8 @@ pub(super) unsafe fn copy<V: Vector>(from: *const u8, to: *mut u8) {
     }
 }
 
-/// [`WindowWriter::replace`] run by run of good bytes: each run is a copy of 64 bytes of which the next overwrites the end.
+/// [`WindowWriter::replace`] run by run of good bytes: for each run 64 bytes are copied, and what comes next overwrites
+/// those after the run.
 ///
 /// # Safety
 /// As of [`WindowWriter::replace`].

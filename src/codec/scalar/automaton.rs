@@ -10,11 +10,11 @@
 //! Example, `C3 A9` (é): the row of C3 holds `ONE` (6) at offset 0, so `BOUNDARY` (0) becomes 6. The row of A9 holds
 //! `BOUNDARY` at offset 6, so 6 becomes 0: a sequence is complete. Had 61 followed, its row holds `REJECT` at offset 6.
 //!
-//! The row is loaded independently of the state, so the chain from byte to byte is one shift, whatever the text. Only blocks
-//! of ASCII are skipped, so text that is not ASCII costs the same for every byte, where a register takes sixteen or more in
-//! about thirty instructions. This is the shift-based automaton of P. Vognsen (2021).
+//! The row is loaded independently of the state, so the chain from byte to byte is one shift, whatever the text. Blocks
+//! of ASCII are skipped; any other byte costs the same. The kernels are faster: they check a register of sixteen or
+//! more bytes in about thirty instructions. This is the shift-based automaton of P. Vognsen (2021).
 
-/// Bits of a state. Six, so that x86 shifts need no mask.
+/// Bits of a state. Six, because x86 shifts use the low six bits of the count and need no mask.
 const WIDTH: u64 = 6;
 
 /// Between two sequences.
@@ -28,7 +28,7 @@ const AFTER_E0: u64 = 4 * WIDTH;
 const AFTER_ED: u64 = 5 * WIDTH;
 const AFTER_F0: u64 = 6 * WIDTH;
 const AFTER_F4: u64 = 7 * WIDTH;
-/// Ill-formed. Never left.
+/// Ill-formed: no byte leads out of it.
 const REJECT: u64 = 8 * WIDTH;
 
 /// From a state, by a byte of a range, to a state (RFC 3629 §4). All other bytes lead to [`REJECT`].
@@ -153,14 +153,14 @@ fn run(state: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(state, step) & 63
 }
 
-/// The last boundary between sequences at or before `at`. The bytes before `at` are well-formed, but for a sequence that may
-/// go on there.
+/// The last boundary between sequences at or before `at`. The bytes before `at` are well-formed, except that the
+/// last sequence may continue after it.
 #[inline(never)]
 pub(crate) fn boundary(bytes: &[u8], at: usize) -> usize {
     at - pending(bytes, at)
 }
 
-/// How many bytes before `at` belong to a sequence that goes on there. The bytes before that sequence are well-formed.
+/// How many bytes before `at` belong to a sequence that continues after it. The bytes before that sequence are well-formed.
 #[inline]
 pub(crate) fn pending(bytes: &[u8], at: usize) -> usize {
     let byte = |back: usize| at.checked_sub(back).and_then(|index| bytes.get(index)).copied().unwrap_or(0);

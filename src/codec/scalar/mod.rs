@@ -1,7 +1,7 @@
 //! The portable decoder: one sequence at a time, no unsafe code.
 //!
-//! Every operation is complete here. A kernel replaces the middle of long inputs with registers, and calls these functions
-//! for inputs that are too short and for the place of an error.
+//! Every operation is implemented here in full. A kernel decodes the middle of long inputs in registers, and calls these
+//! functions for inputs that are too short and to find where an error is.
 
 mod automaton;
 pub(super) mod units;
@@ -16,12 +16,12 @@ use core::fmt;
 pub(super) enum Sequence {
     /// A well-formed sequence of `len` bytes.
     WellFormed { len: usize, scalar: char },
-    /// A maximal subpart of `len` bytes. `Kind::Incomplete` where more bytes could complete it.
+    /// A maximal subpart of `len` bytes. `Kind::Incomplete` if more bytes could complete it.
     IllFormed { len: usize, kind: Kind },
 }
 
 impl Sequence {
-    /// Reads the first segment of `rest`; `None` where it is empty.
+    /// Reads the first segment of `rest`; `None` if it is empty.
     #[inline]
     pub(super) fn read(rest: &[u8]) -> Option<Self> {
         let tail = |byte: u8| u32::from(byte & 0x3F);
@@ -103,7 +103,7 @@ impl Utf8Error {
         self.valid_up_to
     }
 
-    /// Length in bytes of the maximal subpart, 1 to 3; `None` where the input ends inside a sequence.
+    /// Length in bytes of the maximal subpart, 1 to 3; `None` if the input ends inside a sequence.
     pub fn error_len(&self) -> Option<usize> {
         (self.kind != Kind::Incomplete).then_some(self.len)
     }
@@ -129,15 +129,7 @@ impl core::error::Error for Utf8Error {}
 
 /// The first error of `bytes`, whose first `good` bytes are well-formed and end between two sequences.
 pub(super) fn first_error(bytes: &[u8], good: usize) -> Result<(), Utf8Error> {
-    next_error(bytes, good).map_or(Ok(()), Err)
-}
-
-fn next_error(bytes: &[u8], at: usize) -> Option<Utf8Error> {
-    let valid_up_to = at + well_formed_prefix(&bytes[at..]);
-    match Sequence::read(&bytes[valid_up_to..])? {
-        Sequence::IllFormed { len, kind } => Some(Utf8Error { valid_up_to, len, kind }),
-        Sequence::WellFormed { .. } => None,
-    }
+    Errors { bytes, at: good }.next().map_or(Ok(()), Err)
 }
 
 /// Every error of `bytes`, in order: the maximal subparts between the well-formed runs.
@@ -161,9 +153,14 @@ impl Iterator for Errors<'_> {
     type Item = Utf8Error;
 
     fn next(&mut self) -> Option<Utf8Error> {
-        let error = next_error(self.bytes, self.at)?;
-        self.at = error.range().end;
-        Some(error)
+        let valid_up_to = self.at + well_formed_prefix(&self.bytes[self.at..]);
+        match Sequence::read(&self.bytes[valid_up_to..])? {
+            Sequence::IllFormed { len, kind } => {
+                self.at = valid_up_to + len;
+                Some(Utf8Error { valid_up_to, len, kind })
+            }
+            Sequence::WellFormed { .. } => None,
+        }
     }
 }
 
@@ -202,30 +199,6 @@ impl Iterator for Chars<'_> {
     }
 }
 
-/// Part of a byte string, as the conversions below read it.
-enum Piece<'a> {
-    /// A block of ASCII.
-    Ascii(&'a [u8; 16]),
-    /// A character; U+FFFD for a maximal subpart.
-    Char(char),
-}
-
-/// All of `bytes`, in order.
-fn pieces(mut bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
-    core::iter::from_fn(move || {
-        let (len, piece) = match (Sequence::read(bytes)?, bytes.first_chunk()) {
-            // After one ASCII byte, more are likely.
-            (Sequence::WellFormed { len: 1, .. }, Some(block)) if block.is_ascii() => {
-                (block.len(), Piece::Ascii(block))
-            }
-            (Sequence::WellFormed { len, scalar }, _) => (len, Piece::Char(scalar)),
-            (Sequence::IllFormed { len, .. }, _) => (len, Piece::Char(char::REPLACEMENT_CHARACTER)),
-        };
-        bytes = &bytes[len..];
-        Some(piece)
-    })
-}
-
 /// Appends `bytes` with U+FFFD for every maximal subpart, error by error.
 pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
     let mut copied = 0;
@@ -237,25 +210,47 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
-/// Appends `bytes` in UTF-16 with replacement, character by character.
+/// Appends `bytes` as UTF-16 with replacement, character by character.
 pub(super) fn utf16_by_chars(bytes: &[u8], out: &mut Vec<u16>) {
-    out.reserve(bytes.len());
-    for piece in pieces(bytes) {
-        match piece {
-            Piece::Ascii(block) => out.extend(block.map(u16::from)),
-            Piece::Char(scalar) => out.extend_from_slice(scalar.encode_utf16(&mut [0; 2])),
+    append_by_chars(bytes, out, |scalar, out| {
+        let mut units = [0; 2];
+        let is_pair = scalar.encode_utf16(&mut units).len() == 2;
+        out.push(units[0]);
+        if is_pair {
+            out.push(units[1]);
         }
-    }
+    });
 }
 
-/// Appends `bytes` in UTF-32 with replacement, character by character.
+/// Appends `bytes` as UTF-32 with replacement, character by character.
 pub(super) fn utf32_by_chars(bytes: &[u8], out: &mut Vec<u32>) {
+    append_by_chars(bytes, out, |scalar, out| out.push(scalar.into()));
+}
+
+/// Appends `bytes`: calls `push` for each character, and for U+FFFD in place of each maximal subpart.
+#[inline(always)]
+fn append_by_chars<U: From<u8>>(mut bytes: &[u8], out: &mut Vec<U>, push: impl Fn(char, &mut Vec<U>)) {
     out.reserve(bytes.len());
-    for piece in pieces(bytes) {
-        match piece {
-            Piece::Ascii(block) => out.extend(block.map(u32::from)),
-            Piece::Char(scalar) => out.push(scalar.into()),
-        }
+    while let Some(&first) = bytes.first() {
+        let len = if first.is_ascii()
+            && let Some(block) = bytes.first_chunk()
+        {
+            // After one ASCII byte, more are likely: eight bytes are widened, and those from the first that is not ASCII on
+            // are taken back.
+            let len = (u64::from_le_bytes(*block) & 0x8080_8080_8080_8080).trailing_zeros() as usize / 8;
+            out.extend(block.map(U::from));
+            out.truncate(out.len() - (block.len() - len));
+            len
+        } else {
+            let (len, scalar) = match Sequence::read(bytes) {
+                Some(Sequence::WellFormed { len, scalar }) => (len, scalar),
+                Some(Sequence::IllFormed { len, .. }) => (len, char::REPLACEMENT_CHARACTER),
+                None => break,
+            };
+            push(scalar, out);
+            len
+        };
+        bytes = &bytes[len..];
     }
 }
 

@@ -1,5 +1,5 @@
-//! Code units of 16 and 32 bits, and single-byte encodings: validation, from one width to the other, to UTF-8, to bytes and
-//! back.
+//! Code units of 16 and 32 bits, and single-byte encodings: validation, and conversion from one width to the other, to
+//! UTF-8, and to bytes and back.
 //!
 //! Plain loops over blocks of 32. A kernel compiles the functions marked `#[inline(always)]` for its instruction set, and
 //! the compiler turns the loops over a block into registers; the loops over single units are for surrogates and the last
@@ -51,7 +51,7 @@ impl CodeUnit<4> for u32 {
     }
 }
 
-/// The unit with its bytes in the other order where `swap`.
+/// `unit`, with its bytes in the other order if `swap`.
 #[inline(always)]
 fn swapped_if<U: CodeUnit<N>, const N: usize>(swap: bool, unit: U) -> U {
     if swap { unit.swap_bytes() } else { unit }
@@ -119,7 +119,7 @@ pub(crate) fn utf32_prefix(units: &[u32], last: u32) -> usize {
     at
 }
 
-/// Appends UTF-16 in UTF-32, with U+FFFD for every lone surrogate.
+/// Appends UTF-16 as UTF-32, with U+FFFD for every lone surrogate.
 #[inline(always)]
 pub(crate) fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
     out.reserve(units.len());
@@ -151,7 +151,7 @@ pub(crate) fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
     }
 }
 
-/// Appends UTF-32 in UTF-16, with U+FFFD for every number that is not a scalar value.
+/// Appends UTF-32 as UTF-16, with U+FFFD for every number that is not a scalar value.
 #[inline(always)]
 pub(crate) fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
     out.reserve(units.len());
@@ -171,7 +171,8 @@ pub(crate) fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
     }
 }
 
-/// Appends bytes of a single-byte encoding in UTF-16: each is the code point of that number, but 80..9F are those in `of_80`.
+/// Appends bytes of a single-byte encoding as UTF-16: each is the code point of the same number, except 80..9F, whose code
+/// points are in `of_80`.
 #[inline(always)]
 pub(crate) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
     out.reserve(bytes.len());
@@ -199,7 +200,7 @@ pub(crate) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u1
     }
 }
 
-/// Appends UTF-16 in UTF-8, with U+FFFD for every lone surrogate.
+/// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
 pub(crate) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     out.reserve(units.len());
     for scalar in char::decode_utf16(units.iter().copied()) {
@@ -210,7 +211,7 @@ pub(crate) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends UTF-32 in UTF-8, with U+FFFD for every number that is not a scalar value.
+/// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
 pub(crate) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
     out.reserve(units.len());
     for &unit in units {
@@ -218,7 +219,7 @@ pub(crate) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends Latin-1 in UTF-8.
+/// Appends Latin-1 as UTF-8.
 pub(crate) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len());
     for &byte in bytes {
@@ -230,7 +231,7 @@ fn push(scalar: char, out: &mut Vec<u8>) {
     out.extend_from_slice(scalar.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// Appends the units that `bytes` are, in either byte order. Bytes at the end that are not a whole unit are left out.
+/// Appends `bytes` as code units, in either byte order. Bytes at the end that are not a whole unit are left out.
 #[inline(always)]
 pub(crate) fn read<U: CodeUnit<N>, const N: usize>(bytes: &[u8], big_endian: bool, out: &mut Vec<U>) {
     let (blocks, rest) = bytes.as_chunks::<N>().0.as_chunks::<BLOCK>();

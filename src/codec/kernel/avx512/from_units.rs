@@ -2,9 +2,9 @@
 //!
 //! # Idea
 //!
-//! Every unit is given the room of the longest form it can have, all forms are computed at once, masks select the form of each
-//! unit, and the bytes or units that do not count are compressed away. UTF-16 is joined to scalar values first: a step holds
-//! the unit of each place and the unit after it, and remembers whether its last unit was the first of a pair.
+//! Every unit is given the room of the longest form it can have, all forms are computed at once, masks select the form
+//! of each unit, and the places that hold nothing are compressed away. UTF-16 is joined to scalar values first: a step
+//! holds the unit of each place and the unit after it, and remembers whether its last unit was the first of a pair.
 //!
 //! ```text
 //! while 17 units are left (33 where all may be below 800):
@@ -29,9 +29,9 @@
 //!
 //! # Cost
 //!
-//! A step of 16 units costs about thirty instructions and one compression, fewer where the units are ASCII or, of 16 bits,
-//! below 800, which are told apart by a branch: text that mixes them in every few units loses to its mispredictions. Inputs of
-//! up to a step are scalar code alone.
+//! A step of 16 units costs about thirty instructions and one compression, fewer where the units are ASCII or, of 16
+//! bits, below 800, which are told apart by a branch: text that changes between them every few units loses time to
+//! mispredictions. Inputs of up to a step are left to scalar code.
 
 use crate::codec::scalar::units;
 use core::arch::x86_64::*;
@@ -45,10 +45,10 @@ const UNITS_16: usize = 32;
 /// Steps for which room is made at a time.
 const STEPS: usize = 128;
 
-/// A step of a conversion in which every step reads an array `From` and none depends on the one before.
+/// One step of a conversion whose steps read an array `From` each and do not depend on each other.
 ///
 /// # Safety
-/// `write` writes within `to..to + ROOM` and returns the end of what counts; the processor has the instructions.
+/// `write` writes within `to..to + ROOM` and returns the end of the output; the processor has the instructions.
 trait Step<From, To> {
     /// How many units of the output a step may write.
     const ROOM: usize;
@@ -160,7 +160,7 @@ pub(crate) unsafe fn utf16_prefix(units: &[u16]) -> usize {
     at + units::utf16_prefix(&units[at..])
 }
 
-/// Appends UTF-16 in UTF-32, with U+FFFD for every lone surrogate.
+/// Appends UTF-16 as UTF-32, with U+FFFD for every lone surrogate.
 ///
 /// # Safety
 /// The processor has the instructions.
@@ -224,7 +224,7 @@ impl Step<[u32; UNITS], u16> for Utf16FromUtf32 {
     }
 }
 
-/// Appends UTF-32 in UTF-16, with U+FFFD for every number that is not a scalar value.
+/// Appends UTF-32 as UTF-16, with U+FFFD for every number that is not a scalar value.
 ///
 /// # Safety
 /// The processor has the instructions.
@@ -236,7 +236,8 @@ pub(crate) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
     units::utf16_from_utf32(rest, out);
 }
 
-/// Appends bytes of a single-byte encoding in UTF-16: each is the code point of that number, but 80..9F are those in `of_80`.
+/// Appends bytes of a single-byte encoding as UTF-16: each is the code point of the same number, except 80..9F, whose code
+/// points are in `of_80`.
 ///
 /// # Safety
 /// The processor has the instructions.
@@ -262,7 +263,7 @@ pub(crate) unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut
     units::utf16_from_bytes(rest, of_80, out);
 }
 
-/// Appends UTF-16 in UTF-8, with U+FFFD for every lone surrogate.
+/// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
 ///
 /// # Safety
 /// The processor has the instructions.
@@ -428,7 +429,7 @@ impl Step<[u32; UNITS], u8> for Utf8FromUtf32 {
     }
 }
 
-/// Appends UTF-32 in UTF-8, with U+FFFD for every number that is not a scalar value.
+/// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
 ///
 /// # Safety
 /// The processor has the instructions.
@@ -453,7 +454,7 @@ impl Step<[u8; UNITS_16], u8> for Utf8FromLatin1 {
     }
 }
 
-/// Appends Latin-1 in UTF-8.
+/// Appends Latin-1 as UTF-8.
 ///
 /// # Safety
 /// The processor has the instructions.

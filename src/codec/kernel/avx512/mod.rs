@@ -16,7 +16,7 @@
 //!
 //! # Windows
 //!
-//! Every byte is given the room of the longest result, and what does not count is compressed away
+//! Every byte is given the room of the longest result, and the places that hold nothing are compressed away
 //! (`vpcompressb`, `vpcompressw`). For UTF-8 with replacement 21 bytes are tripled at a time:
 //!
 //! ```text
@@ -33,8 +33,9 @@
 //!
 //! # Cost
 //!
-//! A window costs three compressions for UTF-8, three to six for the others, whatever its text. They lose where a window has
-//! few errors, which are written run by run instead, and on ASCII, which never gets here.
+//! A window costs three compressions for UTF-8, three to six for the others, whatever its text. Where a window has few
+//! errors, writing it run by run is faster, and is done instead; runs of ASCII are copied or widened before they get
+//! here.
 
 pub(super) mod from_units;
 
@@ -412,8 +413,8 @@ static REPLACEMENTS: [u8; 64] = {
     bytes
 };
 
-/// [`WindowWriter::replace`], 21 bytes at a time: each is tripled, overwritten with U+FFFD where it is replaced, and what does
-/// not count is compressed away.
+/// [`WindowWriter::replace`], 21 bytes at a time: each is tripled, overwritten with U+FFFD where it is replaced, and the
+/// places that hold nothing are compressed away.
 ///
 /// # Safety
 /// As of [`WindowWriter::replace`].
