@@ -162,7 +162,7 @@ const ASKED: [(&str, &[u8]); 12] = [
     ("continuation", b"\x80"),
     ("truncated", b"\xF0\x9F\x98"),
     ("cut off", b"\xF0\x9F\x98a"),
-    ("C0 80", b"\xC0\x80"),
+    ("overlong NUL", b"\xC0\x80"),
     ("overlong", b"\xE0\x80\xAF"),
     ("surrogate", b"\xED\xA0\x80"),
     ("pair", b"\xED\xA0\xBD\xED\xB8\x80"),
