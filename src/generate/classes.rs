@@ -1,6 +1,6 @@
-//! Every string over the 13 byte classes, and which of them a grammar can tell apart.
+//! Every string over the 13 byte classes, and which of them a grammar can distinguish.
 //!
-//! A class is represented by its first or its last byte, in turn, since bugs in range checks sit at the bounds.
+//! A class is represented alternately by its first and its last byte, since bugs in range checks occur at the bounds.
 
 use crate::spec::grammar::{Form, RFC3629};
 use crate::spec::{Contract, Segmentation};
@@ -12,7 +12,7 @@ use core::ops::Range;
 pub struct Block {
     /// Length of the class strings.
     pub len: u32,
-    /// How many ASCII bytes stand before them.
+    /// How many ASCII bytes precede them.
     pub offset: usize,
 }
 
@@ -36,35 +36,35 @@ impl Block {
     }
 }
 
-/// What `check` covers: nothing, and up to length 4 at offsets 0 to 64; length 5 at 0 and where it crosses 16, 32 and 64.
+/// What `check` covers: lengths 0 to 4 at offsets 0 to 64; length 5 at offset 0 and across the edges at 16, 32 and 64.
 pub fn blocks() -> Vec<Block> {
     let short = (0..=4).flat_map(|len| (0..=64).map(move |offset| Block { len, offset }));
     let crossing = [0].into_iter().chain(12..16).chain(28..32).chain(60..64);
     short.chain(crossing.map(|offset| Block { len: 5, offset })).collect()
 }
 
-/// The class strings that a contract does not distinguish, and which of them is put.
+/// Groups of class strings that a contract does not distinguish, and which member of each group is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassPartition {
-    /// For each class the first that is the same to the contract.
+    /// For each class the first class of its group: the classes that the contract does not distinguish.
     group: [u8; ByteClass::COUNT],
-    /// For each class how many of its group stand before it.
+    /// For each class its index in its group.
     place: [u8; ByteClass::COUNT],
     /// For each class how many are in its group.
     size: [u8; ByteClass::COUNT],
-    /// Whether any two are the same.
+    /// Whether any group has more than one class.
     merges: bool,
-    /// Whether long strings are put at some positions only.
+    /// Whether long strings are judged at some positions only.
     by_turns: bool,
-    /// Lengths that are left out.
+    /// Lengths that are omitted.
     idle: Range<usize>,
 }
 
 impl ClassPartition {
     /// The partition of a contract.
     pub fn of(contract: &Contract) -> Self {
-        // The classes are those of RFC 3629: there C0 and F5 break other rules, if both lead nothing. And other rules of
-        // segments look at bytes in their own way.
+        // The classes are those of RFC 3629, where C0 and F5 break different rules although neither starts a sequence.
+        // Other segmentations may distinguish bytes that the grammar does not.
         let by_grammar = *contract.grammar != RFC3629
             && matches!(contract.segmentation, Segmentation::MaximalSubpart | Segmentation::Byte);
         let of_class = |class: usize| (0..=u8::MAX).filter(move |&byte| ByteClass::of(byte).index() == class);
@@ -92,15 +92,15 @@ impl ClassPartition {
         }
     }
 
-    /// Whether this string is put at this turn. At each turn exactly one of those that are the same is, or none of a length
-    /// that shows no more than a shorter one.
+    /// Whether this string is judged at this turn. At each turn exactly one string of a group is, or none: some lengths
+    /// show no more than shorter ones, and long strings are judged one time in four.
     pub fn has(&self, string: &[u8], turn: usize) -> bool {
         if self.idle.contains(&string.len()) {
             return false;
         }
-        /// The length from which on strings are most of all.
+        /// Strings of this length or more make up most of the plan.
         const LONG: usize = 5;
-        /// One position in this many.
+        /// Long strings are judged at one position in this many.
         const PLACES: u64 = 4;
         let number = || string.iter().fold(turn as u64, |number, &byte| number + ByteClass::of(byte).index() as u64);
         if self.by_turns && string.len() >= LONG && number() % PLACES != 0 {
@@ -110,11 +110,11 @@ impl ClassPartition {
             return true;
         }
         let classes = || string.iter().map(|&byte| ByteClass::of(byte).index());
-        let mix = |lot: u64, more: u64| (lot ^ more).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-        let mut lot = classes().fold(turn as u64, |lot, class| mix(lot, self.group[class].into()));
+        let mix = |hash: u64, more: u64| (hash ^ more).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+        let mut hash = classes().fold(turn as u64, |hash, class| mix(hash, self.group[class].into()));
         classes().all(|class| {
-            lot = mix(lot, 1);
-            (lot >> 32) % u64::from(self.size[class]) == u64::from(self.place[class])
+            hash = mix(hash, 1);
+            (hash >> 32) % u64::from(self.size[class]) == u64::from(self.place[class])
         })
     }
 }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn of_strings_that_are_the_same_one_is_asked() {
+    fn one_string_of_each_group_is_judged() {
         for grammar in grammar::ALL {
             for segmentation in [Segmentation::MaximalSubpart, Segmentation::Byte, Segmentation::LeadAnnounced] {
                 let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
@@ -161,7 +161,7 @@ mod tests {
                     let group = |byte: &u8| partition.group[ByteClass::of(*byte).index()];
                     let asked = groups.entry(string.iter().map(group).collect()).or_default();
                     *asked += u32::from(partition.has(&string, 7));
-                    // What is asked is asked in place of the others: they are read alike.
+                    // The judged string represents the others of its group: all are read in the same way.
                     let in_place = |byte: &u8| match partition.size[ByteClass::of(*byte).index()] {
                         1 => *byte,
                         _ => ByteClass::BOUNDS[usize::from(group(byte))].0,

@@ -1,7 +1,7 @@
-//! Every short string of fragments: characters and faults that decoders, or the formats on top of them, treat specially; and
-//! text with every character.
+//! Every short string of fragments (characters and faults that decoders, or the formats on top of them, treat
+//! specially), and text that contains every character.
 //!
-//! Class strings represent all bytes of a class by two, so they hold no byte order mark, no U+FFFD and no quote. These do.
+//! Class strings represent each class by two bytes, so they contain no byte order mark, U+FFFD or quotation mark.
 
 /// What the strings are made of.
 const FRAGMENTS: [&[u8]; 25] = [
@@ -32,9 +32,9 @@ const FRAGMENTS: [&[u8]; 25] = [
     b"\xF0\x90\x80",
 ];
 
-/// The most fragments of a string.
+/// The maximum number of fragments in a string.
 const LONGEST: u32 = 3;
-/// How many ASCII bytes stand before the first: none, or as many as put it across the end of a block of 64.
+/// How many ASCII bytes precede the first fragment: none, or enough to put it across the end of a block of 64 bytes.
 const OFFSETS: [usize; 2] = [0, 61];
 
 /// Every string of up to three fragments, at the start of the input and across a block edge.
@@ -53,15 +53,15 @@ pub fn strings() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Text with every scalar value once, and with every pair of ASCII bytes, a few dozen characters to an input: what a
-/// decoder does to one character or to two shows here.
+/// Text with every scalar value and every pair of ASCII bytes, a few dozen characters to an input, to catch decoders
+/// that treat one character or one pair specially.
 pub fn texts() -> impl Iterator<Item = Vec<u8>> {
     const EACH: usize = 64;
     let scalars = (0..=char::MAX as u32).step_by(EACH).filter_map(|first| {
         let text: String = (first..first + EACH as u32).filter_map(char::from_u32).collect();
         (!text.is_empty()).then(|| text.into_bytes())
     });
-    // After each byte every other: first, 0, first, 1, first, 2 and so on has both orders of each pair.
+    // The sequence first, 0, first, 1, first, 2 and so on contains each pair in both orders.
     let pairs = (0..0x80u8).map(|first| (0..0x80).flat_map(|second| [first, second]).collect());
     scalars.chain(pairs)
 }
@@ -72,7 +72,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_scalar_value_and_every_pair_is_there() {
+    fn the_texts_contain_every_scalar_value_and_every_ascii_pair() {
         let texts: Vec<String> = texts().map(|bytes| String::from_utf8(bytes).unwrap()).collect();
         let scalars: BTreeSet<char> = texts.iter().flat_map(|text| text.chars()).collect();
         assert_eq!(scalars.len(), 0x11_0000 - 0x800);
@@ -82,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn every_string_of_fragments_is_there() {
+    fn every_string_of_fragments_is_generated() {
         let all: BTreeSet<Vec<u8>> = strings().collect();
         for bytes in [&b"\xEF\xBB\xBF\xFFa"[..], b"\"\x80\"", b"\xEF\xBF\xBD", b"\xED\xA0\x80\xED\xB0\x80"] {
             assert!(all.contains(bytes));
             assert!(all.contains(&[&[b'a'; 61], bytes].concat()));
         }
-        // Some strings are spelled in several ways, so there are slightly fewer strings than ways.
+        // Some strings result from several combinations, so there are slightly fewer strings than combinations.
         let ways = OFFSETS.len() * (25 + 25 * 25 + 25 * 25 * 25);
         assert!(strings().count() == ways && all.len() > ways * 9 / 10, "{} of {ways}", all.len());
     }

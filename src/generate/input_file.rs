@@ -1,4 +1,4 @@
-//! Files that fuzz targets and people leave, read as the input they stand for.
+//! Reads files left by fuzz targets or users as the inputs they represent.
 
 use crate::case::{Input, input};
 use crate::error::Error;
@@ -15,9 +15,9 @@ pub enum Form {
     Bytes,
     /// Bytes and a trailer with the cuts: what the target `streaming` reads.
     Cut,
-    /// The state of a generator: what the target `structured` reads.
+    /// Entropy for a generator: what the target `structured` reads.
     Structured,
-    /// What the target `roundtrip` draws conversions from. It is not an input for decoders.
+    /// Entropy from which the target `roundtrip` generates conversions. It is not an input for decoders.
     Conversion,
 }
 
@@ -32,7 +32,7 @@ impl Form {
         }
     }
 
-    /// The form of a file, told by its path: `NAME.cut`, or below a directory named like the target.
+    /// The form of a file, determined by its path: `NAME.cut`, or below a directory named after the target.
     pub fn of(path: &Path) -> Self {
         let below = |name: &str| path.parent().is_some_and(|parent| parent.iter().any(|part| part == name));
         match path.extension().and_then(|extension| extension.to_str()) {
@@ -49,7 +49,7 @@ impl Form {
 /// The most bytes of a file that are read: no fault of a decoder needs more, and no fuzz target writes more.
 pub const LONGEST: u64 = 1 << 20;
 
-/// Reads a file in the form its path tells.
+/// Reads a file in the form that its path determines.
 ///
 /// # Errors
 /// It cannot be read, is longer than [`LONGEST`], or is not an input for decoders.
@@ -61,13 +61,13 @@ pub fn read(path: &Path) -> Result<Input, Error> {
     })
 }
 
-/// Reads the bytes of a file; `None` of [`Form::Conversion`]. Any bytes can be read in any other form.
+/// Reads the bytes of a file; `None` for [`Form::Conversion`]. Any bytes can be read in any other form.
 pub fn parse(form: Form, file: Vec<u8>) -> Option<Input> {
     match form {
         Form::Bytes => Some(Input { bytes: file, cuts: None }),
         Form::Cut => Some(Input::from_cut_file(&file)),
         Form::Structured => {
-            // Drawing fails only where the state runs out.
+            // This fails only if the entropy runs out.
             let drawn = Structured::arbitrary(&mut Unstructured::new(&file));
             Some(Input { bytes: drawn.map(|drawn| drawn.0).unwrap_or_default(), cuts: None })
         }
@@ -81,7 +81,7 @@ mod tests {
     use crate::case::Cuts;
 
     #[test]
-    fn the_path_tells_the_form() {
+    fn the_path_determines_the_form() {
         for (path, form) in [
             ("fuzz/artifacts/differential/crash-1", Form::Bytes),
             ("fuzz/artifacts/streaming/crash-1", Form::Cut),

@@ -1,7 +1,7 @@
-//! Changes to an input that keep it near what it was in terms of UTF-8: characters, faults, blocks and cuts.
+//! A UTF-8-aware mutator: it changes whole sequences, their encoded forms, their position in a block, and the cuts.
 //!
-//! A byte mutator spends its time on inputs that fail at their first byte. These changes know where a sequence begins
-//! and what it may be turned into, and move it across block edges. They know nothing of decoders.
+//! A byte-level mutator mostly produces inputs that fail at their first byte. These mutations find where a sequence
+//! begins, replace it with a related one, and move it across block edges. They are independent of the decoders.
 
 use crate::case::choices::Rng;
 use crate::case::{Cuts, Input};
@@ -11,21 +11,21 @@ use crate::utf8::{announced_len, payload, push_extended, push_form};
 use arbitrary::Unstructured;
 use core::ops::Range;
 
-/// Changes `bytes`; at most `most` bytes come of it, and the same for the same seed.
+/// Mutates `bytes`. The result has at most `most` bytes and depends only on `bytes` and `seed`.
 pub fn mutate(bytes: &mut Vec<u8>, most: usize, seed: u32) {
     let mut rng = Rng::new(seed.into());
     change(bytes, &mut rng);
     bytes.truncate(most);
 }
 
-/// Cuts a long input as [`mutate`] does most often, for a mutator that does not.
+/// Shortens a long input as [`mutate`] usually does, for use with mutators that do not.
 pub fn shorten(bytes: &mut Vec<u8>, seed: u32) {
     if bytes.len() > MUCH {
         keep_window(bytes, &mut Rng::new(seed.into()));
     }
 }
 
-/// As [`mutate`], for a file of the target `streaming`: changes the bytes, the cuts, or both.
+/// Like [`mutate`], for a file of the target `streaming`: changes the bytes, the cuts, or both.
 pub fn mutate_cut(file: &mut Vec<u8>, most: usize, seed: u32) {
     let mut rng = Rng::new(seed.into());
     let Input { mut bytes, cuts } = Input::from_cut_file(file);
@@ -41,7 +41,7 @@ pub fn mutate_cut(file: &mut Vec<u8>, most: usize, seed: u32) {
     file.truncate(most);
 }
 
-/// The start of one input and the end of another, with the second most often where it was in its block.
+/// Joins the start of one input and the end of another. The second part usually keeps its position within a block.
 pub fn cross(first: &[u8], second: &[u8], most: usize, seed: u32) -> Vec<u8> {
     const BLOCK: usize = 64;
     let mut rng = Rng::new(seed.into());
@@ -58,7 +58,7 @@ pub fn cross(first: &[u8], second: &[u8], most: usize, seed: u32) -> Vec<u8> {
 
 type Change = fn(&mut Vec<u8>, &mut Rng);
 
-/// The changes; those that stand twice are made twice as often.
+/// The mutations. One that is listed twice is chosen twice as often.
 const CHANGES: [Change; 22] = [
     swap_class,
     swap_class,
@@ -90,7 +90,7 @@ fn change(bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
     loop {
         match bytes[..] {
-            // What libFuzzer starts from where there is no corpus: much at once.
+            // libFuzzer starts from this input if there is no corpus. Replace it with many faults at once.
             [b'\n'] => *bytes = Structured::dense(rng.next()).0,
             [] => *bytes = Structured::small(rng.next()).0,
             _ => rng.choose(CHANGES)(bytes, rng),
@@ -104,10 +104,10 @@ fn change(bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// Long inputs show some things, but cost so much that most mutants are shorter than this.
+/// Some faults need long inputs, but those are slow to judge, so most mutants are at most this many bytes.
 const MUCH: usize = 128;
 
-/// A few blocks of the input remain, where they were in their block.
+/// Keeps at most [`MUCH`] bytes of the input, starting at a block edge.
 fn keep_window(bytes: &mut Vec<u8>, rng: &mut Rng) {
     const BLOCK: usize = 64;
     let start = BLOCK * rng.below(bytes.len() / BLOCK);
@@ -115,7 +115,8 @@ fn keep_window(bytes: &mut Vec<u8>, rng: &mut Rng) {
     bytes.truncate(1 + rng.below(MUCH));
 }
 
-/// The sequence at a place: back to its lead, and as far as the lead announces and continuation bytes go.
+/// The sequence that contains this offset: from its lead byte through the continuation bytes, at most as many as the
+/// lead byte announces.
 fn sequence(bytes: &[u8], at: usize) -> Range<usize> {
     let back = bytes[..at].iter().rev().take(5).take_while(|&&byte| is_continuation(byte)).count();
     let is_inside = bytes.get(at).is_some_and(|&byte| is_continuation(byte));
@@ -126,7 +127,7 @@ fn sequence(bytes: &[u8], at: usize) -> Range<usize> {
     start..(start + 1 + rest.take_while(|&&byte| is_continuation(byte)).count()).min(bytes.len())
 }
 
-/// A sequence picked at random, most often one that is not ASCII.
+/// A sequence picked at random, usually a non-ASCII one.
 fn some_sequence(bytes: &[u8], rng: &mut Rng) -> Range<usize> {
     const FAR: usize = 256;
     let at = rng.below(bytes.len());
@@ -138,8 +139,8 @@ fn replace(bytes: &mut Vec<u8>, range: Range<usize>, by: &[u8]) {
     bytes.splice(range, by.iter().copied());
 }
 
-/// A byte becomes one of another class, often a bound of it.
-#[allow(clippy::ptr_arg, reason = "one of the changes")]
+/// Replaces a byte by one of a random class, often the lowest or highest of that class.
+#[allow(clippy::ptr_arg, reason = "one of the mutations")]
 fn swap_class(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let at = some_sequence(bytes, rng);
     let at = at.start + rng.below(at.len() + 1);
@@ -150,7 +151,7 @@ fn swap_class(bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// A sequence becomes a longer form of its code point.
+/// Replaces a sequence by an overlong form of its code point.
 fn spell_overlong(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let range = some_sequence(bytes, rng);
     let len = (range.len() + 1 + rng.below(2)).clamp(2, 6);
@@ -159,7 +160,7 @@ fn spell_overlong(bytes: &mut Vec<u8>, rng: &mut Rng) {
     replace(bytes, range, &form);
 }
 
-/// A sequence becomes a surrogate, or two.
+/// Replaces a sequence by one or two surrogates.
 fn spell_surrogate(bytes: &mut Vec<u8>, rng: &mut Rng) {
     const BOUNDS: [u32; 6] = [0xD800, 0xDB7F, 0xDBFF, 0xDC00, 0xDF00, 0xDFFF];
     let range = some_sequence(bytes, rng);
@@ -170,7 +171,7 @@ fn spell_surrogate(bytes: &mut Vec<u8>, rng: &mut Rng) {
     replace(bytes, range, &form);
 }
 
-/// A sequence loses its last bytes, with what follows moved up or ASCII in their place.
+/// Removes the last bytes of a sequence, or overwrites them with ASCII so that the length stays the same.
 fn truncate_sequence(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let range = some_sequence(bytes, rng);
     let lost = 1 + rng.below(range.len().saturating_sub(1));
@@ -179,7 +180,7 @@ fn truncate_sequence(bytes: &mut Vec<u8>, rng: &mut Rng) {
     replace(bytes, kept..range.end, if rng.one_in(2) { &padding } else { &[] });
 }
 
-/// A few sequences again, behind themselves or elsewhere.
+/// Inserts copies of a few sequences, directly after them or elsewhere.
 fn duplicate(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let first = some_sequence(bytes, rng);
     let end = (first.end + rng.below(8)).min(bytes.len());
@@ -194,40 +195,40 @@ fn remove(bytes: &mut Vec<u8>, rng: &mut Rng) {
     replace(bytes, first.start..end, &[]);
 }
 
-/// ASCII before a sequence moves it to a block edge, up to four bytes before it, or one behind.
+/// Moves a sequence to a block edge, up to four bytes before the edge or one byte after it, by ASCII padding.
 fn move_to_edge(bytes: &mut Vec<u8>, rng: &mut Rng) {
     const EDGES: [usize; 8] = [16, 16, 32, 32, 64, 64, 64, 256];
     let at = some_sequence(bytes, rng).start;
     let edge = rng.choose(EDGES);
     let target = at.next_multiple_of(edge) + edge + 1 - rng.below(6);
     let padding = (target - at) % edge;
-    // What stood in the way may go, so that inputs do not only grow.
+    // Sometimes remove ASCII instead of adding it, so that inputs do not only grow.
     let before = bytes[..at].iter().rev().take_while(|byte| byte.is_ascii()).count();
     let taken = if rng.one_in(2) { before.min(edge - padding) } else { 0 };
     let padding = if taken == edge - padding { 0 } else { padding + taken };
     replace(bytes, at - taken..at, &vec![b'a'; padding]);
 }
 
-/// Nothing remains but one sequence, or a few, at a block edge, with ASCII before and perhaps behind.
+/// Keeps only one or a few sequences, at a block edge, with ASCII before and sometimes after them.
 fn isolate(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let first = some_sequence(bytes, rng);
     let end = (first.end + if rng.one_in(2) { 0 } else { rng.below(6) }).min(bytes.len());
     let kept = bytes[first.start..end].to_vec();
     let before = rng.choose([0, 16, 32, 64]) + rng.choose([0, 0, 0, 64]);
-    let behind = rng.choose([0, 0, 1, 16, 64, 128]);
+    let after = rng.choose([0, 0, 1, 16, 64, 128]);
     bytes.clear();
     bytes.resize((before + 1usize).saturating_sub(rng.below(6)), b'a');
     bytes.extend(kept);
-    bytes.resize(bytes.len() + behind, b'a');
+    bytes.resize(bytes.len() + after, b'a');
 }
 
-/// The input starts with what is treated apart at the start of a text.
+/// Prepends what some decoders treat specially at the start of a text: a byte order mark, whole or cut, or U+FFFD.
 fn mark_start(bytes: &mut Vec<u8>, rng: &mut Rng) {
     const MARKS: [&[u8]; 5] = [BYTE_ORDER_MARK, BYTE_ORDER_MARK, REPLACEMENT, b"\xFF\xFE", b"\xEF\xBB"];
     replace(bytes, 0..0, rng.choose(MARKS));
 }
 
-/// A sequence again and again, until the next one stands at the end of a large buffer, or near it.
+/// Repeats a sequence, or `a`, until what follows is at or near the end of a large buffer.
 fn lengthen(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let range = some_sequence(bytes, rng);
     let target = rng.choose([512, 1024, 2048, 4096, 8192]) + 1 - rng.below(6);
@@ -237,7 +238,7 @@ fn lengthen(bytes: &mut Vec<u8>, rng: &mut Rng) {
     replace(bytes, range.end..range.end, &filling);
 }
 
-/// A character of another width, with ASCII behind it put in or taken out to keep the length.
+/// Replaces a sequence by a character of another width; adds or removes ASCII after it to keep the length.
 fn change_width(bytes: &mut Vec<u8>, rng: &mut Rng) {
     const CHARACTERS: [u32; 8] = [0x61, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFD, 0x1_0000, 0x10_FFFF];
     let range = some_sequence(bytes, rng);
@@ -250,7 +251,7 @@ fn change_width(bytes: &mut Vec<u8>, rng: &mut Rng) {
     replace(bytes, range.start..end, &form);
 }
 
-/// Segments as of structured inputs, at any place.
+/// Inserts segments of structured inputs at any offset.
 fn insert_segments(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let mut entropy = [0; 64];
     rng.fill(&mut entropy);
@@ -258,19 +259,19 @@ fn insert_segments(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let at = if rng.one_in(3) { bytes.len() } else { some_sequence(bytes, rng).start };
     let rest = bytes.split_off(at);
     for _ in 0..1 + rng.below(3) {
-        // Where entropy runs out, nothing more is put in.
+        // If the entropy runs out, nothing more is inserted.
         let _ = segment(&mut u, bytes);
     }
     bytes.extend(rest);
 }
 
-/// The input ends inside a sequence, or behind it.
+/// Truncates the input inside a sequence or directly after it.
 fn end_early(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let range = some_sequence(bytes, rng);
     bytes.truncate(range.start + 1 + rng.below(range.len()));
 }
 
-/// The input begins inside a sequence, or before it.
+/// Makes the input begin inside a sequence or directly before it.
 fn start_late(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let range = some_sequence(bytes, rng);
     bytes.drain(..range.start + rng.below(range.len() + 1));
@@ -286,7 +287,7 @@ fn start_anew(bytes: &mut Vec<u8>, rng: &mut Rng) {
     *bytes = anew;
 }
 
-/// Cuts inside sequences, every few bytes, twice at a place; or those there were, one moved.
+/// New cuts: one near a sequence, several around it, or one every few bytes; or the existing cuts with one changed.
 fn recut(bytes: &[u8], cuts: &Cuts, rng: &mut Rng) -> Cuts {
     if bytes.is_empty() {
         return Cuts::new((0..rng.below(3)).map(|_| 0), 0);
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn from_nothing_it_reaches_every_kind_of_error_near_every_edge() {
+    fn mutating_an_empty_input_reaches_every_kind_of_error_near_every_edge() {
         let mut reached = BTreeSet::new();
         let mut bytes = Vec::new();
         for seed in 0..200_000 {

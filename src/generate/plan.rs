@@ -1,50 +1,50 @@
-//! The plan of `check`: which class strings are put, between which paddings, and what is asked of each.
+//! The plan of `check`: which class strings are judged, with which padding before and after, and by which questions.
 //!
-//! A plan is a list of parts, a part is a list of [`Set`]s, and a set is every class string of one length in one setting.
-//! The description of what a plan covers is derived from its sets, so a report cannot claim anything that was not run.
+//! A plan is a list of parts, a part is a list of [`Set`]s, and a set is every class string of one length with the same
+//! offset, padding and questions. Reports derive what was covered from the sets, so they cannot claim what was not run.
 
 use crate::case::{Case, Cuts};
 use crate::generate::classes::{Block, blocks};
 
-/// What the cases of a set are, and what is asked of them.
+/// How many cases there are for each string of a set, and which questions are asked about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ask {
-    /// One case for each string: every question there is.
+    /// One case for each string: every question.
     Everything,
-    /// One case for each string: every question about the bytes, none about what is beside or before them.
+    /// One case for each string: every question about the bytes, none about neighbouring bytes or earlier inputs.
     Bytes,
     /// One case for each string: the verdict and the output.
     Answers,
-    /// The stream alone, with every set of cuts inside the string and at its ends; a cut twice, for each; all twice.
+    /// Only the stream: with every set of cuts inside the string and at its ends, each cut twice, and all cuts twice.
     EveryWayCut,
-    /// The stream alone, with every single cut inside the string and at its ends, and with all of them; each twice too.
+    /// Only the stream: with each cut inside the string and at its ends, and with all of them, once and twice.
     EveryCut,
-    /// The verdict alone, at each of 64 alignments, between neighbours that would spoil it and others that would not.
+    /// Only the verdict: at each of 64 alignments, between ASCII and between bytes that change it if they are read.
     Placement,
 }
 
 impl Ask {
-    /// What is asked, in words.
+    /// The questions in words, for reports.
     pub fn says(self) -> &'static str {
         match self {
             Self::Everything => {
-                "every law: verdict, every error, output, memory bounds, stream and its early output (cuts picked by the bytes), reset, placement (one alignment), prefix, concatenation"
+                "every law: verdict, every error, output, memory bounds, stream and its early output (cuts derived from the bytes), reset, placement (one alignment), prefix, concatenation"
             }
-            Self::Bytes => "verdict, every error, output, stream and its early output (cuts picked by the bytes)",
+            Self::Bytes => "verdict, every error, output, stream and its early output (cuts derived from the bytes)",
             Self::Answers => "verdict, first error, output",
             Self::EveryWayCut => {
-                "stream, and its early output at one of the cuts: with each of all possible sets of cuts in the string, its ends included; with each single cut twice, so that a chunk is empty; with all of them twice"
+                "stream, and its early output at one of the cuts: with every set of cuts in the string, its ends included; with each cut twice, which makes an empty chunk; with all of them twice"
             }
             Self::EveryCut => {
-                "stream, and its early output at one of the cuts: with each single cut in the string, its ends included, once and twice (a chunk is empty); with all of them, once and twice"
+                "stream, and its early output at one of the cuts: with each cut in the string, its ends included, once and twice, which makes an empty chunk; with all of them, once and twice"
             }
             Self::Placement => {
-                "verdict and first error at each of the 64 alignments, between leads and continuation bytes, and between ASCII"
+                "verdict and first error at each of 64 alignments, between lead and continuation bytes, and between ASCII"
             }
         }
     }
 
-    /// How many cases there are for each string of this length.
+    /// The number of cases for each string of this length.
     pub fn variants(self, len: u32) -> u64 {
         let ends = u64::from(len) + 1;
         match self {
@@ -56,29 +56,29 @@ impl Ask {
     }
 }
 
-/// Every class string of one length, in one setting.
+/// Every class string of one length at one offset, with the same padding and questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Set {
-    /// The strings, and their offset.
+    /// The length of the strings, and their offset.
     pub strings: Block,
     /// What fills the bytes before them.
     pub before: Padding,
-    /// What 64 bytes behind them are filled with; `None`: the input ends with the string.
+    /// What fills the 64 bytes after them; `None` if the input ends with the string.
     pub behind: Option<Padding>,
-    /// What is asked.
+    /// The questions.
     pub ask: Ask,
 }
 
 impl Set {
-    /// How many bytes stand behind a string, if any do.
+    /// How many bytes of padding follow a string, unless the input ends with it.
     pub const BEHIND: usize = 64;
 
-    /// How many cases there are.
+    /// The number of cases.
     pub fn cases(&self) -> u64 {
         self.strings.count() * self.ask.variants(self.strings.len)
     }
 
-    /// A writer of its inputs.
+    /// Writes the inputs of this set.
     pub fn writer(&self) -> Writer {
         let forms = |padding: Padding, write: &dyn Fn(usize) -> Vec<u8>| (0..padding.variants()).map(write).collect();
         let before = forms(self.before, &|turn| self.before.before(self.strings.offset, turn));
@@ -90,7 +90,7 @@ impl Set {
     }
 }
 
-/// Writes the inputs of a set; its buffers are kept from one to the next.
+/// Writes the inputs of a set, one at a time, reusing its buffers.
 #[derive(Clone, Debug)]
 pub struct Writer {
     set: Set,
@@ -130,7 +130,7 @@ impl Writer {
     }
 }
 
-/// The cuts of variant `variant` among the places of `ends`: each subset, then each place twice, then all twice.
+/// The cuts of variant `variant` at the offsets `ends`: each subset, then each offset twice, then all twice.
 fn every_way(ends: std::ops::Range<usize>, variant: u64, len: usize) -> Cuts {
     let subsets = 1u64 << ends.len();
     let start = ends.start;
@@ -140,7 +140,7 @@ fn every_way(ends: std::ops::Range<usize>, variant: u64, len: usize) -> Cuts {
     }
 }
 
-/// The cuts of variant `variant` among the places of `ends`: each alone, all, each twice, all twice.
+/// The cuts of variant `variant` at the offsets `ends`: each alone, all, each twice, all twice.
 fn every_cut(ends: std::ops::Range<usize>, variant: u64, len: usize) -> Cuts {
     let (variant, count) = (variant as usize, ends.len());
     match variant.checked_sub(count + 1) {
@@ -150,7 +150,7 @@ fn every_cut(ends: std::ops::Range<usize>, variant: u64, len: usize) -> Cuts {
     }
 }
 
-/// The place of this index twice, or behind the last, all of them.
+/// The offset of this index twice; all offsets twice if the index is past the last.
 fn some_twice(ends: std::ops::Range<usize>, index: usize, len: usize) -> Cuts {
     match index < ends.len() {
         true => Cuts::new([ends.start + index; 2], len),
@@ -172,13 +172,13 @@ impl Part {
         Self { name, sets: sets.into_iter().collect() }
     }
 
-    /// How many cases there are.
+    /// The number of cases.
     pub fn cases(&self) -> u64 {
         self.sets.iter().map(Set::cases).sum()
     }
 }
 
-/// What `check` covers by default: [`plan`], every question.
+/// What `check` covers by default.
 pub fn quick() -> Vec<Part> {
     let (short, crossing): (Vec<_>, Vec<_>) = blocks().into_iter().partition(|strings| strings.len <= 4);
     vec![
@@ -192,8 +192,8 @@ pub fn deep() -> Vec<Part> {
     let mut parts = quick();
     parts.push(Part::new("long strings", (6..=7).map(|len| alone(Block { len, offset: 0 }, Ask::Answers))));
     parts.push(Part::new("surroundings", surroundings()));
-    parts.push(Part::new("behind whole blocks", behind_whole_blocks()));
-    parts.push(Part::new("every way cut", every_way_cut()));
+    parts.push(Part::new("after whole blocks", after_whole_blocks()));
+    parts.push(Part::new("every set of cuts", every_set_of_cuts()));
     parts.push(Part::new("every cut", every_single_cut()));
     parts.push(Part::new("alignments", alignments()));
     parts
@@ -203,8 +203,8 @@ fn alone(strings: Block, ask: Ask) -> Set {
     Set { strings, before: Padding::Ascii, behind: None, ask }
 }
 
-/// Up to length 4: each padding before with each behind, and with nothing behind but for ASCII, which the quick plan has.
-/// Length 5: the same padding at both sides.
+/// Up to length 4: each padding before with each padding after or none, except ASCII before and none after, which is in
+/// the quick plan. Length 5: the same padding on both sides.
 fn surroundings() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in 0..64 {
@@ -220,7 +220,7 @@ fn surroundings() -> Vec<Set> {
     sets
 }
 
-fn behind_whole_blocks() -> Vec<Set> {
+fn after_whole_blocks() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in 64..128 {
         for before in Padding::ALL {
@@ -231,7 +231,7 @@ fn behind_whole_blocks() -> Vec<Set> {
     sets
 }
 
-fn every_way_cut() -> Vec<Set> {
+fn every_set_of_cuts() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in [0, 1, 15, 16, 31, 32, 60, 61, 62, 63, 64, 65] {
         for behind in [None, Some(Padding::Ascii)] {
@@ -241,7 +241,7 @@ fn every_way_cut() -> Vec<Set> {
     sets
 }
 
-/// Length 5 alone and where chunks cross 64; up to length 3 in every surrounding at every offset.
+/// Length 5 at the start of the input and around offset 64; lengths 1 to 3 with every padding at every offset below 64.
 fn every_single_cut() -> Vec<Set> {
     let mut sets: Vec<Set> =
         [0].into_iter().chain(59..=64).map(|offset| alone(Block { len: 5, offset }, Ask::EveryCut)).collect();
@@ -254,7 +254,7 @@ fn every_single_cut() -> Vec<Set> {
     sets
 }
 
-/// Alone, and with whole blocks before and behind.
+/// Without padding, with 64 bytes before, and with 64 bytes after.
 fn alignments() -> Vec<Set> {
     let settings = [(0, None), (64, None), (0, Some(Padding::Ascii))];
     let sets = settings.into_iter().flat_map(|(offset, behind)| {
@@ -263,9 +263,9 @@ fn alignments() -> Vec<Set> {
     sets.collect()
 }
 
-/// What stands on one side of a class string.
+/// The bytes on one side of a class string.
 ///
-/// Where a padding has several variants they alternate, so that a string meets another at each offset.
+/// A padding may have several variants. They alternate, so that a string has different neighbours at each offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Padding {
     /// ASCII.
@@ -289,7 +289,7 @@ impl Padding {
         }
     }
 
-    /// How many variants there are.
+    /// The number of variants.
     pub(super) fn variants(self) -> usize {
         match self {
             Self::Ascii => 1,
@@ -298,7 +298,7 @@ impl Padding {
         }
     }
 
-    /// The segments from the string outwards, until they fill `len` bytes.
+    /// Segments that fill `len` bytes, ordered from the string outwards.
     fn outwards(self, len: usize, turn: usize) -> Vec<&'static [u8]> {
         let mut pieces: Vec<&'static [u8]> = Vec::new();
         let mut filled = 0;
@@ -310,13 +310,13 @@ impl Padding {
         pieces
     }
 
-    /// What comes next, `filled` bytes away from the string, where `room` bytes are left.
+    /// The next segment, `filled` bytes away from the string; at most `room` bytes long.
     fn piece(self, room: usize, filled: usize, count: usize, turn: usize) -> &'static [u8] {
         const A: &[u8] = b"a";
         match self {
             Self::Ascii => A,
             Self::Valid => {
-                // One byte alone could not be filled with anything but ASCII.
+                // Leave no single byte over, which only ASCII could fill.
                 let fits = |piece: &&[u8]| piece.len() <= room && piece.len() + 1 != room;
                 let characters = CHARACTERS[turn % 2];
                 (0..3).map(|step| characters[(count + step) % 3]).find(fits).unwrap_or(A)
@@ -331,12 +331,12 @@ impl Padding {
         }
     }
 
-    /// What stands before the string.
+    /// The `len` bytes before the string.
     pub(super) fn before(self, len: usize, turn: usize) -> Vec<u8> {
         self.outwards(len, turn).into_iter().rev().flatten().copied().collect()
     }
 
-    /// What stands after the string.
+    /// The `len` bytes after the string.
     pub(super) fn after(self, len: usize, turn: usize) -> Vec<u8> {
         self.outwards(len, turn).into_iter().flatten().copied().collect()
     }
@@ -346,7 +346,7 @@ impl Padding {
 const CHARACTERS: [[&[u8]; 3]; 2] =
     [[b"\xC2\x80", b"\xE0\xA0\x80", b"\xF0\x90\x80\x80"], [b"\xDF\xBF", b"\xED\x9F\xBF", b"\xF4\x8F\xBF\xBD"]];
 
-/// Ill-formed segments; what remains of one without its first bytes is ill-formed as well.
+/// Ill-formed segments, of which every suffix is ill-formed too.
 const SEGMENTS: [&[u8]; 8] =
     [b"\x80", b"\xFF", b"\xE2\x82", b"\xF0\x9F\x98", b"\xC3", b"\xED\xA0\x80", b"\xC0\xAF", b"\xF4\x90\xBF"];
 
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filler_comes_in_all_its_forms() {
+    fn every_variant_of_a_padding_is_used() {
         for padding in [Padding::Valid, Padding::IllFormed] {
             let strings = Block { len: 2, offset: 9 };
             let mut writer = Set { strings, before: padding, behind: Some(padding), ask: Ask::Answers }.writer();
@@ -416,7 +416,7 @@ mod tests {
             });
             let expected: BTreeSet<Vec<usize>> = subsets.chain(doubled.iter().cloned()).collect();
             assert_eq!(every_way, expected);
-            // With one place to cut, "all twice" is "each twice".
+            // With a single offset, "each twice" and "all twice" are the same.
             assert_eq!(expected.len() as u64, Ask::EveryWayCut.variants(len) - u64::from(len == 0));
 
             let every: BTreeSet<_> = cuts(Ask::EveryCut, len, offset).into_iter().collect();
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn no_set_of_the_deep_plan_stands_twice() {
+    fn the_deep_plan_contains_no_set_twice() {
         let parts = deep();
         let mut seen: Vec<Set> = Vec::new();
         for set in parts.iter().flat_map(|part| &part.sets) {
@@ -486,7 +486,7 @@ mod tests {
                     assert!(pieces.into_iter().all(ill_formed), "{len} {turn}: {wrong:02X?}");
                     assert!(len == 0 || ill_formed(&wrong), "{len} {turn}: {wrong:02X?}");
                 }
-                // Next to the string stands no ASCII.
+                // The byte next to the string is not ASCII.
                 assert!(Padding::IllFormed.before(len, turn).last().is_none_or(|byte| !byte.is_ascii()));
                 assert!(Padding::IllFormed.after(len, turn).first().is_none_or(|byte| !byte.is_ascii()));
             }

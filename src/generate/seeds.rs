@@ -1,6 +1,6 @@
-//! The committed seeds: where `cargo fuzz run differential` starts from.
+//! The committed seed corpora, such as the one that `cargo fuzz run differential` starts from.
 //!
-//! `cargo run --example write_seeds` writes them to `corpus/`; a test holds the directory to this list.
+//! `cargo run --example write_seeds` writes them to `corpus/`; a test compares the directories with these lists.
 
 use crate::case::Case;
 use crate::spec::grammar;
@@ -9,7 +9,7 @@ use crate::utf8::ByteClass;
 use crate::utf8::{push_extended, push_form};
 use std::collections::BTreeMap;
 
-/// Name and bytes of every seed, sorted by name; no bytes twice.
+/// Name and bytes of every seed, sorted by name, without duplicates.
 pub fn differential() -> BTreeMap<String, Vec<u8>> {
     let mut seeds = Seeds::default();
     seeds.add("empty", b"");
@@ -26,8 +26,8 @@ pub fn differential() -> BTreeMap<String, Vec<u8>> {
     seeds.by_name
 }
 
-/// The seeds of the target `relatives`: the bounds of every row of every grammar, whole and cut off, and every two rows side
-/// by side, where joins and shortcuts go wrong.
+/// The seeds of the target `relatives`: the bounds of every row of every grammar, whole and truncated, and every pair
+/// of [`RELATED`] sequences, which exercise surrogate pairing and fast paths.
 pub fn relatives() -> BTreeMap<String, Vec<u8>> {
     let mut seeds = Seeds::default();
     for grammar in grammar::ALL {
@@ -54,7 +54,7 @@ pub fn relatives() -> BTreeMap<String, Vec<u8>> {
     seeds.by_name
 }
 
-/// What one relative reads, and another does not.
+/// Sequences that some relatives of UTF-8 accept and others reject.
 const RELATED: [(&str, &[u8]); 8] = [
     ("null", b"\0"),
     ("null-as-two", b"\xC0\x80"),
@@ -85,14 +85,14 @@ fn encoded(code_point: u32) -> Vec<u8> {
     bytes
 }
 
-/// A code point in a form of `len` bytes, needed or not.
+/// A code point in the form of `len` bytes, which may be overlong.
 fn form(code_point: u32, len: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     push_form(code_point, len, &mut bytes);
     bytes
 }
 
-/// The bounds of every row of the tables: RFC 3629's are well-formed, what RFC 2279 has beyond them is not.
+/// The bounds of every row of RFC 3629 (well-formed) and of RFC 2279 (extended UTF-8, ill-formed beyond those).
 fn widths(seeds: &mut Seeds) {
     for code_point in [
         0x00, 0x61, 0x7F, 0x80, 0x7FF, 0x800, 0xFFF, 0x1000, 0xCFFF, 0xD000, 0xD7FF, 0xE000, 0xFDD0, 0xFDEF, 0xFEFF,
@@ -144,7 +144,7 @@ fn faults(seeds: &mut Seeds) {
     seeds.add("every-byte-backwards", &(0x00..=0xFF).rev().collect::<Vec<_>>());
 }
 
-/// Each way of going wrong, and of going right, at both sides of a block edge.
+/// Well-formed and ill-formed sequences on both sides of a block edge.
 fn edges(seeds: &mut Seeds) {
     let subjects: [(&str, &[u8]); 6] = [
         ("ff", b"\xFF"),
@@ -157,13 +157,13 @@ fn edges(seeds: &mut Seeds) {
     for edge in [16, 32, 64, 256] {
         for (name, subject) in subjects {
             for end in [0, 1, 3] {
-                // The subject ends at the edge, or `end` bytes behind it.
+                // The subject ends `end` bytes after the edge.
                 let before = edge + end - subject.len();
                 let ascii = vec![b'a'; before];
                 seeds.add(format!("edge-{edge}-plus-{end}-{name}"), &[&ascii, subject].concat());
                 if end == 0 {
-                    let behind = [b'b'; 16];
-                    seeds.add(format!("edge-{edge}-{name}-then-text"), &[&ascii, subject, &behind].concat());
+                    let after = [b'b'; 16];
+                    seeds.add(format!("edge-{edge}-{name}-then-text"), &[&ascii, subject, &after].concat());
                 }
             }
         }
@@ -205,7 +205,7 @@ fn examples(seeds: &mut Seeds) {
     seeds.add("replacement-character-and-fault", b"\xEF\xBF\xBD\xFF\xEF\xBF\xBD");
 }
 
-/// The same greeting in sixteen scripts, clean, with a byte lost, and with one spoilt.
+/// A greeting in sixteen scripts: well-formed, repeated, with a byte removed, and with a byte corrupted.
 fn texts(seeds: &mut Seeds) {
     const TEXTS: [(&str, &str); 16] = [
         ("latin", "Schöne Grüße an alle, wünschte sie"),
@@ -242,7 +242,7 @@ fn texts(seeds: &mut Seeds) {
     seeds.add("text-windows-1252", b"\x93quoted\x94 \x96 \x80 100");
 }
 
-/// Each class of bytes behind each other, at both sides of the edges of a block and of its halves and quarters.
+/// Each byte class directly after each other one, across the edges of a block, of its halves and of its quarters.
 fn class_pairs(seeds: &mut Seeds) {
     for first in ByteClass::all() {
         for second in ByteClass::all() {
@@ -255,7 +255,7 @@ fn class_pairs(seeds: &mut Seeds) {
     }
 }
 
-/// Each kind of fault, in its shortest form, at every place in a block and before every other.
+/// Each kind of fault, in its shortest form, at every offset in a block and before every other kind.
 fn fault_pairs(seeds: &mut Seeds) {
     const FAULTS: [(&str, &[u8]); 8] = [
         ("continuation", b"\x80"),
@@ -268,7 +268,7 @@ fn fault_pairs(seeds: &mut Seeds) {
         ("too-short", b"\xE2\x82"),
     ];
     for (name, fault) in FAULTS {
-        // Three bytes: in 64 of them the fault stands at every place.
+        // Three bytes repeated 64 times put the fault at every offset in a block, since 3 and 64 are coprime.
         let mut three = [b'a'; 3];
         three[..fault.len()].copy_from_slice(fault);
         seeds.add(format!("every-place-{name}"), &three.repeat(64));
@@ -277,7 +277,7 @@ fn fault_pairs(seeds: &mut Seeds) {
     }
 }
 
-/// Every length within a block, well-formed and with a character cut off behind it.
+/// Every length up to one block, as well-formed text and followed by a truncated character.
 fn lengths(seeds: &mut Seeds) {
     for len in 1..=64 {
         let text = ["é".repeat(len / 2), "a".repeat(len % 2)].concat().into_bytes();
@@ -286,8 +286,8 @@ fn lengths(seeds: &mut Seeds) {
     }
 }
 
-/// Short and long inputs, with no error, with few and with many: each to a power of two. What is longer is left to the
-/// fuzzer: long seeds make long mutants, and those are slow.
+/// Lengths and error counts at every power of two up to 512 bytes. Longer inputs are left to the fuzzer: long seeds
+/// make long mutants, which are slow.
 fn sizes(seeds: &mut Seeds) {
     for len in (0..=9).map(|power| 1 << power) {
         for errors in (0..=10).map(|power| (1 << power) / 2).filter(|&errors| errors <= len) {
@@ -297,11 +297,11 @@ fn sizes(seeds: &mut Seeds) {
     }
 }
 
-/// What reaches lines of the judge that nothing above does.
+/// Inputs that reach code of the judge that no other seed reaches.
 fn paths(seeds: &mut Seeds) {
-    // utf8-decode finds the first error where it is, and fewer behind it than there are: law 5 to the end of a list.
+    // utf8-decode finds the first error at its offset but misses later ones: the `spans` law at the end of a list.
     seeds.add("more-errors-than-utf8-decode-finds", b"\xBF\xF0\x80\x9F\xBF");
-    // Law 9 with a prefix as long as few bytes choose.
+    // The `prefix` law with a long prefix, which few inputs choose.
     let long = (0..=9999).map(|number| format!("prefix-{number:04}").into_bytes());
     if let Some(bytes) = long.into_iter().find(|bytes| Case::new(bytes).prefix() > Case::SHORT_PREFIX) {
         seeds.add("long-prefix", &bytes);

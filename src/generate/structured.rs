@@ -10,31 +10,31 @@ use core::fmt;
 pub struct Structured(pub Vec<u8>);
 
 impl Structured {
-    /// No segment is added beyond so many bytes, but for the few inputs that are [long](Self::LONG) on purpose.
+    /// No segment is added to an input longer than this, except for the few that are [long](Self::LONG) on purpose.
     pub const LONGEST: usize = 600;
-    /// About how long a long input is at the most.
+    /// The approximate maximum length in bytes of a long input.
     pub const LONG: usize = 3 * 8192;
 
-    /// The input drawn with the numbers of this seed.
+    /// The input generated from this seed.
     pub fn seeded(seed: u64) -> Self {
         let mut entropy = [0; 160];
         Rng::new(seed).fill(&mut entropy);
         let len = 8 + (seed.wrapping_mul(37) % (entropy.len() as u64 - 8)) as usize;
-        // Drawing fails only where entropy runs out, and every segment is optional.
+        // This fails only if the entropy runs out, and every segment is optional.
         Self::arbitrary(&mut Unstructured::new(&entropy[..len])).unwrap_or(Self(Vec::new()))
     }
 }
 
-/// Inputs that are not for `Arbitrary`: much shorter, or with far more in them.
+/// Inputs that `Arbitrary` does not generate: much shorter ones, and ones with far more faults.
 impl Structured {
-    /// One segment, or two or three.
+    /// One to three segments.
     pub fn small(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let segments = 1 + rng.below(2) + rng.below(2);
         Self::of_segments(&mut rng, segments)
     }
 
-    /// Some hundred segments, so that every kind of fault is likely among them.
+    /// 160 segments, so that every kind of fault is likely to occur.
     pub fn dense(seed: u64) -> Self {
         const SEGMENTS: usize = 160;
         Self::of_segments(&mut Rng::new(seed), SEGMENTS)
@@ -67,7 +67,7 @@ impl<'a> Arbitrary<'a> for Structured {
             add(u, &mut bytes, many);
         }
         let longest = bytes.len() + Self::LONGEST;
-        // One in four: text without a fault but one, at the very end.
+        // One input in four is text whose only fault is at the very end.
         let fault_at_end = u.ratio(1, 4).unwrap_or(false);
         let segments = if fault_at_end { u.int_in_range(0..=6).unwrap_or(0) } else { usize::MAX };
         let mut count = 0;
@@ -82,7 +82,7 @@ impl<'a> Arbitrary<'a> for Structured {
     }
 }
 
-/// Adds a segment, or nothing where entropy runs out.
+/// Adds a segment, or nothing if the entropy runs out.
 fn add(u: &mut Unstructured<'_>, out: &mut Vec<u8>, segment: fn(&mut Unstructured<'_>, &mut Vec<u8>) -> Result<()>) {
     let start = out.len();
     if segment(u, out).is_err() {
@@ -99,12 +99,12 @@ fn text_segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A fault with nothing behind it; most often a character cut short.
+/// A fault at the end of the input; usually a truncated character.
 fn fault_at_the_end(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     if u.ratio(2, 3)? { truncated(u, out) } else { fault(u, out) }
 }
 
-/// Text, a fault, or what moves the next one across a block edge.
+/// Text, a fault, or padding that moves the next segment to a block edge.
 pub(super) fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     match u.int_in_range(0..=10)? {
         0 => ascii(u, out)?,
@@ -120,14 +120,14 @@ pub(super) fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()>
     Ok(())
 }
 
-/// ASCII by which formats on top of UTF-8 change their state, and the bounds of the class.
+/// ASCII that formats on top of UTF-8 (JSON, HTML, URLs) treat as syntax, and the lowest and highest ASCII byte.
 const SYNTAX: &[u8] = b"\0\t\n\r \"%&'/<=>[\\]{}\x7F";
 
 fn filler(len: usize, out: &mut Vec<u8>) {
     out.resize(out.len() + len, b'a');
 }
 
-/// A run of one letter, or now and then of what means something to a format.
+/// A run of the letter `a`, or one time in four of a [`SYNTAX`] byte.
 fn ascii(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let byte = if u.ratio(1, 4)? { *u.choose(SYNTAX)? } else { b'a' };
     let len = u.int_in_range(1..=20)?;
@@ -135,7 +135,7 @@ fn ascii(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A fault or text between two bytes that mean something to a format.
+/// A fault or text between two equal [`SYNTAX`] bytes.
 fn enclosed(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let byte = *u.choose(SYNTAX)?;
     out.push(byte);
@@ -148,7 +148,7 @@ fn enclosed(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// One character again and again to the end of a large buffer, something there, and the same once more.
+/// One character repeated to the end of a large buffer, then text or a fault; all of this twice, then ASCII.
 fn long(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let edge = *u.choose(&[1024, 4096, 8192])?;
     let mut character = Vec::new();
@@ -173,7 +173,7 @@ fn long(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// ASCII up to a block edge, or up to four bytes before it, or one behind.
+/// ASCII padding up to a block edge, up to four bytes before it, or one byte after it.
 fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let edge = *u.choose(&[16, 32, 64, 64, 128, 256])?;
     let short = u.int_in_range(0..=5)?;
@@ -182,7 +182,7 @@ fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// One fault again and again, as often as some counter may count, or once more or less.
+/// One fault repeated 2^n times, or once more or less, to overflow counters.
 fn many(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let mut one = Vec::new();
     fault(u, &mut one)?;
@@ -200,7 +200,7 @@ fn text(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The scalar values by width and by lead byte, and code points with a history of special treatment.
+/// The scalar values by width and lead byte, and code points that decoders are known to treat specially.
 pub(super) const RANGES: [(u32, u32); 13] = [
     (0x00, 0x7F),
     (0x80, 0x7FF),
@@ -225,7 +225,7 @@ pub(super) fn scalar(u: &mut Unstructured<'_>, first: u32, last: u32) -> Result<
     })
 }
 
-/// One ill-formed shape, and sometimes a character behind it.
+/// One ill-formed sequence, sometimes followed by `a`.
 fn fault(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     match u.int_in_range(0..=8)? {
         0 => truncated(u, out)?,
@@ -243,7 +243,7 @@ fn fault(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
         }
         7 => out.push(*u.choose(&[0xC0, 0xC1, 0xF5, 0xF7, 0xF8, 0xFC, 0xFE, 0xFF, 0x80, 0xBF])?),
         _ => {
-            // A lead byte, its second byte just outside or inside its range, and as many continuations as announced.
+            // A lead byte, a second byte just inside or outside its range, and up to three continuation bytes.
             out.push(*u.choose(&[0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4])?);
             out.push(*u.choose(&[0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0])?);
             let count = u.int_in_range(0..=3)?;
@@ -256,7 +256,7 @@ fn fault(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A character without its last bytes.
+/// A character truncated by one byte or more.
 fn truncated(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let (first, last) = *u.choose(&RANGES[1..9])?;
     let start = out.len();
@@ -266,7 +266,7 @@ fn truncated(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A code point in a longer form than it needs.
+/// An overlong form of a code point.
 fn overlong(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let (len, last) = *u.choose(&[(2, 0x7F), (3, 0x7FF), (4, 0xFFFF), (5, 0x1F_FFFF), (6, 0x3FF_FFFF)])?;
     let code_point = scalar(u, 0, last)?;

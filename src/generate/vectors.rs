@@ -2,8 +2,8 @@
 //!
 //! Expectations are words: `valid` or `invalid`, then any of `grammar=NAME` (RFC 3629 otherwise), `replace=HEX`
 //! (U+FFFD for each maximal subpart), `skip=HEX` (ill-formed bytes dropped), `replace-byte=HEX`, `replace-run=HEX`,
-//! `fail-at=N|end` (after how many bytes a decoder fed bytewise must know), `code-points=HEX,…` and `runes=N`
-//! (segments, each ill-formed byte one). `-` is the empty string.
+//! `fail-at=N|end` (after how many bytes a decoder fed one byte at a time must fail), `code-points=HEX,…` and `runes=N`
+//! (the number of segments, with each ill-formed byte a segment). `-` is the empty string.
 
 use crate::spec;
 use crate::spec::{Contract, Grammar, Replacement, Segmentation};
@@ -47,11 +47,11 @@ pub enum Claim {
     Valid(&'static Grammar, bool),
     /// The output under RFC 3629 with this segmentation and replacement.
     Output(Segmentation, Replacement, Vec<u8>),
-    /// When a decoder fed bytewise must know; `None`: only at the end.
+    /// After how many bytes a decoder fed one byte at a time must fail; `None`: only at the end of the input.
     DetectedAt(Option<usize>),
     /// The code points of a well-formed input, under this grammar.
     CodePoints(&'static Grammar, Vec<u32>),
-    /// How many segments there are, each ill-formed byte being one.
+    /// The number of segments, with each ill-formed byte a segment.
     Runes(usize),
 }
 
@@ -60,7 +60,7 @@ pub enum Claim {
 pub struct VectorError {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// What is wrong with the line.
     pub what: String,
 }
 
@@ -92,11 +92,11 @@ fn parse_row(line: &str) -> Result<Vector, String> {
         other => return Err(format!("{other:?} is neither `valid` nor `invalid`")),
     };
     let pairs: Vec<(&str, &str)> = words
-        .map(|word| word.split_once('=').ok_or_else(|| format!("{word:?} is no KEY=VALUE")))
+        .map(|word| word.split_once('=').ok_or_else(|| format!("{word:?} is not KEY=VALUE")))
         .collect::<Result<_, _>>()?;
     let grammar = match pairs.iter().find(|(key, _)| *key == "grammar") {
         None => &spec::grammar::RFC3629,
-        Some((_, name)) => Grammar::named(name).ok_or_else(|| format!("there is no grammar {name:?}"))?,
+        Some((_, name)) => Grammar::named(name).ok_or_else(|| format!("no grammar is named {name:?}"))?,
     };
     let mut claims = vec![Claim::Valid(grammar, valid)];
     for (key, value) in pairs {
@@ -128,7 +128,7 @@ fn number(value: &str) -> Result<usize, String> {
     value.parse().map_err(|error| format!("{value:?}: {error}"))
 }
 
-/// Reads hexadecimal digits, two a byte, white space and case ignored; `-` is the empty string.
+/// Reads hexadecimal digits, two for each byte, ignoring white space and case; `-` is the empty string.
 ///
 /// # Errors
 /// What is wrong with the text.
@@ -137,16 +137,16 @@ pub fn parse_hex(text: &str) -> Result<Vec<u8>, String> {
         return Ok(Vec::new());
     }
     let digit =
-        |c: char| c.to_digit(16).map(|digit| digit as u8).ok_or_else(|| format!("{c:?} is no hexadecimal digit"));
+        |c: char| c.to_digit(16).map(|digit| digit as u8).ok_or_else(|| format!("{c:?} is not a hexadecimal digit"));
     let digits = text.chars().filter(|c| !c.is_whitespace()).map(digit).collect::<Result<Vec<u8>, _>>()?;
     match digits.as_chunks() {
         (pairs, []) => Ok(pairs.iter().map(|[high, low]| high << 4 | low).collect()),
-        _ => Err(format!("{} hexadecimal digits, and a byte takes two", digits.len())),
+        _ => Err(format!("{} hexadecimal digits; each byte needs two", digits.len())),
     }
 }
 
 impl Claim {
-    /// What `spec` says instead, where it disagrees.
+    /// What `spec` says instead; `None` if it agrees.
     pub fn contradiction(&self, bytes: &[u8]) -> Option<String> {
         let under = |grammar| Contract { grammar, ..Contract::STANDARD };
         match self {

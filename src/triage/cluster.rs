@@ -1,5 +1,5 @@
-//! Triage of files: each is judged, the smallest input of each signature is minimised, and signatures of one cause form a
-//! cluster.
+//! Triage of files: each is judged, the smallest input of each signature is minimised, and signatures with the same
+//! cause form a cluster.
 
 use crate::case::input::files_below;
 use crate::decoder::Decoder;
@@ -17,22 +17,22 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What came of some files.
+/// The result of a triage.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// How many inputs were judged.
     pub inputs: u64,
-    /// How many of them showed nothing.
+    /// How many of them showed no divergence.
     pub clean: u64,
-    /// What the others showed, in the order of the signatures.
+    /// The divergences of the others, in the order of their signatures.
     pub clusters: Vec<Cluster>,
     /// Files that could not be read, and why.
     pub unread: Vec<String>,
-    /// Files that libFuzzer names for being slow, not ending or taking too much memory, and that show nothing else.
+    /// Files that libFuzzer reported as slow, hanging or using too much memory, and that show no divergence.
     pub slow: Vec<PathBuf>,
 }
 
-/// Divergences of one cause.
+/// Divergences with the same cause.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// Each signature, the strongest law first. Never empty.
@@ -42,24 +42,24 @@ pub struct Cluster {
 /// One signature.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// The inputs that have it, and the witness explained.
+    /// The inputs that have it, and the explanation of the witness.
     pub finding: Finding,
-    /// Signatures with the same location as their cause, on another subject; their inputs are counted here.
+    /// Signatures on other subjects with the same location as their cause; their inputs are counted here.
     pub others: Vec<Signature>,
-    /// What they come down to.
+    /// The minimised input.
     pub witness: Witness,
-    /// Whether it was there before.
+    /// Whether it was known before.
     pub status: Status,
 }
 
-/// Whether a signature was there before.
+/// Whether a signature was known before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It was not.
+    /// It was not known.
     New,
-    /// The ledger has it, under this id.
+    /// It is in the ledger, under this id.
     Known(String),
-    /// This file among the regressions shows it.
+    /// This regression file shows it.
     Regression(PathBuf),
 }
 
@@ -76,7 +76,7 @@ impl Cluster {
         self.members.iter().map(|member| member.finding.hits).sum()
     }
 
-    /// New where any of its signatures is; else a regression where any is; else known.
+    /// New if any of its signatures is; otherwise a regression if any is; otherwise known.
     pub fn status(&self) -> &Status {
         let weight = |status: &&Status| match status {
             Status::New => 0,
@@ -87,8 +87,9 @@ impl Cluster {
     }
 }
 
-/// Triages these files. `regressions` is a directory of inputs that are known to show something; `progress` is called with
-/// what is being done and the share of it, from any thread. Files that cannot be read are reported, not an error.
+/// Triages these files. `regressions` is a directory of inputs that are known to show a divergence; `progress` is
+/// called, from any thread, with the current step and the fraction of it that is done. Files that cannot be read are
+/// listed in the result and are not an error.
 ///
 /// # Errors
 /// The regressions cannot be listed.
@@ -137,7 +138,7 @@ struct MergeGroup {
     finding: Finding,
 }
 
-/// Merges the findings of which each may stand for the other.
+/// Merges the findings that are [equivalent](share_location_cause).
 fn merge_equivalent(findings: BTreeMap<Signature, Finding>) -> Vec<MergeGroup> {
     let mut groups: Vec<MergeGroup> = Vec::new();
     for (signature, finding) in findings {
@@ -171,16 +172,16 @@ fn status(
     }
 }
 
-/// Reads and sorts files on all cores, some hundreds at a time.
+/// Reads and sorts files on all cores, a few hundred at a time.
 fn sort(
     decoders: &[&dyn Decoder],
     files: &[PathBuf],
     progress: &(dyn Fn(f64) + Sync),
 ) -> (Record, Vec<String>, Vec<PathBuf>) {
-    /// The same pieces on every machine, so that what is settled in one is the same too.
+    /// The number of pieces is the same on every machine, so that the same signatures are settled in each.
     const PIECES: usize = 16;
     const PIECE: usize = 64;
-    /// How often a broken law is explained before that is settled.
+    /// How often a broken law is explained before it is settled.
     const EXPLANATIONS: u32 = 8;
     let (all, done) = (files.len(), AtomicUsize::new(0));
     let sort_piece = |files: &[PathBuf]| {
@@ -214,7 +215,7 @@ fn is_slow(file: &Path) -> bool {
     ["slow-unit-", "timeout-", "oom-", "leak-"].iter().any(|start| name.starts_with(start))
 }
 
-/// Whether the location is the cause, whatever is there.
+/// Whether the location is the cause, regardless of the bytes there.
 fn is_caused_by_location(shape: Shape) -> bool {
     match shape {
         Shape::Anywhere | Shape::Tail => false,
@@ -222,14 +223,14 @@ fn is_caused_by_location(shape: Shape) -> bool {
     }
 }
 
-/// Whether two signatures are the same, or differ only in the subject, in a location that causes both: either may stand for
-/// both.
+/// Whether two signatures are the same, or differ only in the subject while their location is the cause: then they are
+/// equivalent.
 pub fn share_location_cause(a: &Signature, b: &Signature) -> bool {
     let both_placed = is_caused_by_location(a.shape) && is_caused_by_location(b.shape);
     a == b || both_placed && a.decoder == b.decoder && a.law == b.law
 }
 
-/// The signatures, those of one cause together; each group, and the groups, in the order of the signatures.
+/// Groups the signatures by cause; each group, and the list of groups, is in the order of the signatures.
 fn clusters(signatures: &[Signature]) -> Vec<Vec<Signature>> {
     let mut groups: Vec<Vec<Signature>> = Vec::new();
     for signature in signatures {
@@ -258,7 +259,7 @@ fn have_one_cause(a: &Signature, b: &Signature, all: &[Signature]) -> bool {
     match (a.shape, b.shape) {
         // Only the kind distinguishes them.
         (Shape::Anywhere, Shape::Anywhere) => family(a.subject) == family(b.subject) || is_about_any_kind(a, all),
-        // Where the surroundings could not be removed, the fault may still be the same.
+        // The surroundings could not be removed, but the fault may still be the same.
         (Shape::Anywhere, Shape::Context | Shape::Offset) | (Shape::Context | Shape::Offset, Shape::Anywhere) => true,
         (Shape::Anywhere, _) | (_, Shape::Anywhere) => false,
         // The location is the cause.
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_place_causes_is_one_and_what_the_kind_causes_is_not() {
+    fn signatures_are_merged_if_the_location_is_the_cause_and_not_if_the_kind_is() {
         let fault = Subject::Fault;
         let edge = |kind| signature(Law::Verdict, "a", fault(kind), Shape::Edge(64));
         let anywhere = |law, decoder, kind| signature(law, decoder, fault(kind), Shape::Anywhere);

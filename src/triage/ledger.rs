@@ -1,7 +1,7 @@
-//! The ledger of known differences: real, explained and accepted, so that only new ones make a noise.
+//! The ledger of known differences: real, explained and accepted, so that only new ones are reported.
 //!
-//! An entry names a decoder, a range of versions, laws, and subjects. It covers a broken law only where all four fit,
-//! and one that covers nothing in a full check is stale: the decoder was mended, or the harness went blind.
+//! An entry names a decoder, a range of versions, laws, and subjects. It covers a broken law only if all four match. An
+//! entry that covers nothing in a full check is stale: the decoder was fixed, or the harness stopped finding the fault.
 
 use crate::decoder::Info;
 use crate::error::Error;
@@ -27,17 +27,17 @@ pub struct Entry {
     pub id: String,
     /// The decoder.
     pub decoder: String,
-    /// The versions it is known of, as a Cargo version requirement.
+    /// The affected versions, as a Cargo version requirement.
     pub versions: semver::VersionReq,
     /// The laws it may break, by name.
     pub laws: Vec<String>,
-    /// What stands where it does: kinds, `valid-1` to `valid-6`, `end`, `unplaced`.
+    /// The subjects it breaks them on: kinds, `valid-1` to `valid-6`, `end`, `unplaced`.
     pub subjects: Vec<String>,
     /// Why it is so, and why it is accepted.
     pub reason: String,
     /// Where to read more.
     pub link: String,
-    /// When it was entered, YYYY-MM-DD.
+    /// When the entry was made, YYYY-MM-DD.
     pub date: String,
 }
 
@@ -51,14 +51,14 @@ struct File {
 impl Ledger {
     /// The ledger this crate ships with.
     pub fn built_in() -> Self {
-        // A test keeps the shipped text readable.
+        // A test makes sure that the shipped ledger can be parsed.
         Self::parse(BUILT_IN, "the built-in ledger").unwrap_or_default()
     }
 
     /// Reads a ledger file.
     ///
     /// # Errors
-    /// It cannot be read or understood.
+    /// It cannot be read or parsed.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, &error))?;
         Self::parse(&text, &shown(path))
@@ -67,7 +67,7 @@ impl Ledger {
     /// Reads the text of a ledger; `origin` names it in errors.
     ///
     /// # Errors
-    /// It is no TOML, has unknown or missing keys, unknown names, or an id twice.
+    /// It is not TOML, has unknown or missing keys, unknown names, or a duplicate id.
     pub fn parse(text: &str, origin: &str) -> Result<Self, Error> {
         let file: File = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -102,7 +102,7 @@ impl Ledger {
         &self.entries
     }
 
-    /// The place of the entry that covers this, if one does.
+    /// The index of the entry that covers this, if any.
     pub fn covers(&self, info: &Info, law: Law, subject: Subject) -> Option<usize> {
         self.entries.iter().position(|entry| {
             entry.is_about(info)
@@ -113,7 +113,7 @@ impl Ledger {
 }
 
 impl Entry {
-    /// Whether it speaks of this decoder in this version.
+    /// Whether it applies to this version of this decoder.
     pub fn is_about(&self, info: &Info) -> bool {
         let version = || semver::Version::parse(&info.version).ok();
         self.decoder == info.name && version().is_some_and(|version| self.versions.matches(&version))

@@ -1,9 +1,10 @@
-//! The smallest input with the same signature, found in the process, by the same steps on every machine.
+//! Minimises an input in-process: the smallest one found with the same signature, by the same steps on every machine.
 //!
-//! Every candidate is judged; it is kept only if it has the signature of the input at hand, or one that this is told to
-//! take for the same, so that one divergence never turns into another. What is tried: shorter strings (segments, bytes and cuts taken out, from halves down to one), then
-//! plainer ones of the same length (the byte that stands for its class, `a` for characters), both in turn until
-//! nothing helps; at the end every class string that would be shorter still, as far as there are few enough.
+//! Every candidate is judged. It replaces the current input only if it has the same signature, or one that the caller
+//! treats as the same, so that one divergence never turns into another. Candidates are shorter inputs (segments, bytes
+//! and cuts removed, from halves down to single ones), then simpler inputs of the same length (each character `a`, each
+//! byte the canonical one of its class), repeated until neither helps. Finally every shorter class string is tried, up
+//! to a limit.
 
 use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;
@@ -12,21 +13,21 @@ use crate::judge::{Judge, Law};
 use crate::spec::{Contract, Reading, Segment, segments};
 use crate::utf8::ByteClass;
 
-/// How many inputs each of the two phases judges at most: making an input smaller, and trying all that are smaller still.
+/// The most inputs that each of the two phases judges: reducing the input, and trying all shorter class strings.
 const STEPS: u64 = 60_000;
-/// How many of them are examined for their signature at most.
+/// The most inputs for which a phase computes the signature.
 const EXAMINED: u64 = 600;
 
-/// What a divergence comes down to.
+/// A minimised divergence.
 #[derive(Clone, Debug)]
 pub struct Witness {
-    /// Its signature: that of the divergence, or one taken for the same.
+    /// The signature of the divergence, or one that the caller treats as the same.
     pub signature: Signature,
     /// The smallest input found that has it.
     pub input: Input,
-    /// An input as near to it as can be on which the decoder does what it should, if one was found.
+    /// An input that differs in one byte and on which the decoder breaks no law, if one was found.
     pub agreeing: Option<Vec<u8>>,
-    /// How many inputs were judged, all in all.
+    /// How many inputs were judged in total.
     pub steps: u64,
 }
 
@@ -35,7 +36,7 @@ pub fn minimise(decoder: &dyn Decoder, divergence: &Divergence) -> Witness {
     minimise_as(decoder, divergence, &|signature| *signature == divergence.signature)
 }
 
-/// The smallest input with a signature that is the same for the caller.
+/// The smallest input whose signature the caller treats as the same.
 pub fn minimise_as(decoder: &dyn Decoder, divergence: &Divergence, same: &dyn Fn(&Signature) -> bool) -> Witness {
     let mut hunt = Hunt::new(decoder, divergence, same);
     let contract = decoder.info().contract;
@@ -56,12 +57,12 @@ pub fn minimise_as(decoder: &dyn Decoder, divergence: &Divergence, same: &dyn Fn
     Witness { signature: hunt.signature, input: best, agreeing, steps: hunt.steps }
 }
 
-/// These bytes, cut at these places.
+/// These bytes, cut at these offsets.
 fn cut_at(bytes: &[u8], cuts: Option<Vec<usize>>) -> Input {
     Input { bytes: bytes.to_vec(), cuts: cuts.map(|cuts| Cuts::new(cuts, bytes.len())) }
 }
 
-/// Without these bytes; cuts in them move to where they were.
+/// The input without the bytes `start..end`; cuts inside them move to `start`.
 fn without(input: &Input, start: usize, end: usize) -> Input {
     let bytes = [&input.bytes[..start], &input.bytes[end..]].concat();
     let moved = |&cut: &usize| if cut >= end { cut - (end - start) } else { cut.min(start) };
@@ -69,7 +70,7 @@ fn without(input: &Input, start: usize, end: usize) -> Input {
     Input { bytes, cuts }
 }
 
-/// Other bytes, cut where these are.
+/// Other bytes with the same cuts.
 fn with_bytes(input: &Input, bytes: Vec<u8>) -> Input {
     Input { bytes, cuts: input.cuts }
 }
@@ -79,14 +80,14 @@ struct Hunt<'a> {
     judge: Judge<'a>,
     law: Law,
     same: &'a dyn Fn(&Signature) -> bool,
-    /// That of the best input.
+    /// The signature of the last input that had the same one as the divergence.
     signature: Signature,
     steps: u64,
-    /// How many inputs had been judged when this phase began.
+    /// The value of `steps` when this phase began.
     phase: u64,
-    /// How many of this phase were examined for their signature.
+    /// For how many inputs of this phase the signature was computed.
     examined: u64,
-    /// Whether the input at hand breaks the law of the signature itself; others need not be examined then.
+    /// Whether to reject inputs that break another law without computing their signature.
     same_law: bool,
 }
 
@@ -97,8 +98,8 @@ impl<'a> Hunt<'a> {
         Self { judge: Judge::new([decoder]), law, same, signature, steps: 0, phase: 0, examined: 0, same_law: true }
     }
 
-    /// The input to start from: with cuts of its own where they matter, one alone if that will do; if it has the
-    /// signature at all.
+    /// The input to start from, with explicit cuts if they may matter, a single one if that suffices. `None` if none
+    /// has the signature.
     fn start(&mut self, divergence: &Divergence) -> Option<Input> {
         let bytes = &divergence.bytes;
         let with = |cuts: Option<Vec<usize>>| cut_at(bytes, cuts);
@@ -114,7 +115,7 @@ impl<'a> Hunt<'a> {
         let groups: Vec<&[usize]> = if is_about_cuts && !few { cuts.chunks(Cuts::MOST).collect() } else { Vec::new() };
         [true, false].into_iter().find_map(|same_law| {
             self.same_law = same_law;
-            // Of very many cuts one among those that show it together, before each is tried by itself.
+            // If there are very many cuts, find a group of them that shows it, and then a single one in that group.
             let near = groups.iter().find_map(|group| {
                 let together = self.shows(&with(Some(group.to_vec())));
                 let mut alone = group.iter().filter(|_| together).map(|&cut| with(Some(vec![cut])));
@@ -158,7 +159,7 @@ impl<'a> Hunt<'a> {
     }
 }
 
-/// Takes out segments, then bytes, then cuts.
+/// Removes segments, then bytes, then cuts.
 fn shorten(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     let ends: Vec<usize> = segments(&contract, &best.bytes).map(|segment| segment.range().end).collect();
     take_out(hunt, best, ends);
@@ -172,11 +173,11 @@ fn shorten(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     }
 }
 
-/// Takes out pieces, which end at these offsets: half of them at a time, then a quarter, down to one.
+/// Removes pieces, which end at these offsets: half of them at a time, then a quarter, down to one.
 fn take_out(hunt: &mut Hunt<'_>, best: &mut Input, mut ends: Vec<usize>) {
     let mut many = ends.len().div_ceil(2);
     while many > 0 {
-        // From the back: what stands before an error moves it, what stands behind it does not.
+        // From the end: removing bytes after an error does not move it.
         let mut last = ends.len();
         while last > 0 {
             let first = last.saturating_sub(many);
@@ -192,7 +193,7 @@ fn take_out(hunt: &mut Hunt<'_>, best: &mut Input, mut ends: Vec<usize>) {
     }
 }
 
-/// Makes characters `a`, and bytes those that stand for their class; nothing moves where that would lose the signature.
+/// Replaces characters by `a`, and bytes by the canonical one of their class, where that keeps the signature.
 fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     let is_character = |segment: &Segment| matches!(segment.reading, Reading::WellFormed(_));
     let characters: Vec<Segment> = segments(&contract, &best.bytes).filter(is_character).collect();
@@ -218,20 +219,20 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     }
 }
 
-/// The first shorter input that has the signature: of every class string of up to four bytes, three where each is also
-/// tried with every cut; and of up to two behind ASCII.
+/// The first shorter input that has the signature, among all class strings of up to four bytes (up to three if each is
+/// also tried with every cut), and those of one or two bytes after ASCII.
 fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
-    const BEHIND_ASCII: usize = 2;
-    /// No block is longer.
+    const AFTER_ASCII: usize = 2;
+    /// No block is longer, in bytes.
     const LONGEST: usize = 256;
     let alone = if best.cuts.is_some() { 3 } else { 4 };
-    // What a law about related inputs shows is as good, if it comes to the same.
+    // An input that breaks another law will do if its signature is the same.
     (hunt.phase, hunt.examined, hunt.same_law) = (hunt.steps, 0, false);
     let mut strings = Strings::default();
     for len in 0..best.bytes.len().min(LONGEST) {
-        for tail in if len <= alone { len..=len } else { 1..=BEHIND_ASCII } {
+        for tail in if len <= alone { len..=len } else { 1..=AFTER_ASCII } {
             for index in 0..(ByteClass::COUNT as u64).pow(tail as u32) {
-                let bytes = strings.behind_ascii(len - tail, tail as u32, index);
+                let bytes = strings.after_ascii(len - tail, tail as u32, index);
                 for cuts in ways(best, len) {
                     if hunt.steps - hunt.phase >= STEPS {
                         return None;
@@ -247,7 +248,8 @@ fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
     None
 }
 
-/// The cuts to try in a string of this length: none and each one, where there were some; then as they are derived.
+/// The cuts to try in a string of this length: if the input has explicit cuts, none and each single one; then the cuts
+/// derived from the bytes.
 fn ways(best: &Input, len: usize) -> impl Iterator<Item = Option<Vec<usize>>> {
     let own = best.cuts.map(|_| [Vec::new()].into_iter().chain((0..=len).map(|cut| vec![cut])));
     own.into_iter().flatten().map(Some).chain([None])
@@ -258,16 +260,16 @@ fn ways(best: &Input, len: usize) -> impl Iterator<Item = Option<Vec<usize>>> {
 struct Strings(Vec<u8>);
 
 impl Strings {
-    fn behind_ascii(&mut self, offset: usize, len: u32, index: u64) -> &[u8] {
+    fn after_ascii(&mut self, offset: usize, len: u32, index: u64) -> &[u8] {
         crate::generate::classes::Block { len, offset }.write(index, &mut self.0);
         &self.0
     }
 }
 
-/// One byte changed, taken out or put in, and the decoder does what it should.
+/// The input with one byte replaced, removed or appended, so that the decoder breaks no law.
 fn nearest_agreeing(hunt: &mut Hunt<'_>, best: &Input) -> Option<Vec<u8>> {
     let bytes = &best.bytes;
-    // What goes wrong stands behind what leads up to it.
+    // From the end, where the error usually is.
     for index in (0..bytes.len()).rev() {
         for class in ByteClass::all().map(ByteClass::canonical) {
             let mut changed = bytes.clone();
@@ -293,7 +295,7 @@ mod tests {
     use crate::spec;
     use crate::utf8::Validity;
 
-    /// Takes two bytes for well-formed that no text has.
+    /// Accepts input that contains FF FE.
     struct Wrong;
 
     static INFO: Info = Info::new("wrong", "1.0.0").contract(Contract::VALIDATOR);
@@ -319,7 +321,7 @@ mod tests {
         shorten(&mut hunt, Contract::VALIDATOR, &mut best);
         let before = hunt.steps;
         assert!(shortest(&mut hunt, &best).is_none() && best.bytes.len() == 2, "{best:?}");
-        // The empty string and every class; each byte pair stands for its class only.
+        // The empty string and one string for each class.
         assert!(hunt.steps >= before + 1 + ByteClass::COUNT as u64, "{} after {before}", hunt.steps);
         let witness = minimise(&Wrong, &divergence);
         assert!(witness.steps > hunt.steps, "{} of at least {}", witness.steps, hunt.steps);

@@ -1,8 +1,8 @@
-//! What becomes of divergences: which are known, which have one cause, the smallest input of each, and what is kept.
+//! Sorts divergences: which are known, which have the same cause, the smallest input of each, and which are kept.
 //!
-//! [`session`] is the loop that every engine runs. [`triage`] works through files that were left behind: it sorts them by
-//! signature, minimises the smallest of each, groups those of one cause, and tells which are new, known to the ledger, or
-//! a regression already.
+//! [`session`] is the loop that every engine runs. [`triage`] processes files that fuzzing left: it sorts them by
+//! signature, minimises the smallest of each, groups those with the same cause, and marks each as new, known to the
+//! ledger, or already a regression.
 
 #[cfg(feature = "check")]
 mod cluster;

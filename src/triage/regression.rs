@@ -1,7 +1,7 @@
-//! Regressions: witnesses kept as files, each named for what it shows.
+//! Regressions: witnesses kept as files, each named after its signature.
 //!
-//! `SUBJECT__LAW__DECODER.bin`, with the shape behind it where that is not `anywhere`; `.cut` where the cuts stand in the
-//! file. `cargo test` replays each from then on.
+//! The name is `SUBJECT__LAW__DECODER.bin`, with the shape after the decoder unless it is `anywhere`, and `.cut`
+//! instead of `.bin` if the file contains cuts. `cargo test` replays each of them.
 
 use crate::case::Input;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use crate::text::shown;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The name of the file for a signature, without its ending.
+/// The name of the file for a signature, without its extension.
 pub fn name(signature: &Signature) -> String {
     let Signature { law, decoder, subject, shape } = signature;
     match shape {
@@ -20,8 +20,9 @@ pub fn name(signature: &Signature) -> String {
     }
 }
 
-/// Keeps an input in this directory, which is made where it is not there. A file of that name with the same bytes is
-/// left as it is; one with other bytes too, and the new one gets a number. What is written is there whole or not at all.
+/// Keeps an input in this directory, which is created if it does not exist. An existing file of that name is never
+/// changed: if it has the same bytes, nothing is written; otherwise the new file gets a number. A file is written
+/// completely or not at all.
 ///
 /// # Errors
 /// The directory or the file cannot be written.
@@ -36,7 +37,10 @@ pub fn keep(directory: &Path, signature: &Signature, input: &Input) -> Result<Pa
             return Ok(path);
         }
     }
-    Err(Error::usage(format!("{}: a thousand files are named {name}; sort them out", shown(directory))))
+    Err(Error::usage(format!(
+        "{}: there are already a thousand files named {name}; triage or delete some",
+        shown(directory)
+    )))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The loop that every engine runs: judge a case, look it up in the ledger, explain it, count it, keep the smallest input.
+//! The loop that every engine runs: judge a case, look up what it shows in the ledger, explain it, count it, keep the
+//! smallest input.
 
 use crate::case::Case;
 use crate::decoder::Decoder;
@@ -13,18 +14,18 @@ use std::path::{Path, PathBuf};
 pub struct Finding {
     /// The smallest of them, explained.
     pub divergence: Divergence,
-    /// How many there are. Where a signature was explained often enough, inputs that break the same law on the same
-    /// subject are counted here without being explained.
+    /// How many there are. Once a signature has been explained often enough, inputs that break the same law on the same
+    /// subject are counted here without an explanation.
     pub hits: u64,
-    /// The first [`Finding::NAMED`] of their files, where they were files.
+    /// Their files, if they came from files; only the first [`Finding::NAMED`].
     pub files: Vec<PathBuf>,
 }
 
 impl Finding {
-    /// How many files are named.
+    /// The maximum number of files listed.
     pub const NAMED: usize = 20;
 
-    /// Counts the inputs of another here too; the smaller divergence stays.
+    /// Adds the inputs of another finding; keeps the smaller divergence.
     pub(super) fn absorb(&mut self, other: Self) {
         let size = |divergence: &Divergence| (divergence.bytes.len(), divergence.bytes.clone());
         self.hits += other.hits;
@@ -36,21 +37,21 @@ impl Finding {
     }
 }
 
-/// What a session, or several, came to.
+/// The result of one or more sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// How many cases showed nothing.
+    /// How many cases showed no divergence.
     pub clean: u64,
     /// What was seen and compared.
     pub statistics: Statistics,
     /// New divergences.
     pub findings: BTreeMap<Signature, Finding>,
-    /// Known differences: the place in the ledger, and how often it was hit.
+    /// Known differences: the index in the ledger, and how often it was hit.
     pub known: BTreeMap<usize, u64>,
 }
 
 impl Record {
-    /// Both together; of two inputs as small as each other, that of `self` stays.
+    /// Combines both; of two inputs of the same size, the one of `self` is kept.
     pub fn merge(mut self, other: Self) -> Self {
         self.clean += other.clean;
         self.statistics.merge(&other.statistics);
@@ -80,14 +81,14 @@ impl Record {
     }
 }
 
-/// What one decoder did wrong on a case.
+/// What one decoder got wrong on a case.
 #[derive(Clone, Debug)]
 pub enum Shown {
-    /// The ledger has it, at this place.
+    /// It is in the ledger, at this index.
     Known(usize),
     /// A new divergence, explained.
     New(Box<Divergence>),
-    /// A new divergence like those that were explained often enough.
+    /// A new divergence of a signature that was explained often enough.
     Again(Signature),
 }
 
@@ -102,10 +103,10 @@ impl Shown {
     }
 }
 
-/// What came of [`Session::judge_novelty`].
+/// The result of [`Session::judge_novelty`].
 #[derive(Clone, Debug)]
 pub struct Novel {
-    /// What each decoder that is wrong showed.
+    /// What each diverging decoder got wrong.
     pub shown: Vec<Shown>,
     /// Whether the case did something that no case before it had done.
     pub is_novel: bool,
@@ -114,24 +115,24 @@ pub struct Novel {
 /// A broken law of one decoder on one subject.
 type Key = (usize, Law, Subject);
 
-/// How a broken law was explained so far.
+/// How a broken law has been explained so far.
 #[derive(Clone, Debug)]
 struct Explained {
-    /// What it came to the last time.
+    /// The result of the last explanation.
     signature: Signature,
-    /// How often it came to that since it last came to something else.
+    /// How many explanations in a row had this result.
     in_a_row: u32,
-    /// How often it was explained.
+    /// The total number of explanations.
     total: u32,
 }
 
-/// Judges cases by one ledger, and keeps what they show.
+/// Judges cases by one ledger, and records what they show.
 pub struct Session<'d> {
     judge: Judge<'d>,
     ledger: &'d Ledger,
     record: Record,
     settled_after: u32,
-    /// The answers of the ledger.
+    /// Results of ledger look-ups.
     covered: BTreeMap<Key, Option<usize>>,
     explained: BTreeMap<Key, Explained>,
 }
@@ -149,9 +150,9 @@ impl<'d> Session<'d> {
         }
     }
 
-    /// Explains a law that a decoder breaks on a subject only until that is settled: it came to the same signature this
-    /// many times in a row, or at once to one that holds anywhere; or it was explained four times as often. An
-    /// explanation takes a thousand judgements.
+    /// Stops explaining a law that a decoder breaks on a subject once the explanation is settled: it had the same
+    /// signature this many times in a row, or a first one with the shape `anywhere`; or it was explained four times as
+    /// often. An explanation takes about a thousand judgements.
     pub fn settling_after(self, explanations: u32) -> Self {
         Self { settled_after: explanations, ..self }
     }
@@ -161,30 +162,31 @@ impl<'d> Session<'d> {
         &mut self.judge
     }
 
-    /// What was found so far. Its statistics are those of [`Session::statistics`] only when the session is finished.
+    /// What has been found so far. Its statistics are not up to date until [`Session::finish`]; see
+    /// [`Session::statistics`].
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// What was judged so far.
+    /// What has been judged so far.
     pub fn statistics(&self) -> &Statistics {
         self.judge.statistics()
     }
 
-    /// Puts every question to every decoder.
+    /// Asks every decoder every question.
     pub fn judge(&mut self, case: &Case<'_>) -> Vec<Shown> {
         let broken = self.judge.judge(case).to_vec();
         self.take_all(case, broken, true, None)
     }
 
-    /// As [`Session::judge`], for the content of a file, which is named in what it shows.
+    /// Like [`Session::judge`], for the content of a file; findings list the file.
     pub fn judge_file(&mut self, case: &Case<'_>, file: &Path) -> Vec<Shown> {
         let broken = self.judge.judge(case).to_vec();
         self.take_all(case, broken, true, Some(file))
     }
 
-    /// Puts these questions to the decoders whose place `is_selected` picks. A decoder that then breaks a law is reported
-    /// for the strongest law it breaks on this case.
+    /// Asks these questions of the decoders at the indices that `is_selected` accepts. A decoder that breaks a law is
+    /// reported for the strongest law it breaks on this case.
     pub fn judge_selected(
         &mut self,
         case: &Case<'_>,
@@ -195,21 +197,21 @@ impl<'d> Session<'d> {
         self.take_all(case, broken, questions == Questions::ALL, None)
     }
 
-    /// Judges a case in full if it does something new, else by a sample; see [`Judge::judge_novelty`].
+    /// Judges a case in full if it has a new feature, otherwise by a sample; see [`Judge::judge_novelty`].
     pub fn judge_novelty(&mut self, case: &Case<'_>, feature: impl FnMut(usize)) -> Novel {
         let novel = self.judge.judge_novelty(case, feature);
         let (broken, is_novel) = (novel.broken.to_vec(), novel.is_novel);
         Novel { shown: self.take_all(case, broken, false, None), is_novel }
     }
 
-    /// Reports a decoder that was seen to give a wrong verdict, for the strongest law it breaks. A verdict that is right
-    /// when it is asked for again is reported all the same.
+    /// Reports a decoder that has given a wrong verdict, for the strongest law it breaks. It is reported even if the
+    /// verdict is right when asked for again.
     pub fn confirm(&mut self, decoder: usize, case: &Case<'_>) -> Shown {
         let broken = self.judge.judge_one(decoder, case).unwrap_or(vanished(decoder));
         self.take(case, broken, None)
     }
 
-    /// Takes up again what this decoder was reported for on this case by an earlier session, `hits` times.
+    /// Restores a finding of an earlier session: this decoder was reported on this case and `hits` inputs in all.
     pub fn restore(&mut self, decoder: usize, case: &Case<'_>, hits: u64) {
         let broken = self.judge.judge_one(decoder, case).unwrap_or(vanished(decoder));
         let divergence = crate::explain::explain(&self.judge, case, &broken);
@@ -250,7 +252,7 @@ impl<'d> Session<'d> {
         }
         let divergence = crate::explain::explain(&self.judge, case, &broken);
         let signature = divergence.signature.clone();
-        // The broken law may be the shadow of a stronger one that is known.
+        // The broken law may be a consequence of a stronger one that is known.
         if let Some(entry) = self.covers((broken.decoder, signature.law, signature.subject)) {
             return self.take_known(entry);
         }
@@ -268,7 +270,7 @@ impl<'d> Session<'d> {
         Shown::Known(entry)
     }
 
-    /// The signature of a broken law, if that is settled.
+    /// The signature of a broken law, if it is settled.
     fn settled(&self, key: &Key) -> Option<Signature> {
         let Explained { signature, in_a_row, total } = self.explained.get(key)?;
         let (_, law, subject) = *key;
@@ -278,7 +280,7 @@ impl<'d> Session<'d> {
         is_settled.then(|| signature.clone())
     }
 
-    /// The place of the ledger entry that covers this, if one does.
+    /// The index of the ledger entry that covers this, if any.
     fn known(&mut self, broken: &Broken) -> Option<usize> {
         let key = (broken.decoder, broken.law, broken.subject);
         match self.covered.get(&key) {
@@ -297,7 +299,7 @@ impl<'d> Session<'d> {
     }
 }
 
-/// What is reported of a wrong verdict that is right when it is asked for again.
+/// What is reported for a wrong verdict that is right when asked for again.
 fn vanished(decoder: usize) -> Broken {
     Broken { decoder, law: Law::Verdict, offset: None, subject: Subject::Unplaced }
 }
