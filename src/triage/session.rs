@@ -232,8 +232,8 @@ impl<'d> Session<'d> {
     ) -> Vec<Shown> {
         self.record.clean += u64::from(broken.is_empty());
         let mut take = |broken: Broken| {
-            // A few questions may show a known difference in another light. What is not found again depends on what was
-            // asked before, which is a difference too.
+            // Asking every question may show that this is a known difference. If it is not found again, it depends on
+            // earlier questions, which is a divergence too.
             let ask_again = !is_strongest && self.known(&broken).is_none();
             let strongest = if ask_again { self.judge.judge_one(broken.decoder, case) } else { None };
             self.take(case, strongest.unwrap_or(broken), file)

@@ -1,9 +1,9 @@
 //! Faults of code that works in blocks, registers and buffers, and of reading outside the slice.
 //!
-//! The validators are branch-free on purpose, with errors collected to the end, so that the coverage of their code says
-//! nothing about their input, as in the decoders these faults were found in.
+//! The validators are branch-free on purpose and accumulate errors to the end, so that code coverage says nothing about
+//! their input. The decoders in which these faults were found work in the same way.
 //!
-//! Left out: S12 (no precise fault known).
+//! Omitted: S12 (no precise fault known).
 
 use crate::codec::{Streaming, chars, utf16_lossy_into, validate};
 use crate::peers::adapter::push_utf16;
@@ -11,7 +11,7 @@ use crate::peers::planted::fault;
 use crate::peers::planted::fault::{Planted, decided, sound};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 
-// A validator by masks of 64 bytes each.
+// A validator that reads blocks of 64 bytes as bit masks.
 
 /// The fault of a validator, as a const parameter.
 type Fault = u8;
@@ -28,7 +28,7 @@ pub(super) static BLOCKS: &[Planted] = &[
         validate: by_blocks::<S01>,
         ..sound(
             "s01",
-            "a byte that never leads is missed as the last of the last whole block",
+            "a byte that never occurs is missed at the end of the last whole block",
             "simdjson#1169",
             &["verdict/invalid-byte/edge64", "verdict/overlong-2/edge64", "verdict/too-large/edge64"],
         )
@@ -36,13 +36,13 @@ pub(super) static BLOCKS: &[Planted] = &[
     Planted {
         validate: |bytes| {
             let (errors, last) = scan::<NONE>(bytes);
-            let is_behind = errors == 0 && last.never >> 63 == 1;
-            let behind = Malformed { valid_up_to: Some(bytes.len()), len: None, kind: None };
-            if is_behind { Some(behind.into()) } else { fault::validate(bytes) }
+            let is_last = errors == 0 && last.never >> 63 == 1;
+            let after = Malformed { valid_up_to: Some(bytes.len()), len: None, kind: None };
+            if is_last { Some(after.into()) } else { fault::validate(bytes) }
         },
         ..sound(
             "s02",
-            "a byte that never leads, as the last of the last whole block, is placed behind it",
+            "the offset of a byte that never occurs, at the end of the last whole block, is one too large",
             "simdutf#458",
             &["valid-up-to/invalid-byte/edge64", "valid-up-to/overlong-2/edge64", "valid-up-to/too-large/edge64"],
         )
@@ -51,7 +51,7 @@ pub(super) static BLOCKS: &[Planted] = &[
         validate: by_blocks::<S04>,
         ..sound(
             "s04",
-            "before an ASCII block an incomplete sequence is missed",
+            "a truncated sequence before an ASCII block is missed",
             "simdutf#381",
             &[
                 "verdict/too-short/edge64",
@@ -65,7 +65,7 @@ pub(super) static BLOCKS: &[Planted] = &[
         validate: by_blocks::<S05>,
         ..sound(
             "s05",
-            "before 32 ASCII bytes, and at the end, an incomplete sequence is missed",
+            "a truncated sequence before 32 ASCII bytes or at the end is missed",
             "simd-json#166",
             &[
                 "verdict/too-short/edge32",
@@ -84,7 +84,7 @@ pub(super) static BLOCKS: &[Planted] = &[
         },
         ..sound(
             "s08",
-            "the length of what lies behind skipped ASCII is taken for where it ends",
+            "the length of the bytes after skipped ASCII is used as their end offset",
             "haskell/text#540",
             &["verdict/*/*"],
         )
@@ -98,7 +98,7 @@ pub(super) static BLOCKS: &[Planted] = &[
         },
         ..sound(
             "s09",
-            "the offset counts from behind the ASCII that was skipped",
+            "the offset is counted from the end of the skipped ASCII",
             "protobuf#18126",
             &["valid-up-to/*/*"],
         )
@@ -107,7 +107,7 @@ pub(super) static BLOCKS: &[Planted] = &[
         validate: by_blocks::<S13>,
         ..sound(
             "s13",
-            "a stray continuation is missed as the first byte of a block",
+            "a stray continuation at the start of a block is missed",
             "simdutf#612",
             &["verdict/continuation/edge64"],
         )
@@ -118,7 +118,7 @@ pub(super) static BLOCKS: &[Planted] = &[
     },
 ];
 
-/// Bit n speaks of byte n of a block.
+/// Bit n describes byte n of a block.
 #[derive(Clone, Copy, Default)]
 struct Masks {
     non_ascii: u64,
@@ -156,26 +156,26 @@ impl Masks {
         masks
     }
 
-    /// Bytes whose sequence goes on `n` bytes later.
+    /// Lead bytes whose sequence includes the byte `n` bytes later.
     fn reach(&self, n: u32) -> u64 {
         let wide = if n < 3 { self.three } else { 0 };
         let narrow = if n < 2 { self.two } else { 0 };
         self.four | wide | narrow
     }
 
-    /// Errors of this block that follow from it and the block before. A byte that never leads is found one byte later.
+    /// Errors determined by this block and the previous one. A byte that never occurs is reported at the byte after it.
     fn errors<const FAULT: Fault>(&self, before: &Self) -> u64 {
-        let behind = |now: u64, before: u64, n: u32| now << n | before >> (64 - n);
-        let due = (1..4).fold(0, |due, n| due | behind(self.reach(n), before.reach(n), n));
+        let after = |now: u64, before: u64, n: u32| now << n | before >> (64 - n);
+        let due = (1..4).fold(0, |due, n| due | after(self.reach(n), before.reach(n), n));
         let continuations = self.from_80 | self.from_90 | self.from_a0;
         let missing = due & !continuations;
         let stray = continuations & !due & if FAULT == S13 { !1 } else { !0 };
-        let refused = behind(self.e0, before.e0, 1) & (self.from_80 | self.from_90)
-            | behind(self.ed, before.ed, 1) & self.from_a0
-            | behind(self.f0, before.f0, 1) & self.from_80
-            | behind(self.f4, before.f4, 1) & (self.from_90 | self.from_a0);
-        let errors = missing | stray | refused | behind(self.never, before.never, 1);
-        // All ones where there is anything but ASCII in these bytes.
+        let refused = after(self.e0, before.e0, 1) & (self.from_80 | self.from_90)
+            | after(self.ed, before.ed, 1) & self.from_a0
+            | after(self.f0, before.f0, 1) & self.from_80
+            | after(self.f4, before.f4, 1) & (self.from_90 | self.from_a0);
+        let errors = missing | stray | refused | after(self.never, before.never, 1);
+        // The mask `bytes` if any byte in it is not ASCII, else 0.
         let not_ascii = |bytes: u64| u64::from(self.non_ascii & bytes != 0).wrapping_neg() & bytes;
         match FAULT {
             S04 => errors & not_ascii(!0),
@@ -184,7 +184,7 @@ impl Masks {
         }
     }
 
-    /// Errors that show where the input ends with this block.
+    /// Errors that result if the input ends with this block.
     fn errors_at_end<const FAULT: Fault>(&self) -> u64 {
         let incomplete = (1..4).fold(0, |due, n| due | self.reach(n) >> (64 - n));
         match FAULT {
@@ -220,17 +220,17 @@ fn by_blocks<const FAULT: Fault>(bytes: &[u8]) -> Option<Validity> {
     decided(bytes, blocks_accept::<FAULT>(bytes))
 }
 
-// A validator by registers: that of `fastvalidate-utf-8`, from which those of simdjson and its kin descend. How many bytes
-// a sequence still wants is carried from byte to byte, and out of one register of 16 into the next. An array stands for
-// a register.
+// A validator that reads registers of 16 bytes: the algorithm of `fastvalidate-utf-8`, from which those of simdjson and
+// its relatives descend. The number of bytes that a sequence still needs is carried from byte to byte and from register
+// to register. A register is represented by an array.
 
 pub(super) static REGISTERS: &[Planted] = &[
     Planted {
         validate: by_registers::<S10>,
         ..sound(
             "s10",
-            "what a lead asks of the second byte is forgotten between registers of 16 bytes",
-            "simdjson#357, which does not say how",
+            "the range a lead byte requires of the second byte is lost between registers of 16 bytes",
+            "simdjson#357, which gives no details",
             &[
                 "verdict/overlong-2/edge16",
                 "verdict/overlong-3/edge16",
@@ -244,7 +244,7 @@ pub(super) static REGISTERS: &[Planted] = &[
         validate: by_registers::<S16>,
         ..sound(
             "s16",
-            "80 passes for ASCII in a block of four registers where the other three have 00 or 80 in its place",
+            "80 is taken for ASCII in a 64-byte block if the other three registers have 00 or 80 in the same lane",
             "simdjson#1346",
             &["verdict/continuation/*", "verdict/valid-2/*", "verdict/valid-3/*", "verdict/valid-4/*"],
         )
@@ -254,31 +254,31 @@ pub(super) static REGISTERS: &[Planted] = &[
 const WIDTH: usize = 16;
 type Register = [u8; WIDTH];
 
-/// How many bytes a sequence has, by the high half of its first byte; 0 for a continuation.
+/// The length of a sequence by the high half of its first byte; 0 for a continuation byte.
 const LENGTHS: [u8; 16] = [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 3, 4];
 
-/// A register and what follows from it for the next. The default is 16 bytes of ASCII.
+/// A register, and what it carries to the next. The default is 16 bytes of ASCII.
 #[derive(Clone, Copy, Default)]
 struct Processed {
     bytes: Register,
-    /// For each byte how many its sequence wants, itself included.
+    /// For each byte how many bytes its sequence still needs, including this one.
     carried: Register,
 }
 
-/// For each byte the one `N` before it.
-fn behind<const N: usize>(now: Register, before: Register) -> Register {
+/// For each byte the one `N` bytes before it.
+fn preceding<const N: usize>(now: Register, before: Register) -> Register {
     core::array::from_fn(|at| if at < N { before[WIDTH + at - N] } else { now[at - N] })
 }
 
 impl Processed {
-    /// With anything but 0 where there is an error.
+    /// Processes a register. The second value is not 0 if there is an error.
     fn of<const FAULT: Fault>(bytes: Register, before: &Self) -> (Self, u8) {
         let lengths = bytes.map(|byte| LENGTHS[usize::from(byte >> 4)]);
-        let one_before = behind::<1>(lengths, before.carried);
+        let one_before = preceding::<1>(lengths, before.carried);
         let sum: Register = core::array::from_fn(|at| lengths[at] + one_before[at].saturating_sub(1));
-        let two_before = behind::<2>(sum, before.carried);
+        let two_before = preceding::<2>(sum, before.carried);
         let carried: Register = core::array::from_fn(|at| sum[at] + two_before[at].saturating_sub(2));
-        let previous = behind::<1>(bytes, if FAULT == S10 { Register::default() } else { before.bytes });
+        let previous = preceding::<1>(bytes, if FAULT == S10 { Register::default() } else { before.bytes });
         let errors = (0..WIDTH).fold(0, |errors, at| {
             let (byte, previous) = (bytes[at], previous[at]);
             let miscounted = (carried[at] > lengths[at]) == (lengths[at] > 0);
@@ -290,7 +290,7 @@ impl Processed {
         (Self { bytes, carried }, errors)
     }
 
-    /// Not 0 where more bytes are wanted.
+    /// Not 0 if the last sequence needs more bytes.
     fn errors_before_ascii(&self) -> u8 {
         self.carried[WIDTH - 1].saturating_sub(1)
     }
@@ -316,7 +316,7 @@ fn registers_accept<const FAULT: Fault>(bytes: &[u8]) -> bool {
             errors |= found & !ascii;
             before = now;
         }
-        // Nothing goes on behind what passed for ASCII.
+        // After a block taken for ASCII, no sequence continues.
         before.carried = before.carried.map(|carried| carried & !ascii | ascii & 1);
     }
     errors | before.errors_before_ascii() == 0
@@ -326,15 +326,15 @@ fn by_registers<const FAULT: Fault>(bytes: &[u8]) -> Option<Validity> {
     decided(bytes, registers_accept::<FAULT>(bytes))
 }
 
-// Output through a buffer of fixed size. What a decoder writes past the end of such a buffer is lost here; in the decoders
-// these faults were found in it overwrote something.
+// Output through a buffer of fixed size. Bytes written past its end are lost here; in the decoders in which these
+// faults were found, they overwrote other memory.
 
 pub(super) static BUFFERS: &[Planted] = &[
     Planted {
         lossy: through_small_scratch,
         ..sound(
             "s14",
-            "1024 units are room for what 1024 bytes complete, although four may have begun before",
+            "1024 UTF-16 units are too few for a chunk of 1024 bytes that completes a 4-byte sequence",
             "dart-lang/sdk#64325",
             &["identity/valid-1/*", "lossy/*/*"],
         )
@@ -343,7 +343,7 @@ pub(super) static BUFFERS: &[Planted] = &[
         lossy: through_reused_chunk,
         ..sound(
             "s15",
-            "a pair at the end of a chunk of 8192 units leaves a stale unit behind",
+            "a pair across the end of a chunk of 8192 UTF-16 units leaves a stale unit in the buffer",
             "protobuf.js#1486",
             &["identity/*/*", "well-formed-output/*/*"],
         )
@@ -352,14 +352,14 @@ pub(super) static BUFFERS: &[Planted] = &[
         lossy: through_crowded_scratch,
         ..sound(
             "s17",
-            "one free byte of 256 is taken for room for a character",
+            "a character is written to a 256-byte buffer with a single free byte",
             "encoding_rs a074922, dart-lang/sdk#36235",
             &["identity/valid-2/*", "identity/valid-3/*", "identity/valid-4/*", "well-formed-output/*/*"],
         )
     },
 ];
 
-/// Decodes chunks of 1024 bytes into 1024 units of UTF-16 each.
+/// Decodes chunks of 1024 bytes into 1024 UTF-16 code units each.
 fn through_small_scratch(bytes: &[u8], out: &mut Vec<u8>) {
     const SCRATCH: usize = 1024;
     let mut stream = Streaming::new();
@@ -373,13 +373,14 @@ fn through_small_scratch(bytes: &[u8], out: &mut Vec<u8>) {
         units.truncate(start + SCRATCH);
     }
     text.clear();
-    // Nothing but the incomplete sequence at the end, of which the verdict speaks.
+    // The only error can be an incomplete sequence at the end, which the verdict reports.
     let _ = stream.finish(&mut text);
     utf16_lossy_into(&text, &mut units);
     push_utf16(&units, out);
 }
 
-/// Writes UTF-16 into a chunk that grows by a unit where a pair crosses its end, and is emptied whole from then on.
+/// Writes UTF-16 into a chunk that grows by one code unit when a pair crosses its end, and from then on is flushed at
+/// its full length.
 fn through_reused_chunk(bytes: &[u8], out: &mut Vec<u8>) {
     const CHUNK: usize = 8192;
     let mut units = Vec::new();
@@ -405,7 +406,7 @@ fn through_reused_chunk(bytes: &[u8], out: &mut Vec<u8>) {
     push_utf16(&text, out);
 }
 
-/// Writes UTF-8 into 256 bytes that are emptied when they are full.
+/// Writes UTF-8 into a buffer of 256 bytes that is flushed when it is full.
 fn through_crowded_scratch(bytes: &[u8], out: &mut Vec<u8>) {
     let mut scratch = [0; 256];
     let mut filled = 0;
@@ -424,9 +425,10 @@ fn through_crowded_scratch(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&scratch[..filled]);
 }
 
-// Reads outside the slice. That is undefined behaviour, and meant to be: what these decoders do wrong cannot be done right.
-// The reads are volatile, so that they are really made, and reach a few bytes at most. The harness lays its inputs between
-// readable margins, or between pages whose faults it handles; the heap has bytes of its own around an allocation.
+// Reads outside the slice. This is undefined behaviour on purpose: it is the fault of these decoders. The reads are
+// volatile, so that the compiler keeps them, and reach at most three bytes past the slice, or one before it. The
+// harness places its inputs between readable margins or between guard pages whose faults it handles, and heap
+// allocations have readable neighbours.
 
 #[allow(unsafe_code, reason = "reading outside the slice is the fault")]
 pub(super) static MEMORY: &[Planted] = &[
@@ -436,7 +438,7 @@ pub(super) static MEMORY: &[Planted] = &[
             if let Some(error) = incomplete {
                 let announced = bytes[error.valid_up_to()].leading_ones() as usize;
                 for at in error.range().len()..announced {
-                    // SAFETY: there is none; see above. At most three bytes behind the slice are read.
+                    // SAFETY: none, this is the fault; see above. At most three bytes after the slice are read.
                     unsafe { bytes.as_ptr().wrapping_add(error.valid_up_to() + at).read_volatile() };
                 }
             }
@@ -444,25 +446,25 @@ pub(super) static MEMORY: &[Planted] = &[
         },
         ..sound(
             "m01",
-            "an incomplete sequence is read to the length its lead announces, past the end",
+            "an incomplete sequence is read past the end, to the length its lead announces",
             "oniguruma#16, ultrajson#719",
             &["bounds/incomplete/*"],
         )
     },
     Planted {
         validate: |bytes| {
-            /// Shorter inputs than this have no whole block.
+            /// The length of a block in bytes.
             const BLOCK: usize = 128;
             if bytes.is_empty() || bytes.len() >= BLOCK {
                 return fault::validate(bytes);
             }
-            // SAFETY: there is none; see above. One byte before the slice is read.
+            // SAFETY: none, this is the fault; see above. One byte before the slice is read.
             let before = unsafe { bytes.as_ptr().wrapping_sub(1).read_volatile() };
             decided(bytes, validate(&[&[before], bytes].concat()).is_ok())
         },
         ..sound(
             "s07",
-            "where no block was read, the rest is still read from the byte before it",
+            "if the input is shorter than a block, it is read from one byte before its start",
             "haskell/bytestring#620",
             &["bounds/*/*", "placement/*/*"],
         )
@@ -474,7 +476,7 @@ mod tests {
     use super::*;
     use crate::peers::planted::fault::tests::assert_sound;
 
-    /// Whether text comes back as it was.
+    /// Whether text is decoded unchanged.
     fn is_kept(lossy: fn(&[u8], &mut Vec<u8>), text: &[u8]) -> bool {
         let mut out = Vec::new();
         lossy(text, &mut out);
@@ -484,7 +486,7 @@ mod tests {
     #[test]
     fn only_full_buffers_lose_anything() {
         let bike = "\u{1F6B2}".as_bytes();
-        let text = |before: usize, behind: usize| [&vec![b'a'; before], bike, &vec![b'a'; behind]].concat();
+        let text = |before: usize, after: usize| [&vec![b'a'; before], bike, &vec![b'a'; after]].concat();
         assert!(!is_kept(through_small_scratch, &text(1021, 1023)));
         assert!(is_kept(through_small_scratch, &text(1021, 1022)));
         assert!(is_kept(through_small_scratch, &text(1020, 3000)));

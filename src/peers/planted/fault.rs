@@ -1,4 +1,4 @@
-//! What the tables of faults are made of.
+//! The rows of the fault tables, and helpers to build planted decoders.
 
 use crate::codec;
 use crate::decoder::Stream;
@@ -6,20 +6,20 @@ use crate::peers::own::validity;
 use crate::spec::Contract;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 
-/// A fault and where it was reported.
+/// A fault, and where it was reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// A letter for the class (g: grammar, s: blocks and buffers, r: replacement, t: streams, m: memory, x: relatives
-    /// of UTF-8) and a number.
+    /// A letter for the category (g: grammar, s: blocks and buffers, r: replacement, t: streams, m: memory, x:
+    /// relatives of UTF-8) and a number.
     pub id: &'static str,
     /// What the decoder does wrong.
     pub fault: &'static str,
     /// The decoders that had it.
     pub citation: &'static str,
-    /// The signatures it implies, without the decoder: `law/subject/shape`, `*` for any characters.
+    /// The signatures that the fault implies, without the decoder: `law/subject/shape`, with `*` for any characters.
     ///
-    /// They follow from the fault, not from what the harness finds. The shape is given if the fault is about position. Of
-    /// the laws that a fault breaks together these are the strongest.
+    /// They are derived from the fault, not from what the harness finds. The shape is given if the fault depends on the
+    /// position. If the fault breaks several laws at once, the strongest is given.
     pub expected_signatures: &'static [&'static str],
 }
 
@@ -35,7 +35,8 @@ pub(super) struct Planted {
     pub(super) stream: fn() -> Option<Box<dyn Stream>>,
 }
 
-/// A decoder that has no fault yet: `Planted { lossy: ..., ..sound(...) }`. The arguments are the fields of [`Row`].
+/// A correct decoder, to which a fault is added: `Planted { lossy: ..., ..sound(...) }`. The arguments are the fields
+/// of [`Row`].
 pub(super) const fn sound(
     id: &'static str,
     fault: &'static str,
@@ -53,7 +54,7 @@ pub(super) const fn sound(
 }
 
 impl Planted {
-    /// The same under another contract.
+    /// The same decoder under another contract.
     pub(super) const fn under(self, contract: Contract) -> Self {
         Self { contract, ..self }
     }
@@ -71,8 +72,8 @@ pub(super) fn stream() -> Option<Box<dyn Stream>> {
     Some(Box::new(codec::Streaming::new()))
 }
 
-/// The first error that `forgiven` does not accept. It is given the input and the offset of an error, and returns how many
-/// bytes to skip.
+/// The first error that `forgiven` does not accept. `forgiven` takes the input and the offset of an error, and returns
+/// how many bytes to skip, or `None` to report the error.
 pub(super) fn forgiving(bytes: &[u8], forgiven: fn(&[u8], usize) -> Option<usize>) -> Option<Validity> {
     let mut start = 0;
     while let Some(error) = codec::errors(bytes.get(start..)?).next() {
@@ -88,7 +89,7 @@ pub(super) fn forgiving(bytes: &[u8], forgiven: fn(&[u8], usize) -> Option<usize
     Some(Validity::Valid)
 }
 
-/// The verdict `accepts`, with offset, length and kind as our decoder gives them.
+/// The verdict `accepts`; for a rejection, with the offset, length and kind that our decoder reports.
 pub(super) fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
     let exact = validity(codec::validate(bytes));
     Some(match (accepts, exact) {
@@ -102,7 +103,7 @@ pub(super) fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
 pub(super) mod tests {
     use crate::generate::classes::Block;
 
-    /// Short strings at every offset, and longer ones across an edge, are accepted as by the standard.
+    /// Asserts that short strings at every offset, and longer ones across an edge, are accepted as `core::str` does.
     pub(crate) fn assert_sound(accepts: fn(&[u8]) -> bool) {
         let blocks = (1..=3).flat_map(|len| (0..=130).map(move |offset| Block { len, offset }));
         let mut bytes = Vec::new();

@@ -1,8 +1,8 @@
-//! False verdicts: what is accepted that is ill-formed, and one the other way.
+//! Wrong verdicts: ill-formed input that is accepted, and well-formed input that is rejected (G20).
 //!
-//! Left out, as another row has the same effect: G02 and G24 (G01), G03 (G08), G21 (G05). Left out, as the trait
-//! cannot express it: G18 (reverse decoding), G22 (validation of several strings at once). Left out, as no precise fault
-//! is known: G23. The second half of G08, the swallowed byte, is R02.
+//! Omitted because another row has the same effect: G02 and G24 (G01), G03 (G08), G21 (G05). Omitted because the trait
+//! cannot express it: G18 (reverse decoding), G22 (validation of several strings at once). Omitted because no precise
+//! fault is known: G23. The second half of G08, the swallowed byte, is R02.
 
 use crate::codec;
 use crate::decoder::Stream;
@@ -10,7 +10,7 @@ use crate::peers::planted::fault::{Planted, decided, forgiving, sound};
 use crate::utf8::push_extended;
 use crate::utf8::{ErrorLen, Malformed, REPLACEMENT, Validity, is_continuation};
 
-// A scalar decoder that reads by a table of forms, so that a faulty table makes a faulty decoder.
+// A scalar decoder driven by a table of forms, so that a faulty table makes a faulty decoder.
 
 /// The sequences that start with one of these leads. Ranges are first and last byte.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(super) struct Form {
     pub(super) leads: (u8, u8),
     pub(super) len: usize,
     pub(super) second: (u8, u8),
-    /// The third byte and those behind.
+    /// The third byte and those after it.
     pub(super) others: (u8, u8),
 }
 
@@ -34,7 +34,7 @@ enum Step {
     IllFormed { len: usize, error_len: ErrorLen },
 }
 
-/// Reads the start of `rest`; `None` where it is empty. The first form with the lead counts.
+/// Reads the start of `rest`; `None` if it is empty. The first form that has the lead byte applies.
 fn read(rest: &[u8], forms: &[Form]) -> Option<Step> {
     let within = |byte: u8, (first, last): (u8, u8)| (first..=last).contains(&byte);
     let &lead = rest.first()?;
@@ -56,7 +56,7 @@ fn read(rest: &[u8], forms: &[Form]) -> Option<Step> {
     Some(Step::Char { len: form.len, code_point })
 }
 
-/// The verdict by these forms.
+/// The verdict according to these forms.
 pub(super) fn validate(bytes: &[u8], forms: &[Form]) -> Validity {
     let mut at = 0;
     while let Some(step) = read(&bytes[at..], forms) {
@@ -68,7 +68,7 @@ pub(super) fn validate(bytes: &[u8], forms: &[Form]) -> Validity {
     Validity::Valid
 }
 
-/// The output by these forms.
+/// Appends the output according to these forms.
 pub(super) fn lossy(bytes: &[u8], forms: &[Form], out: &mut Vec<u8>) {
     let mut at = 0;
     while let Some(step) = read(&bytes[at..], forms) {
@@ -85,13 +85,13 @@ pub(super) fn lossy(bytes: &[u8], forms: &[Form], out: &mut Vec<u8>) {
     }
 }
 
-/// The same in chunks.
+/// Decodes chunks according to a table of forms.
 pub(super) struct Chunked {
     forms: &'static [Form],
-    /// By these it is told whether the rest of a chunk waits for the next.
+    /// The forms that decide whether the rest of a chunk waits for the next chunk.
     at_cut: &'static [Form],
     pending: Vec<u8>,
-    /// Bytes read before the pending ones.
+    /// The number of bytes read before the pending ones.
     read: usize,
     first_error: Option<Malformed>,
 }
@@ -105,7 +105,7 @@ impl Chunked {
         Self { forms, at_cut, pending: Vec::new(), read: 0, first_error: None }
     }
 
-    /// The next step; `None` where what is left waits.
+    /// The next step; `None` if the rest waits for the next chunk.
     fn step(&self, rest: &[u8]) -> Option<Step> {
         let step = read(rest, self.forms)?;
         match (read(rest, self.at_cut), &step) {
@@ -151,7 +151,7 @@ impl Stream for Chunked {
     }
 }
 
-/// RFC 3629 §4, and a form no byte leads, to fill tables with.
+/// RFC 3629 §4, and a form without lead bytes, to fill tables with.
 pub(super) const SOUND: [Form; 8] = [
     form(0xC2, 0xDF, 2, CONTINUATION),
     form(0xE0, 0xE0, 3, (0xA0, 0xBF)),
@@ -163,7 +163,7 @@ pub(super) const SOUND: [Form; 8] = [
     form(0xF8, 0x00, 0, CONTINUATION),
 ];
 
-/// The sound forms, with these before them.
+/// The sound forms, preceded by these.
 pub(super) const fn with<const N: usize>(first: [Form; N]) -> [Form; 16] {
     let mut forms = [SOUND[7]; 16];
     let mut at = 0;
@@ -198,7 +198,7 @@ static LONG_FORMS: [Form; 16] = with([
     form(0xFD, 0xFD, 6, CONTINUATION),
 ]);
 
-/// Reads by these forms throughout.
+/// A decoder that uses these forms for verdict, output and stream.
 macro_rules! by_forms {
     ($forms:expr, $sound:expr) => {
         Planted {
@@ -224,7 +224,7 @@ pub(super) static FAULTS: &[Planted] = &[
         OVERLONG_C1,
         sound(
             "g04",
-            "overlong where the payload of the lead is 0 instead of < 2",
+            "only C0 is rejected as the lead of a two-byte overlong form, not C1",
             "Ghostscript, CVE-2024-46954",
             &["verdict/overlong-2/*", "error-length/overlong-2/tail"]
         )
@@ -243,7 +243,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "g06",
-            "four-byte overlong forms are accepted behind the last whole block",
+            "four-byte overlong forms are accepted after the last whole block",
             "simdjson#1187",
             &["verdict/overlong-4/*"],
         )
@@ -287,7 +287,7 @@ pub(super) static FAULTS: &[Planted] = &[
         SHAPE_ONLY,
         sound(
             "g10",
-            "nothing is checked but the shape of leads and continuations",
+            "only the pattern of lead and continuation bytes is checked",
             "Nim#19333",
             &[
                 "verdict/overlong-*/*",
@@ -321,7 +321,7 @@ pub(super) static FAULTS: &[Planted] = &[
         UPPER_BOUND_ONLY,
         sound(
             "g13",
-            "behind ED and F4 only the upper bound of the second byte is checked",
+            "only the upper bound of the second byte is checked after ED and F4",
             "utf-8-validate#32",
             &["verdict/too-short/*", "error-length/too-short/*"]
         )
@@ -330,7 +330,7 @@ pub(super) static FAULTS: &[Planted] = &[
         validate: |bytes| forgiving(bytes, |bytes, at| (at > 0 && is_continuation(bytes[at])).then_some(1)),
         ..sound(
             "g15",
-            "continuations behind a character are skipped",
+            "stray continuation bytes after a character are skipped",
             "Lua 5.4 utf8.codes",
             &["verdict/continuation/*"],
         )
@@ -339,7 +339,7 @@ pub(super) static FAULTS: &[Planted] = &[
         LONG_FORMS,
         sound(
             "g16",
-            "code points to 7FFFFFFF are decoded",
+            "code points up to 7FFFFFFF are decoded",
             "glibc 2.36 iconv",
             &[
                 "verdict/too-large/*",
@@ -358,7 +358,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "g19",
-            "the end of the input is accepted in every state but rejection",
+            "an incomplete sequence at the end of the input is accepted",
             "lemire blog code #29",
             &["verdict/incomplete/tail"],
         )
@@ -371,7 +371,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "g20",
-            "80 is no continuation where the input is split in half",
+            "80 is not recognised as a continuation byte where the input is split in half",
             "lemire blog code #29",
             &["verdict/valid-2/*", "verdict/valid-3/*", "verdict/valid-4/*"],
         )
@@ -386,7 +386,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "g25",
-            "what stands in quotes is not validated",
+            "bytes between quotation marks are not validated",
             "simd-json#451",
             &[
                 "verdict/continuation/*",
@@ -399,7 +399,7 @@ pub(super) static FAULTS: &[Planted] = &[
     },
 ];
 
-/// True if bytes in these ranges stand at the start.
+/// Whether `rest` starts with bytes in these ranges.
 fn is_form(rest: &[u8], ranges: &[(u8, u8)]) -> bool {
     rest.len() >= ranges.len() && rest.iter().zip(ranges).all(|(byte, (first, last))| (first..=last).contains(&byte))
 }
@@ -410,7 +410,7 @@ mod tests {
     use crate::generate::classes::Block;
 
     #[test]
-    fn with_sound_forms_it_is_sound() {
+    fn with_sound_forms_the_decoder_is_sound() {
         let mut bytes = Vec::new();
         for len in 1..=4 {
             let block = Block { len, offset: 0 };

@@ -1,7 +1,7 @@
 //! Decoders with exactly one fault each, to show that the harness finds it. Feature `planted`.
 //!
-//! Every fault was found in a real decoder. Apart from the fault they are our decoder or, for a grammar that ours does not
-//! read, `spec`.
+//! Every fault occurred in a real decoder. Apart from the fault, each is our decoder or, for a grammar that ours does
+//! not read, `spec`.
 #![cfg(feature = "planted")]
 
 mod blocks;
@@ -84,9 +84,9 @@ mod tests {
             assert!(name == format!("planted-{}", row.id) || name == "planted-surrogates", "{name}");
             assert!(!row.fault.is_empty() && !row.citation.is_empty(), "{name}");
             assert!(!row.expected_signatures.is_empty(), "{name}");
-            for sign in row.expected_signatures {
-                let parts: Vec<_> = sign.split('/').collect();
-                assert!(parts.len() == 3 && parts.iter().all(|part| !part.is_empty()), "{name}: {sign}");
+            for expected in row.expected_signatures {
+                let parts: Vec<_> = expected.split('/').collect();
+                assert!(parts.len() == 3 && parts.iter().all(|part| !part.is_empty()), "{name}: {expected}");
             }
         }
     }

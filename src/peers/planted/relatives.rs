@@ -1,6 +1,7 @@
-//! Faults of decoders of other grammars, and of UTF-8 among other encodings.
+//! Faults of decoders of relatives of UTF-8, and of decoders that fall back from UTF-8 to another encoding.
 //!
-//! X10 is in `resync`. X09 was found in a decoder of UTF-16, and stands here in CESU-8, whose surrogates are the same.
+//! X10 is in `resync`. X09 was found in a decoder of UTF-16; here it is planted in CESU-8, which has the same
+//! surrogates.
 
 use crate::codec;
 use crate::codec::lossy_into;
@@ -18,7 +19,7 @@ const WTF8: Contract = Contract { grammar: &grammar::WTF8, ..Contract::STANDARD 
 const LATIN1: Contract = Contract { replacement: Some(Replacement::Latin1), ..Contract::STANDARD };
 const WINDOWS1252: Contract = Contract { replacement: Some(Replacement::Windows1252), ..Contract::STANDARD };
 
-/// A decoder of this contract that has no fault yet, made of `spec`. It has no stream.
+/// A correct decoder of this contract, made of `spec`, to which a fault is added. It has no stream.
 macro_rules! by_spec {
     ($contract:ident, $sound:expr) => {
         Planted {
@@ -42,7 +43,7 @@ pub(super) static FAULTS: &[Planted] = &[
             CESU8,
             sound(
                 "x01",
-                "what is UTF-8 as a whole is taken for CESU-8",
+                "input that is valid UTF-8 as a whole is accepted as CESU-8",
                 "cesu8 1.1.0, simd_cesu8 1.2.0",
                 &["verdict/four-byte/*", "concatenation/four-byte/*"]
             )
@@ -57,7 +58,7 @@ pub(super) static FAULTS: &[Planted] = &[
             MODIFIED,
             sound(
                 "x02",
-                "a raw 00 is accepted where the whole needs no conversion",
+                "a raw 00 is accepted if the input needs no conversion",
                 "cesu8 1.1.0",
                 &["verdict/null/*", "concatenation/null/*"]
             )
@@ -74,7 +75,7 @@ pub(super) static FAULTS: &[Planted] = &[
             MODIFIED,
             sound(
                 "x03",
-                "C0 80 is made 00 before the rest is read, which then may be UTF-8 and have a raw 00",
+                "C0 80 is converted to 00 first; the result may then be UTF-8 and contain a raw 00",
                 "residua-mutf8 2.0.0",
                 &["verdict/four-byte/*", "verdict/null/*"]
             )
@@ -94,7 +95,7 @@ pub(super) static FAULTS: &[Planted] = &[
             WINDOWS1252,
             sound(
                 "x06",
-                "where every character is one byte, windows-1252 is read as Latin-1",
+                "windows-1252 is read as Latin-1 if every character is one byte",
                 "node#60888",
                 &["lossy/continuation/*", "lossy/too-short/*", "lossy/incomplete/*"]
             )
@@ -160,7 +161,7 @@ pub(super) static FAULTS: &[Planted] = &[
             CESU8_WHOLE,
             sound(
                 "x09",
-                "of two trailing surrogates the first is taken for a leading one, so both are replaced as a pair",
+                "the first of two trailing surrogates is taken for a leading one, so both are replaced as a pair",
                 "golang#39492",
                 &["lossy/surrogate/*"]
             )
@@ -172,7 +173,7 @@ pub(super) static FAULTS: &[Planted] = &[
             WTF8,
             sound(
                 "x11",
-                "surrogates that meet where chunks meet are not seen as a pair",
+                "a surrogate pair that is split between chunks is not joined",
                 "Rust wtf8, test push_wtf8",
                 &["stream/surrogate-pair/cut"]
             )
@@ -185,15 +186,15 @@ const NULL: [u8; 2] = [0xC0, 0x80];
 
 fn with_raw_nulls(mut bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
-    while let Some((&first, behind)) = bytes.split_first() {
+    while let Some((&first, tail)) = bytes.split_first() {
         let rest = bytes.strip_prefix(&NULL);
         out.push(if rest.is_some() { 0 } else { first });
-        bytes = rest.unwrap_or(behind);
+        bytes = rest.unwrap_or(tail);
     }
     out
 }
 
-/// Decodes at the end, anew from every cut between a leading and a trailing surrogate.
+/// Decodes at the end of the stream, starting again at every cut between a leading and a trailing surrogate.
 #[derive(Default)]
 struct Apart {
     bytes: Vec<u8>,
@@ -209,7 +210,7 @@ impl Stream for Apart {
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
         let Self { bytes, cuts } = core::mem::take(self);
         let is_lead = |before: &[u8]| matches!(before, [.., 0xED, 0xA0..=0xAF, last] if is_continuation(*last));
-        let is_trail = |behind: &[u8]| matches!(behind, [0xED, 0xB0..=0xBF, last, ..] if is_continuation(*last));
+        let is_trail = |after: &[u8]| matches!(after, [0xED, 0xB0..=0xBF, last, ..] if is_continuation(*last));
         let meets = |cut: &usize| is_lead(&bytes[..*cut]) && is_trail(&bytes[*cut..]);
         let mut first_error = None;
         let mut start = 0;

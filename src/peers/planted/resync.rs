@@ -1,7 +1,7 @@
 //! Faults of replacement: the verdict is right, the output is not.
 //!
-//! Of R12 this is the half that drops ASCII, the other is the effect of R16; of R16 the half about leads. R10 stands with
-//! the streams.
+//! R12 is only the half of the report that drops ASCII; the other half has the effect of R16. R16 is only the half
+//! about lead bytes. R10 is in `streams`.
 
 use crate::codec;
 use crate::codec::{Utf8Error, errors};
@@ -11,8 +11,8 @@ use crate::spec::{Contract, Replacement, Segmentation};
 use crate::utf8::push_extended;
 use crate::utf8::{ErrorLen, Kind, Malformed, REPLACEMENT, is_continuation};
 
-/// Decodes, handing every error to `replace`, which is given its offset, writes what becomes of it, and returns how many
-/// bytes are done with.
+/// Decodes, calling `replace` for every error. `replace` takes the input, the offset of the error and the error, writes
+/// the replacement, and returns how many bytes it consumes.
 fn replacing(bytes: &[u8], out: &mut Vec<u8>, replace: impl Fn(&[u8], usize, &Utf8Error, &mut Vec<u8>) -> usize) {
     let mut at = 0;
     while let Some(error) = errors(&bytes[at..]).next() {
@@ -23,7 +23,8 @@ fn replacing(bytes: &[u8], out: &mut Vec<u8>, replace: impl Fn(&[u8], usize, &Ut
     out.extend_from_slice(&bytes[at..]);
 }
 
-/// Decodes with one replacement for every error; `taken` is given its offset and returns how many bytes are done with.
+/// Decodes with one U+FFFD for every error; `taken` takes the offset of the error and returns how many bytes it
+/// consumes.
 fn replacing_once(bytes: &[u8], out: &mut Vec<u8>, taken: fn(&[u8], usize, &Utf8Error) -> usize) {
     replacing(bytes, out, |bytes, at, error, out| {
         push_replacements(1, out);
@@ -35,7 +36,7 @@ fn push_replacements(count: usize, out: &mut Vec<u8>) {
     (0..count).for_each(|_| out.extend_from_slice(REPLACEMENT));
 }
 
-/// The length a lead announces; 1 for any other byte.
+/// The length in bytes that a lead byte announces; 1 for any other byte.
 fn announced(byte: u8) -> usize {
     match byte {
         0xC0..=0xDF => 2,
@@ -45,7 +46,7 @@ fn announced(byte: u8) -> usize {
     }
 }
 
-/// What the byte that breaks a sequence off may be the start of, and the sequence itself.
+/// Signatures by what starts at the byte that truncates a sequence, and by the truncated sequence itself.
 const OFFENDING: [&str; 6] = [
     "lossy/too-*/*",
     "lossy/valid-*/*",
@@ -76,7 +77,7 @@ pub(super) static FAULTS: &[Planted] = &[
         lossy: |bytes, out| {
             replacing_once(bytes, out, |_, _, error| error.range().len() + usize::from(error.kind() == Kind::TooShort));
         },
-        ..sound("r02", "the byte that breaks a sequence off is consumed with it", "php-src#8360", &OFFENDING)
+        ..sound("r02", "the byte that truncates a sequence is consumed with it", "php-src#8360", &OFFENDING)
     },
     Planted {
         lossy: |bytes, out| {
@@ -87,7 +88,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "r04",
-            "one replacement for each byte",
+            "each byte of an ill-formed segment is replaced separately",
             "haskell/text#517",
             &["lossy/too-short/*", "lossy/incomplete/*"],
         )
@@ -101,7 +102,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "r05",
-            "one replacement for as many bytes as the lead announces",
+            "a lead and the continuation bytes it announces share one replacement",
             "node#16894, ICU before 60",
             &["lossy/overlong-*/*", "lossy/surrogate/*", "lossy/too-large/*", "lossy/continuation/*"],
         )
@@ -115,7 +116,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "r06",
-            "at the end of the input one replacement for each byte",
+            "each byte of an incomplete sequence at the end is replaced separately",
             "dart#43737, Chrome",
             &["lossy/incomplete/tail"],
         )
@@ -129,7 +130,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "r08",
-            "where fewer bytes are left than the lead announces, they are dropped",
+            "if fewer bytes are left than the lead announces, all of them are dropped",
             "dart#43737, Safari",
             &["lossy/*/tail"],
         )
@@ -162,7 +163,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "r11",
-            "a stray continuation merges with an overlong form behind it",
+            "a stray continuation and the overlong form after it share one replacement",
             "Perl Encode 3.17",
             &["lossy/continuation/*", "lossy/overlong-2/*"],
         )
@@ -173,7 +174,7 @@ pub(super) static FAULTS: &[Planted] = &[
                 if error.kind() == Kind::TooShort { announced(bytes[at]) } else { error.range().len() }
             });
         },
-        ..sound("r12", "a broken-off sequence takes as many bytes as its lead announces", "bun#35306", &OFFENDING)
+        ..sound("r12", "a truncated sequence consumes as many bytes as its lead announces", "bun#35306", &OFFENDING)
     },
     Planted {
         validate: |bytes| {
@@ -189,7 +190,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "r14",
-            "F8 to FF are gone behind as if they led four bytes",
+            "F8 to FF consume four bytes, as if they started four-byte sequences",
             "jq#1804",
             &[
                 "lossy/invalid-byte/*",
@@ -218,7 +219,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "r15",
-            "a stray continuation is replaced again and again until 4096 bytes are full",
+            "a stray continuation is replaced repeatedly until a 4096-byte buffer is full",
             "commonmark-spec#114, glibc CVE-2016-10228",
             &["progress/continuation/*"],
         )
@@ -235,7 +236,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "r16",
-            "an ill-formed lead is returned as the code point of its value",
+            "an ill-formed lead byte is decoded as Latin-1",
             "vlang#27630",
             &["lossy/invalid-byte/*", "lossy/overlong-*/*", "lossy/surrogate/*", "lossy/too-*/*", "lossy/incomplete/*"],
         )
@@ -246,7 +247,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "r17",
-            "decoding with replacement swallows what cannot lead, up to the length a lead announces",
+            "replacement swallows bytes that cannot start a sequence, up to the length the lead announces",
             "PHP 8.2 htmlspecialchars",
             &[
                 "lossy/too-*/*",
@@ -266,7 +267,7 @@ pub(super) static FAULTS: &[Planted] = &[
         },
         ..sound(
             "x10",
-            "a lone surrogate is replaced once, not byte by byte",
+            "a lone surrogate is replaced once, not once for each byte",
             "javy#185",
             &["lossy/surrogate/*", "lossy/continuation/*"],
         )

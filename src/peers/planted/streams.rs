@@ -1,7 +1,6 @@
 //! Faults of decoding in chunks: at the end, between streams, with a byte order mark.
 //!
-//! Left out: T04 and T09 (the effect of T03 and T28), T16 (that of
-//! T13), T27 (an encoder's).
+//! Omitted: T04, T09 and T16 (same effect as T03, T28 and T13), T27 (a fault of an encoder).
 
 use crate::codec::{Streaming, errors, lossy_into};
 use crate::decoder::Stream;
@@ -17,20 +16,20 @@ use core::cell::Cell;
 type Push = fn(&mut Chunks, &[u8], &mut Vec<u8>);
 type Finish = fn(&mut Chunks, &mut Vec<u8>) -> Validity;
 
-/// Our streaming decoder and what faults need beside it.
+/// Our streaming decoder, and the state that the faults need.
 struct Chunks {
     inner: Streaming,
     push: Push,
     finish: Finish,
-    /// The last bytes of the stream, three at most.
+    /// The last bytes of the stream, at most three.
     last: Vec<u8>,
-    /// Bytes pushed so far.
+    /// The number of bytes pushed so far.
     pushed: usize,
     /// Bytes kept back from the inner decoder.
     held: Vec<u8>,
-    /// The first error, where it is not asked of the inner decoder.
+    /// The first error, if it is not the one of the inner decoder.
     error: Option<Malformed>,
-    /// Something was seen: the start of the text, an error.
+    /// Whether the event that a fault waits for has occurred: the start of the text, an error.
     seen: bool,
 }
 
@@ -76,7 +75,7 @@ fn finish(chunks: &mut Chunks, out: &mut Vec<u8>) -> Validity {
     chunks.ended(out)
 }
 
-/// Leaves out a byte order mark at the start of what is decoded, unless `seen`.
+/// Strips a byte order mark at the start of the decoded text, unless `seen`.
 fn push_stripped(chunks: &mut Chunks, chunk: &[u8], out: &mut Vec<u8>) {
     let mut text = Vec::new();
     chunks.inner.push(chunk, &mut text);
@@ -85,7 +84,7 @@ fn push_stripped(chunks: &mut Chunks, chunk: &[u8], out: &mut Vec<u8>) {
     chunks.seen |= !text.is_empty();
 }
 
-/// The next stream has a start of its own.
+/// Ends the stream and resets `seen` for the next one.
 fn finish_stripped(chunks: &mut Chunks, out: &mut Vec<u8>) -> Validity {
     chunks.seen = false;
     chunks.ended(out)
@@ -95,14 +94,14 @@ fn lossy_stripped(bytes: &[u8], out: &mut Vec<u8>) {
     lossy_into(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes), out);
 }
 
-/// A decoder that strips the byte order mark.
+/// The same decoder with a contract that strips the byte order mark.
 const fn stripping(mut planted: Planted) -> Planted {
     planted.contract = Contract { bom: Bom::Strip, ..Contract::STANDARD };
     planted
 }
 
 thread_local! {
-    /// The lead at the end of the previous input (T12); 0 where there was none.
+    /// The lead byte at the end of the previous input (T12); 0 if there was none.
     static LEAD: Cell<u8> = const { Cell::new(0) };
 }
 
@@ -126,7 +125,7 @@ pub(super) static STREAMS: &[Planted] = &[
                 },
             )
         },
-        ..sound("r10", "nothing is written behind the chunk of the first error", "pypy#3274", &["stream/*/cut"])
+        ..sound("r10", "nothing is written after the chunk with the first error", "pypy#3274", &["stream/*/cut"])
     },
     Planted {
         stream: || {
@@ -146,7 +145,7 @@ pub(super) static STREAMS: &[Planted] = &[
         },
         ..sound(
             "t02",
-            "behind four ill-formed bytes in the buffer a byte is dropped",
+            "a byte is dropped after four ill-formed bytes in the buffer",
             "haskell/text#528",
             &["stream/too-*/cut", "stream/overlong-3/cut", "stream/overlong-4/cut", "stream/surrogate/cut"],
         )
@@ -176,7 +175,12 @@ pub(super) static STREAMS: &[Planted] = &[
                 validity
             })
         },
-        ..sound("t06", "the end of a stream keeps its incomplete sequence for the next", "node#16564", &["reset/end/*"])
+        ..sound(
+            "t06",
+            "an incomplete sequence at the end of a stream is kept for the next stream",
+            "node#16564",
+            &["reset/end/*"],
+        )
     },
     Planted {
         stream: || {
@@ -214,7 +218,7 @@ pub(super) static STREAMS: &[Planted] = &[
         },
         ..sound(
             "t08",
-            "F5 to F7 at the end of a chunk wait for continuations",
+            "F5 to F7 at the end of a chunk wait for continuation bytes",
             "node#22626",
             &["stream/too-large/*", "stream/continuation/cut"],
         )
@@ -228,7 +232,7 @@ pub(super) static STREAMS: &[Planted] = &[
         },
         ..sound(
             "t10",
-            "errors are replaced and not reported",
+            "errors are replaced but not reported",
             "bun#3572, boa#4614",
             &[
                 "stream/continuation/*",
@@ -249,7 +253,12 @@ pub(super) static STREAMS: &[Planted] = &[
                 validity
             })
         },
-        ..sound("t11", "behind a failed stream the byte order mark is kept", "Firefox bug 2005419", &["reset/end/*"])
+        ..sound(
+            "t11",
+            "the byte order mark is kept after a stream with an error",
+            "Firefox bug 2005419",
+            &["reset/end/*"],
+        )
     }),
     Planted {
         lossy: |bytes, out| {
@@ -260,7 +269,12 @@ pub(super) static STREAMS: &[Planted] = &[
             let left: &[u8] = if before == 0 { &[] } else { &[before] };
             lossy_into(&[left, bytes].concat(), out);
         },
-        ..sound("t12", "a lead at the end of an input is put before the next", "WebKit bug 312131", &["repeat/end/*"])
+        ..sound(
+            "t12",
+            "a lead byte at the end of an input is prepended to the next input",
+            "WebKit bug 312131",
+            &["repeat/end/*"],
+        )
     },
     stripping(Planted {
         lossy: lossy_stripped,
@@ -291,7 +305,7 @@ pub(super) static STREAMS: &[Planted] = &[
                 finish_stripped,
             )
         },
-        ..sound("t14", "a byte order mark is kept where it is cut", "deno#10846", &["stream/valid-3/cut"])
+        ..sound("t14", "a byte order mark that is split between chunks is kept", "deno#10846", &["stream/valid-3/cut"])
     }),
     stripping(sound("t15", "the byte order mark is kept", "servo#38112", &["lossy/valid-3/*"])),
     Planted {
@@ -360,7 +374,7 @@ pub(super) static STREAMS: &[Planted] = &[
                 chunks.error.map_or(validity, Validity::Invalid)
             })
         },
-        ..sound("t25", "once failed, a stream fails for good", "musl 23ab8c2", &["reset/end/*"])
+        ..sound("t25", "after an error, every later stream fails too", "musl 23ab8c2", &["reset/end/*"])
     },
     Planted {
         stream: || {
@@ -369,16 +383,22 @@ pub(super) static STREAMS: &[Planted] = &[
                 validity => validity,
             })
         },
-        ..sound("t28", "a stream is complete with bytes pending", "coreclr#27191", &["stream/incomplete/tail"])
+        ..sound(
+            "t28",
+            "an incomplete sequence at the end of a stream is not an error",
+            "coreclr#27191",
+            &["stream/incomplete/tail"],
+        )
     },
 ];
 
-// Waiting: for bytes that can change nothing, not for one that can, or crashing over what was waited for.
+// Faults of incomplete sequences at a cut: waiting for bytes that cannot change the verdict, not waiting for bytes that
+// can, panicking on the bytes that follow.
 
 static SURROGATES: [Form; 16] = with([form(0xED, 0xED, 3, CONTINUATION)]);
 static TOO_LARGE: [Form; 16] = with([form(0xF4, 0xF7, 4, CONTINUATION)]);
 
-/// The contract of a decoder whose stream writes at once what is decided.
+/// The contract of a decoder whose stream writes all decided output at once.
 const PROMPT: Contract = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
 
 pub(super) static WAITING: &[Planted] = &[
@@ -388,7 +408,7 @@ pub(super) static WAITING: &[Planted] = &[
         stream: || Some(Box::new(Chunked::cut_by(&SURROGATES, &SOUND))),
         ..sound(
             "t20",
-            "a surrogate that is cut behind its second byte is an error where surrogates are passed",
+            "a surrogate cut after its second byte is an error although surrogates are accepted",
             "CPython bpo-24214",
             &["stream/valid-3/cut", "stream/too-short/cut", "stream/incomplete/*"],
         )
@@ -417,7 +437,7 @@ pub(super) static WAITING: &[Planted] = &[
         },
         ..sound(
             "t23",
-            "C0, C1 and F5 to F7 at the end are incomplete",
+            "C0, C1 and F5 to F7 at the end are reported as incomplete",
             "golang#11733, glibc 2.36 mbrtowc",
             &["error-length/overlong-2/tail", "error-length/too-large/tail"],
         )
@@ -448,7 +468,7 @@ pub(super) static WAITING: &[Planted] = &[
         },
         ..sound(
             "t24",
-            "it panics on ASCII where a sequence in need of more was cut",
+            "it panics on ASCII after a chunk that ends in an incomplete sequence",
             "cowlib#159",
             &["panic/too-short/*"],
         )
@@ -471,7 +491,7 @@ pub(super) static WAITING: &[Planted] = &[
         },
         ..sound(
             "t07",
-            "it panics behind a chunk that ends in two bytes of a character and a continuation too many",
+            "it panics after a chunk that ends in a two-byte character and a stray continuation",
             "node#7308",
             &["panic/continuation/*"],
         )
