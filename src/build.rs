@@ -1,5 +1,5 @@
-//! The build script: what only the compiler knows. `core` has no version that code can read, and whether
-//! AddressSanitizer is on is `cfg(sanitize)`, which is not stable.
+//! The build script: facts that only the compiler has. `core` does not expose its version, and `cfg(sanitize)`, which
+//! says whether AddressSanitizer is on, is unstable.
 
 use std::env;
 use std::path::Path;
@@ -13,9 +13,9 @@ fn main() {
     // "rustc 1.97.0-nightly (e50aa6fba 2026-05-19)"
     let version = text.split_whitespace().nth(1).unwrap_or("0.0.0-unknown");
     println!("cargo::rustc-env=UTFUZZ_CORE_VERSION={version}");
-    // Where cargo-fuzz puts what it builds.
+    // The target triple: cargo-fuzz puts its programs in a directory of that name.
     println!("cargo::rustc-env=UTFUZZ_TARGET={}", env::var("TARGET").unwrap_or_default());
-    // A package has no documents.
+    // The packaged crate contains no `docs/`.
     println!("cargo::rerun-if-changed=docs");
     println!("cargo::rustc-check-cfg=cfg(documents)");
     if Path::new("docs/README.md").exists() {

@@ -1,4 +1,4 @@
-//! The trait a decoder implements to be judged, and how it introduces itself.
+//! The trait a decoder implements to be judged, and the description of a decoder.
 //!
 //! An implementation translates between the trait and the decoder, and does nothing else: it never compares, asserts or
 //! repairs.
@@ -49,12 +49,12 @@ pub trait Decoder: Send + Sync {
         None
     }
 
-    /// Appends the decoded text to `out`, with ill-formed sequences replaced as the contract says. What `out` already
-    /// holds is arbitrary and must stay.
+    /// Appends the decoded text to `out`, with ill-formed segments replaced as the contract prescribes. `out` may
+    /// already contain arbitrary bytes, which must be preserved.
     ///
     /// Text is written as UTF-8. A decoder whose own output is UTF-16 or code points writes a lone surrogate as three
     /// bytes and a value above U+10FFFF as up to six. A decoder whose contract has no replacement decodes well-formed
-    /// input and answers `None` to input it refuses.
+    /// input and answers `None` to input it rejects.
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let _ = (bytes, out);
         None
@@ -71,21 +71,22 @@ pub trait Decoder: Send + Sync {
 pub trait Stream {
     /// Decodes the next chunk, which may be empty, and appends the text to `out`.
     ///
-    /// `out` may be a different buffer at each call; what it already holds must be neither read nor changed. Nothing is
+    /// `out` may be a different buffer at each call; its existing content must be neither read nor changed. Nothing is
     /// written if the contract has no replacement.
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>);
 
-    /// Ends the stream, appends what is left to `out`, and gives the verdict on the whole stream if the decoder has one.
+    /// Ends the stream, appends the remaining output to `out`, and returns the verdict on the whole stream if the
+    /// decoder has one.
     ///
     /// Offsets count from the start of the stream. After this the next `push` starts a new stream. A stream that was
     /// never fed may be finished too: it is the empty string.
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity>;
 }
 
-/// Which decoder this is, and what it promises.
+/// The identity of a decoder, and its contract.
 ///
-/// [`Info::new`], [`Info::contract`] and [`Info::lineage_by_length`] are `const`, so that an `Info` can be a `static`. Text
-/// that is known only at run time may be owned.
+/// [`Info::new`], [`Info::contract`] and [`Info::lineage_by_length`] are `const`, so that an `Info` can be a `static`.
+/// Text that is known only at run time may be owned.
 ///
 /// ```
 /// use utfuzz::Info;
@@ -101,13 +102,14 @@ pub struct Info {
     pub name: Cow<'static, str>,
     /// The version of the implementation.
     pub version: Cow<'static, str>,
-    /// The crate or library the version belongs to; for a crate, the package name in `Cargo.lock`.
+    /// The crate or library that has this version; for a crate, the package name in `Cargo.lock`.
     pub package: Cow<'static, str>,
     /// What the decoder promises.
     pub contract: Contract,
-    /// Whose code runs. Verdicts are counted by lineage and not by name.
+    /// The implementation that runs. Verdicts are counted by lineage, not by name.
     pub lineage: Lineage,
-    /// A number for the code within the lineage that validates an input of this many bytes; see [`Info::runs_same_code`].
+    /// A number that identifies the code, within the lineage, that validates an input of this many bytes; see
+    /// [`Info::runs_same_code`].
     pub variant: fn(usize) -> u8,
 }
 
@@ -167,21 +169,22 @@ impl Info {
         self
     }
 
-    /// The same with code that varies within a lineage by the length of the input in bytes: other numbers, other code.
+    /// The same with code that depends, within a lineage, on the length of the input in bytes: different numbers mean
+    /// different code.
     #[must_use]
     pub const fn variant_by_length(mut self, variant: fn(usize) -> u8) -> Self {
         self.variant = variant;
         self
     }
 
-    /// Whether the same code validates inputs of these two lengths in bytes. Where not, a test at one of them does not cover
-    /// the other.
+    /// Whether the same code validates inputs of these two lengths in bytes. If not, a test at one length does not
+    /// cover the other.
     pub fn runs_same_code(&self, len: usize, other: usize) -> bool {
         self.lineage.at(len) == self.lineage.at(other) && (self.variant)(len) == (self.variant)(other)
     }
 }
 
-/// Whose code runs when a decoder is called. Decoders of one lineage are not independent witnesses.
+/// The implementation that runs when a decoder is called. Decoders of one lineage are not independent of each other.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Lineage {

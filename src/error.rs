@@ -1,4 +1,4 @@
-//! The error of whatever reads or writes files, parses text or runs processes.
+//! The error type for I/O, parsing and processes.
 //!
 //! Ill-formed input and divergences are values, never errors.
 

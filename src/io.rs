@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use tempfile::{Builder, NamedTempFile};
 
-/// An empty file under a random hidden name, in the directory of `path`; it is removed when dropped, and
-/// [`persist`](NamedTempFile::persist) renames it to `path`. Everyone whom the umask allows may read it.
+/// An empty file with a random hidden name in the directory of `path`. It is removed when dropped, and
+/// [`persist`](NamedTempFile::persist) renames it to `path`. Its permissions follow the umask.
 ///
 /// # Errors
 /// The directory does not exist or cannot be written.
@@ -23,17 +23,17 @@ pub fn temporary_beside(path: &Path) -> Result<NamedTempFile, Error> {
     builder.tempfile_in(directory).map_err(|error| Error::io(path, &error))
 }
 
-/// Replaces or creates a file in one step: a reader, and a crash, find the old content or all of the new one. Where
-/// `path` is a symbolic link, the link is replaced.
+/// Replaces or creates a file atomically: readers see either the old or the new content, even after a crash. If `path`
+/// is a symbolic link, the link itself is replaced.
 ///
 /// # Errors
-/// The file cannot be written; what was there before still is.
+/// The file cannot be written; the old content is unchanged.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let file = filled(path, bytes)?;
     file.persist(path).map(|_| ()).map_err(|error| Error::io(path, &error.error))
 }
 
-/// Creates a file in one step, and never changes one that exists. True where the file now has this content.
+/// Creates a file atomically, and never changes an existing one. True if the file now has this content.
 ///
 /// # Errors
 /// The file cannot be written, or the existing one cannot be read.
@@ -45,7 +45,7 @@ pub fn create_file(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
     }
     match filled(path, bytes)?.persist_noclobber(path) {
         Ok(_) => Ok(true),
-        // Another process created it meanwhile.
+        // Another process has created it meanwhile.
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
             let existing = std::fs::read(path).map_err(|error| Error::io(path, &error))?;
             Ok(existing == bytes)
@@ -80,7 +80,7 @@ mod tests {
         replace_file(&path, b"old").unwrap();
         let open = fs::File::open(&path).unwrap();
         replace_file(&path, b"new").unwrap();
-        // A reader that has opened the old file reads all of it.
+        // A reader that opened the old file still reads all of it.
         #[cfg(unix)]
         assert_eq!(io::read_to_string(open).unwrap(), "old");
         assert_eq!(fs::read(&path).unwrap(), b"new");

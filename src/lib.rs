@@ -1,10 +1,10 @@
-//! utfuzz: how UTF-8 decoders behave, with proof.
+//! utfuzz finds and explains differences between UTF-8 decoders.
 //!
-//! A differential testing harness. [`spec`] is the standard as a program; [`codec`] is our own decoder; a
-//! [`Decoder`] is anything that claims to decode UTF-8; the [`judge`] puts cases to decoders and holds each answer to
-//! what the standard says under that decoder's own [contract](spec::Contract).
+//! It is a differential testing harness. [`spec`] is the standard as a program; [`codec`] is our own decoder; a
+//! [`Decoder`] is anything that claims to decode UTF-8; the [`judge`] runs decoders on cases and compares each answer
+//! with what the standard requires under that decoder's own [contract](spec::Contract).
 //!
-//! Modules stand in layer order: each uses only those above it.
+//! Modules are listed in layer order: each uses only those above it.
 
 pub mod utf8;
 
@@ -51,7 +51,7 @@ pub use judge::Judge;
 pub use spec::Contract;
 pub use utf8::Validity;
 
-/// The Rust blocks of the documents, which are run as tests; `tests/documents.rs` sees that none is left out.
+/// The Rust blocks of the documents, which are run as tests; `tests/documents.rs` checks that none is missing.
 #[cfg(all(doctest, documents, feature = "cli"))]
 mod documents {
     #[doc = include_str!("../README.md")]

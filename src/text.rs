@@ -22,12 +22,12 @@ pub fn printable(text: &str) -> String {
     printable
 }
 
-/// Untrusted text of several lines that is safe to print: line feeds stay, everything else is as in [`printable`].
+/// Untrusted text of several lines that is safe to print: line feeds are kept, everything else is as in [`printable`].
 pub fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether [`printable`] leaves this character as it is.
+/// Whether [`printable`] leaves this character unchanged.
 pub fn is_printable(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
@@ -48,7 +48,7 @@ pub fn hex_separated(bytes: &[u8], separator: &str) -> String {
     text
 }
 
-/// Whether a name fits a pattern in which `*` stands for any characters, also none.
+/// Whether a name matches a pattern in which `*` matches any characters, or none.
 pub fn matches_glob(glob: &str, name: &str) -> bool {
     let Some((head, tail)) = glob.split_once('*') else { return glob == name };
     let Some(rest) = name.strip_prefix(head) else { return false };

@@ -1,4 +1,4 @@
-//! The vocabulary every layer shares: what a decoder can say of a byte string, and the byte classes of UTF-8.
+//! The vocabulary that every layer shares: verdicts on a byte string, and the byte classes of UTF-8.
 //!
 //! Offsets and lengths are in bytes. Terms are those of the Unicode Standard, chapter 3 (D84 to D93b, Table 3-7).
 
@@ -10,17 +10,17 @@ pub const REPLACEMENT: &[u8] = b"\xEF\xBF\xBD";
 /// U+FEFF, the byte order mark, in UTF-8.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// What a decoder says of a whole byte string.
+/// The verdict on a whole byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Validity {
     /// The string is well-formed.
     Valid,
-    /// The string is ill-formed, and this is what is known of the first error.
+    /// The string is ill-formed; this describes the first error.
     Invalid(Malformed),
 }
 
 impl Validity {
-    /// "Ill-formed", and nothing more: what a boolean validator can say.
+    /// Ill-formed, with nothing stated about the error: the verdict of a boolean validator.
     pub const INVALID: Self = Self::Invalid(Malformed { valid_up_to: None, len: None, kind: None });
 
     /// True for [`Validity::Valid`].
@@ -62,7 +62,7 @@ impl fmt::Display for Validity {
     }
 }
 
-/// The first error of an ill-formed string. A field is `None` where the decoder does not state it.
+/// The first error of an ill-formed string. A field is `None` if the decoder does not state it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Malformed {
     /// Length in bytes of the longest well-formed prefix: the offset of the first ill-formed byte.
@@ -107,13 +107,14 @@ impl ErrorLen {
 pub enum Kind {
     /// A continuation byte (80..BF) where a character must start.
     Continuation,
-    /// A byte no well-formed sequence of the grammar contains (F8..FF in RFC 3629, FE and FF in RFC 2279).
+    /// A byte that no well-formed sequence of the grammar contains (F8..FF in RFC 3629, FE and FF in RFC 2279).
     InvalidByte,
-    /// A form longer than the shortest for its code point; the field is its announced length, 2 to 6.
+    /// A form longer than the shortest for its code point; the field is the length in bytes that its lead byte
+    /// announces, 2 to 6.
     Overlong(u8),
     /// A surrogate code point, U+D800..U+DFFF.
     Surrogate,
-    /// A surrogate pair written as two three-byte forms where the grammar wants one four-byte form (WTF-8).
+    /// A surrogate pair written as two three-byte forms, in a grammar that requires one four-byte form (WTF-8).
     SurrogatePair,
     /// A code point beyond the grammar's last (U+10FFFF in RFC 3629).
     TooLarge,
@@ -203,7 +204,8 @@ pub const fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// The 13 classes of bytes that RFC 3629 §4 and Unicode Table 3-7 never tell apart but by code point.
+/// The 13 classes of bytes that RFC 3629 §4 and Unicode Table 3-7 do not distinguish, except by the resulting code
+/// point.
 ///
 /// Exchanging a byte for another of its class changes no verdict, no span and no replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

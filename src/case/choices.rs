@@ -1,4 +1,4 @@
-//! What is picked for a case by its bytes, where not everything can be tried.
+//! Choices derived from the bytes of a case, where not every possibility can be tried.
 
 /// The SplitMix64 generator (Steele, Lea and Flood 2014): the same numbers on every machine and run.
 #[derive(Clone, Debug)]
@@ -54,14 +54,14 @@ fn scaled(number: u32, bound: usize) -> usize {
     ((u64::from(number) * bound as u64) >> 32) as usize
 }
 
-/// What is picked for a case. Each choice has bits of its own, so no choice tells anything of another.
+/// The choices for a case. Each uses bits of its own, so that all choices are independent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choices {
     prefix: usize,
     cuts: u32,
-    /// How questions are put.
+    /// How questions are asked.
     manner: u64,
-    /// Which question is put, where it is one.
+    /// Which question is asked, if only one is.
     sample: u64,
 }
 
@@ -111,9 +111,9 @@ const QUESTION: Field = DECODER.next(16);
 const ERROR: Field = QUESTION.next(16);
 
 impl Choices {
-    /// The longest of the usual prefixes.
+    /// The longest of the usual prefixes, in bytes.
     pub(super) const SHORT_PREFIX: usize = 64;
-    /// The prefixes that are put now and then: around sizes that a counter or a buffer may have.
+    /// Lengths of the occasional long prefixes, in bytes: next to typical sizes of counters and buffers.
     const LONG_PREFIXES: [usize; 6] = [255, 256, 4095, 4096, 65535, 65536];
 
     /// The choices for these bytes, the same on every machine and run.
@@ -133,7 +133,7 @@ impl Choices {
         self.prefix
     }
 
-    /// What the cuts are drawn by.
+    /// The generator for the cuts.
     pub(super) fn cuts(&self) -> Rng {
         Rng::new(self.cuts.into())
     }
@@ -142,12 +142,12 @@ impl Choices {
         (ALIGNMENT.of(self.manner) as usize, NEIGHBOURS.of(self.manner) == 1)
     }
 
-    /// What the output of `decode_lossy` holds before, as one of four.
+    /// The existing content of the output of `decode_lossy`, as one of four.
     pub(crate) fn existing_output(&self) -> u32 {
         OUTPUT.of(self.manner)
     }
 
-    /// What the output of a stream holds before, as one of four.
+    /// The existing content of the output of a stream, as one of four.
     pub(crate) fn existing_stream_output(&self) -> u32 {
         STREAM_OUTPUT.of(self.manner)
     }
@@ -162,13 +162,13 @@ impl Choices {
         INTERLEAVED.of(self.manner) == 0
     }
 
-    /// Whether, where readable memory ends, the output is asked for in one piece; else as a stream.
+    /// Whether the decoder is asked for the output in one piece next to a guard page; otherwise as a stream.
     #[cfg_attr(not(feature = "fence"), allow(dead_code, reason = "only guard pages need it"))]
     pub(crate) fn is_whole_at_bounds(&self) -> bool {
         BOUNDS_OUTPUT.of(self.manner) == 0
     }
 
-    /// Whether the bytes are also put where readable memory begins; true one time in four.
+    /// Whether the bytes are also placed at the start of accessible memory; true one time in four.
     #[cfg_attr(not(feature = "fence"), allow(dead_code, reason = "only guard pages need it"))]
     pub(crate) fn has_both_bounds(&self) -> bool {
         BOUNDS_SIDES.of(self.manner) == 0
@@ -179,7 +179,7 @@ impl Choices {
         WATCHED_CUT.of(self.manner) as usize % count.max(1)
     }
 
-    /// The index, below `count`, of the decoder that a sampled question is put to.
+    /// The index, below `count`, of the decoder that is asked a sampled question.
     pub(crate) fn sampled_decoder(&self, count: usize) -> usize {
         scaled(DECODER.of(self.sample), count)
     }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// A name, one of so many values, and how many.
+    /// A name, a value below some bound, and the bound.
     type Reduced = (&'static str, fn(&Choices) -> usize, usize);
 
     /// Each choice, reduced to one of four or of two.
@@ -221,9 +221,9 @@ mod tests {
         ("question and error", |choices| 2 * choices.sampled_question(2) + choices.sampled_error(2), 4),
     ];
 
-    /// Every two choices are met in every combination, about equally often if their values are.
+    /// Every pair of choices occurs in every combination, about equally often if their values do.
     #[test]
-    fn no_choice_tells_anything_of_another() {
+    fn choices_are_independent_of_each_other() {
         let drawn: Vec<Choices> = (0..4000u32).map(|number| Choices::of(&number.to_be_bytes())).collect();
         let mut dependent = Vec::new();
         for (index, (first, of_first, first_count)) in CHOICES.iter().enumerate() {

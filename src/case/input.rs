@@ -1,14 +1,15 @@
-//! An input that is kept: its bytes, and where they are cut if that matters. And how both are written to one file, which is
-//! what the target `streaming` reads:
+//! An input as it is stored: its bytes, and its cuts if they matter. Both are written to one file, in the format that
+//! the target `streaming` reads:
 //!
 //! ```text
 //! file    = bytes *cut count
 //! cut     = 2 bytes, little endian; the bytes are cut at offset (cut mod (number of bytes + 1))
 //! count   = 1 byte; there are (count mod 33) cuts, or as many as the file has room for
 //! ```
-//! An empty file is no bytes and no cuts. Any file is a valid input, and a cut changed in the file moves a cut.
+//! An empty file has no bytes and no cuts. Any file is a valid input, and changing a cut in the file moves only that
+//! cut.
 //!
-//! And how files and directories of inputs are read.
+//! This module also reads files and directories of inputs.
 
 use crate::case::{Case, Cuts};
 use crate::error::Error;
@@ -20,9 +21,9 @@ use std::path::{Path, PathBuf};
 /// The bytes that decoders see, and where they are cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// What the decoders see.
+    /// Exactly the bytes that decoders see.
     pub bytes: Vec<u8>,
-    /// Where it is cut; `None` if that follows from the bytes.
+    /// The cuts; `None` if they are derived from the bytes.
     pub cuts: Option<Cuts>,
 }
 
@@ -41,8 +42,8 @@ impl Input {
         Self { bytes: bytes.to_vec(), cuts: Some(cuts) }
     }
 
-    /// The file that reads back as this, and the ending of its name: `bin` for the bytes alone, `cut` for bytes and cuts.
-    /// Cuts beyond 65,535 cannot be written and are left out.
+    /// The content of the file for this input, and its extension: `bin` for only bytes, `cut` for bytes and cuts. Cuts
+    /// at offsets above 65,535 cannot be written and are omitted.
     pub fn to_file(&self) -> (Vec<u8>, &'static str) {
         let Some(cuts) = &self.cuts else { return (self.bytes.clone(), "bin") };
         let cuts: Vec<u16> = cuts.offsets().iter().filter_map(|&cut| u16::try_from(cut).ok()).collect();
@@ -71,7 +72,7 @@ impl<'a> arbitrary::Arbitrary<'a> for Input {
     }
 }
 
-/// Reads one file of at most `most` bytes. No more than that is read of a device that never ends, either.
+/// Reads one file of at most `most` bytes. Of an endless device, at most one byte more is read.
 ///
 /// # Errors
 /// It cannot be read, is a directory, or is longer.
@@ -80,13 +81,13 @@ pub fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
     let read = fs::File::open(path).and_then(|file| file.take(most.saturating_add(1)).read_to_end(&mut bytes));
     read.map_err(|error| Error::io(path, &error))?;
     if bytes.len() as u64 > most {
-        return Err(Error::usage(format!("{}: longer than the {most} bytes that are read", shown(path))));
+        return Err(Error::usage(format!("{}: longer than the limit of {most} bytes", shown(path))));
     }
     Ok(bytes)
 }
 
-/// Every file below a directory, sorted by path, except through links to directories. Names that begin with a dot are
-/// skipped: a file that is being written has one.
+/// Every file below a directory, sorted by path; symbolic links to directories are not followed. Names that begin with
+/// a dot are skipped, since a file that is still being written has one.
 ///
 /// # Errors
 /// A directory cannot be listed.

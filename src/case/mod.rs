@@ -1,4 +1,4 @@
-//! A case: the bytes, where they are cut, and what else is picked by the bytes where not everything can be tried.
+//! A case: the bytes, their cuts, and other choices derived from the bytes.
 
 pub(crate) mod choices;
 pub mod input;
@@ -23,11 +23,11 @@ impl<'a> Case<'a> {
         Self { bytes, choices: Choices::of(bytes), cuts: OnceCell::new() }
     }
 
-    /// The longest of the usual prefixes.
+    /// The longest of the usual prefixes, in bytes.
     pub const SHORT_PREFIX: usize = Choices::SHORT_PREFIX;
 
-    /// How many ASCII bytes are put before the bytes when the effect of a prefix is examined: 1 to 64, or now and then as
-    /// many as some counter may hold.
+    /// How many ASCII bytes precede the bytes when the effect of a prefix is examined: 1 to 64, or occasionally a
+    /// number near the limit of a counter or the size of a buffer.
     pub fn prefix(&self) -> usize {
         self.choices.prefix()
     }
@@ -37,15 +37,15 @@ impl<'a> Case<'a> {
         Self { cuts: OnceCell::from(cuts), ..Self::new(bytes) }
     }
 
-    /// The case of these bytes, to be put at this alignment in a block of 64, between neighbours that would spoil the
-    /// verdict if they were read, or between ASCII.
+    /// The case of these bytes, placed at this alignment in a block of 64 bytes; between neighbours that change the
+    /// verdict if they are read if `poisoned`, otherwise between ASCII.
     pub fn placed(bytes: &'a [u8], alignment: usize, poisoned: bool) -> Self {
         let case = Self::new(bytes);
         Self { choices: case.choices.with_placement(alignment, poisoned), ..case }
     }
 
-    /// The alignment in a block of 64 at which the effect of another address is examined, and whether the neighbours
-    /// there would spoil the verdict.
+    /// The alignment in a block of 64 bytes at which the effect of another address is examined, and whether the
+    /// neighbours there change the verdict if they are read.
     pub fn placement(&self) -> (usize, bool) {
         self.choices.placement()
     }
@@ -56,23 +56,23 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Offsets at which an input is cut; two equal ones make an empty chunk.
+/// Offsets at which an input is cut; two equal offsets make an empty chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cuts {
     at: [usize; Self::MOST],
     count: usize,
-    /// The distance, where the input is cut at even distances however often; else 0.
+    /// The distance in bytes, if the input is cut at regular distances any number of times; otherwise 0.
     step: usize,
 }
 
 impl Cuts {
-    /// The most cuts that are kept as offsets.
+    /// The maximum number of cuts that are stored as offsets.
     pub const MOST: usize = 32;
 
     /// No cut: one chunk.
     pub const NONE: Self = Self { at: [0; Self::MOST], count: 0, step: 0 };
 
-    /// These cuts, sorted, each at most `len`; those beyond the first [`Cuts::MOST`] are left out.
+    /// These cuts, sorted and limited to `len`; at most the first [`Cuts::MOST`].
     pub fn new(cuts: impl IntoIterator<Item = usize>, len: usize) -> Self {
         let mut new = Self::NONE;
         for cut in cuts.into_iter().take(Self::MOST) {
@@ -90,17 +90,17 @@ impl Cuts {
         Self { step, ..Self::new(first, len) }
     }
 
-    /// The distance, where the input is cut at even distances.
+    /// The distance in bytes, if the input is cut at regular distances.
     pub fn step(&self) -> Option<usize> {
         (self.step > 0).then_some(self.step)
     }
 
-    /// The offsets, ascending; the first [`Cuts::MOST`] where there are more.
+    /// The offsets in ascending order; only the first [`Cuts::MOST`] of them.
     pub fn offsets(&self) -> &[usize] {
         &self.at[..self.count]
     }
 
-    /// The chunks between the cuts: one more than there are cuts.
+    /// The chunks between the cuts: one more than the number of cuts.
     pub fn chunks<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let Self { at, count, step } = *self;
         let (mut start, mut index) = (0, 0);

@@ -1,7 +1,7 @@
-//! A grammar's rows compiled into a table, which finds the same ill-formed segments as [`segments`], faster.
+//! A grammar's rows compiled into a table that finds the same ill-formed segments as [`segments`], but faster.
 //!
-//! A state is the set of rows that the bytes since the last boundary begin, so the table follows from the rows alone.
-//! The kind and length of an error come from `model`: asked once for each state and byte for maximal subparts and single
+//! A state is the set of rows that match the bytes since the last boundary so far, so the table follows from the rows.
+//! The kind and length of an error come from `model`: once for each state and byte for maximal subparts and single
 //! bytes, and at each error for the other segmentations.
 //!
 //! The inner loop has no integer comparison that a fuzzer would trace: it uses iterators and tables of `bool`.
@@ -16,19 +16,19 @@ use crate::utf8::Kind;
 /// A compiled grammar.
 #[derive(Clone, Debug)]
 pub(crate) struct Automaton {
-    /// For each state and byte the state reached.
+    /// The next state, for each state and byte.
     next: Box<[[u8; 256]; 256]>,
-    /// For each state and byte that is refused the rule broken.
+    /// The rule broken, for each state and byte that is refused.
     refused: Vec<[Kind; 256]>,
-    /// For each state the number of bytes since the last boundary.
+    /// The number of bytes since the last boundary, for each state.
     depth: [u8; 256],
-    /// For each state whether a leading surrogate precedes these.
+    /// Whether a leading surrogate precedes those bytes, for each state.
     after_lead: [bool; 256],
     /// Whether every ASCII byte is a sequence of its own, and leads from one boundary to the next.
     ascii_is_whole: bool,
 }
 
-/// The rows that the bytes since the last boundary begin, these bytes (any that lead here), and whether a leading
+/// The rows that match the bytes since the last boundary so far, an example of these bytes, and whether a leading
 /// surrogate precedes them.
 #[derive(Clone, Debug)]
 struct State {
@@ -38,7 +38,8 @@ struct State {
 }
 
 impl Automaton {
-    /// State 0 is a boundary between sequences, state 1 a boundary after a leading surrogate, the last is refusal.
+    /// State 0 is a boundary between sequences, state 1 a boundary after a leading surrogate, and this one refuses the
+    /// byte.
     const REFUSED: u8 = u8::MAX;
     const IS_REFUSED: [bool; 256] = {
         let mut table = [false; 256];
@@ -86,7 +87,7 @@ impl Automaton {
         Self { next, refused, depth, after_lead, ascii_is_whole }
     }
 
-    /// Skips blocks of ASCII, where these are sequences of their own.
+    /// Skips blocks of ASCII, if every ASCII byte is a sequence of its own.
     #[inline]
     fn skip_ascii<'a>(&self, mut rest: &'a [u8]) -> &'a [u8] {
         const HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;
@@ -147,7 +148,7 @@ impl Automaton {
         (start < bytes.len()).then(|| self.read_slowly(contract, bytes, start, state))
     }
 
-    /// The segment that ends before or with the byte at `here`, which this state refuses.
+    /// The ill-formed segment that ends before or with the byte at `here`, which this state refuses.
     #[inline]
     fn refused_unit(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Segment {
         let matched = usize::from(self.depth[usize::from(state)]);
@@ -169,7 +170,7 @@ impl Automaton {
 }
 
 impl State {
-    /// The rows that `bytes`, one byte more than this state's, still begin, and the form of the one they complete.
+    /// The rows that still match `bytes`, one byte more than this state's, and the form of the row that they complete.
     fn step(&self, grammar: &Grammar, bytes: &[u8]) -> Option<(Vec<usize>, Option<Form>)> {
         let at = self.bytes.len();
         let goes_on = |index: &usize| {
@@ -216,7 +217,7 @@ mod tests {
             for first in 0..=255 {
                 (0..=255).for_each(|second| same(&[first, second]));
             }
-            // Whole blocks of one byte: only ASCII may be passed over.
+            // Whole blocks of one byte: only ASCII may be skipped.
             (0..=255).for_each(|byte| same(&[byte; 40]));
             let mut bytes = Vec::new();
             for block in [Block { len: 3, offset: 0 }, Block { len: 4, offset: 0 }, Block { len: 2, offset: 7 }] {

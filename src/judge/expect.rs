@@ -31,16 +31,16 @@ struct Output {
     reading: usize,
     bytes: Vec<u8>,
     known: bool,
-    /// Whether a well-formed input is its own output.
+    /// Whether the output for a well-formed input is the input itself.
     identity: bool,
-    /// The first bytes of well-formed sequences that are not their own output.
+    /// The lead bytes of well-formed sequences that are written differently in the output.
     respelled: [bool; 256],
     /// Whether all output must be well-formed UTF-8.
     scalars_only: bool,
 }
 
 impl Expectations {
-    /// The place of a contract's expectation.
+    /// The index of a contract's expectation.
     pub(crate) fn place(&mut self, contract: Contract) -> usize {
         if let Some(place) = self.outputs.iter().position(|output| output.contract == contract) {
             return place;
@@ -57,13 +57,14 @@ impl Expectations {
         self.outputs.len() - 1
     }
 
-    /// Prepares for another input.
+    /// Discards all results, for another input.
     pub(crate) fn forget(&mut self) {
         self.readings.iter_mut().for_each(|reading| reading.known = false);
         self.outputs.iter_mut().for_each(|output| output.known = false);
     }
 
-    /// What is expected of `bytes`, the same since [`Expectations::forget`]; with the output if that is wanted.
+    /// The expectation for `bytes`, which must be the same since [`Expectations::forget`]; with the output if it is
+    /// wanted.
     pub(crate) fn of<'a>(&'a mut self, place: usize, bytes: &'a [u8], output_wanted: bool) -> Option<Expectation<'a>> {
         let output = self.outputs.get_mut(place)?;
         let reading = self.readings.get_mut(output.reading)?;
@@ -80,8 +81,8 @@ impl Expectations {
     }
 }
 
-/// The automaton of a grammar. That of a shipped grammar is compiled once in a process, since explaining a divergence
-/// makes many short-lived judges; it depends on nothing but the grammar, so it does not matter who compiles it.
+/// The automaton of a grammar. For the grammars of `spec` it is compiled once in a process, since explaining a
+/// divergence creates many short-lived judges. It depends only on the grammar.
 fn compiled(grammar: &'static Grammar) -> Arc<Automaton> {
     static COMPILED: [OnceLock<Arc<Automaton>>; ALL.len()] = [const { OnceLock::new() }; ALL.len()];
     let compile = || Arc::new(Automaton::of(grammar));
@@ -169,13 +170,14 @@ impl<'a> Expectation<'a> {
         self.errors().next().map_or(Validity::Valid, Validity::Invalid)
     }
 
-    /// The output; meaningless if it was not wanted, or the contract refuses the input.
+    /// The output; meaningless if it was not wanted, or the contract rejects the input.
     pub(crate) fn lossy(&self) -> &'a [u8] {
         &self.output.bytes
     }
 
-    /// The length of the output that is decided once this many bytes have been read: all but that of a sequence that more
-    /// bytes could complete. For the segmentations that look no further than that: maximal subparts, and bytes.
+    /// The length in bytes of the output that is decided once `cut` bytes have been read: all but the output of a
+    /// sequence that more bytes could complete. Only for segmentations that need no further input: maximal subparts,
+    /// and bytes.
     pub(crate) fn decided_by(&self, cut: usize) -> usize {
         let (contract, read) = (self.contract(), &self.bytes[..cut]);
         let Some(replacement) = contract.replacement else { return 0 };
@@ -189,7 +191,7 @@ impl<'a> Expectation<'a> {
         });
         // Byte by byte, a sequence may begin inside a subpart that did not become a pair.
         if contract.segmentation == Segmentation::Byte {
-            /// Bytes of the longest sequence.
+            /// The length of the longest sequence in bytes.
             const LONGEST: usize = 6;
             let begins = |start: &usize| {
                 segments(&subparts, &read[*start..]).next().is_some_and(|segment| is_incomplete(&segment))
@@ -213,15 +215,15 @@ impl<'a> Expectation<'a> {
         self.output.identity && (self.contract().bom == Bom::Keep || !self.bytes.starts_with(BYTE_ORDER_MARK))
     }
 
-    /// The offset in the input of the segment whose output has byte `output_offset` of the expected output, the first at
-    /// which the observed output differs.
+    /// The offset in the input of the segment whose output contains byte `output_offset` of the expected output, the
+    /// first byte at which the observed output differs.
     ///
-    /// Directly after an ill-formed segment it is the offset of that segment, since its replacement is what went wrong; unless
-    /// the observed output ends there, or continues after the next segment, which then was left out.
+    /// Directly after an ill-formed segment it is the offset of that segment, since its replacement is wrong; unless
+    /// the observed output ends there, or continues after the next segment, which was then omitted.
     pub(crate) fn input_offset(&self, output_offset: usize, output: &[u8]) -> usize {
         let replacement = self.contract().replacement;
         let left_out = stripped(self.contract(), self.bytes);
-        // A byte order mark that should have been left out.
+        // A byte order mark that should have been stripped.
         let kept = output.strip_prefix(BYTE_ORDER_MARK).filter(|_| left_out > 0);
         if kept.is_some_and(|rest| rest.iter().zip(self.lossy()).take(6).all(|(left, right)| left == right)) {
             return 0;
@@ -252,7 +254,7 @@ impl<'a> Expectation<'a> {
 
     /// Whether this output must be well-formed, and is not.
     pub(crate) fn is_ill_formed_output(&self, output: &[u8]) -> bool {
-        // The expected output is well-formed then.
+        // With `scalars_only`, the expected output is well-formed.
         self.output.scalars_only && output != self.lossy() && core::str::from_utf8(output).is_err()
     }
 }

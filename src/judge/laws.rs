@@ -11,8 +11,8 @@ use crate::judge::subject::Subject;
 use crate::utf8::{Malformed, Validity};
 
 /// Declares the laws: name of the variant, name in signatures, aspect, check, and the sentence that states the law. The
-/// check is `None` for a law whose violation is found otherwise: by the check of `Verdict`, which names the strongest of
-/// four laws, or by the judge while it asks.
+/// check is `None` for a law whose violation is found elsewhere: by the check of `Verdict`, which reports the strongest
+/// of four laws, or by the judge while it asks.
 macro_rules! laws {
     ($($law:ident $name:literal $aspect:ident $check:expr, $sentence:literal;)*) => {
         /// What a decoder must comply with, in order of strength: an earlier law is stronger.
@@ -34,40 +34,40 @@ laws! {
     Bounds "bounds" Memory Some(bounds),
         "Nothing outside the slice is read.";
     Verdict "verdict" Verdict Some(verdict),
-        "What is well-formed is accepted, and nothing else.";
+        "Well-formed input is accepted, and no other.";
     ValidUpTo "valid-up-to" Verdict None,
-        "The offset of the first error is the standard's.";
+        "The offset of the first error is that of the standard.";
     ErrorLength "error-length" Verdict None,
-        "The length of the first error is what the contract says.";
+        "The length of the first error is the one the contract prescribes.";
     ErrorKind "error-kind" Verdict None,
-        "The kind of the first error is the standard's.";
+        "The kind of the first error is that of the standard.";
     Spans "spans" Verdict Some(spans),
-        "Every error has the offset and length the contract says.";
+        "Every error has the offset and length that the contract prescribes.";
     Progress "progress" Output Some(progress),
         "Output is bounded: no more than four bytes for each byte of the input.";
     Identity "identity" Output Some(identity),
-        "A well-formed input is its own output.";
+        "The output for well-formed input is the input itself.";
     WellFormedOutput "well-formed-output" Output Some(well_formed_output),
         "The output is well-formed.";
     Lossy "lossy" Output Some(lossy),
-        "Each ill-formed segment is replaced as the contract says, and nothing else.";
+        "Each ill-formed segment is replaced as the contract prescribes, and nothing else.";
     Stream "stream" Stream Some(stream),
-        "In chunks the answer is the same as in one.";
+        "Input in chunks has the same answer as in one piece.";
     Detection "detection" Stream Some(detection),
-        "A stream that promises it writes at once what is decided.";
+        "A stream whose contract says so writes all decided output at once.";
     Reset "reset" Stream Some(reset),
-        "A finished stream is as new.";
+        "A finished stream behaves like a new one.";
     Repeat "repeat" Surroundings None,
         "The same question has the same answer, whatever was asked before.";
     Placement "placement" Surroundings Some(placement),
-        "Address and neighbours of the bytes change nothing.";
+        "The address and the neighbours of the bytes change nothing.";
     Prefix "prefix" Surroundings Some(prefix),
         "An ASCII prefix shifts the first error and changes nothing else.";
     Concatenation "concatenation" Surroundings Some(concatenation),
-        "Two well-formed strings are well-formed together.";
+        "The concatenation of two well-formed strings is well-formed.";
 }
 
-/// What there is to know of a law.
+/// One law with its properties.
 struct Row {
     law: Law,
     name: &'static str,
@@ -89,7 +89,7 @@ pub(crate) enum Aspect {
     Output,
     /// Input in chunks.
     Stream,
-    /// What is next to the bytes, or came before them.
+    /// Neighbouring bytes, and earlier inputs.
     Surroundings,
 }
 
@@ -124,7 +124,7 @@ impl Law {
         self.row().aspect
     }
 
-    /// Whether it would be reported instead of `other`, or is the same.
+    /// Whether it is `other`, or would be reported instead of it.
     pub fn is_at_least_as_strong_as(self, other: Self) -> bool {
         self <= other
     }
@@ -134,7 +134,7 @@ impl Law {
         self.aspect() == Aspect::Stream
     }
 
-    /// Whether where the input is cut may decide whether it is broken.
+    /// Whether a violation may depend on where the input is cut.
     pub(crate) fn may_depend_on_cuts(self) -> bool {
         self.is_about_streams() || self == Self::Panic
     }
@@ -144,7 +144,7 @@ impl Law {
         matches!(self.aspect(), Aspect::Memory | Aspect::Verdict | Aspect::Output)
     }
 
-    /// Whether the verdict alone shows it: it is about the first error.
+    /// Whether the verdict on the whole input suffices to check it: it is about the first error.
     pub(crate) fn is_about_first_error(self) -> bool {
         self.aspect() == Aspect::Verdict && self != Self::Spans
     }
@@ -164,11 +164,11 @@ impl core::fmt::Display for Law {
 /// A law broken by a decoder on a case, not yet explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// The decoder's place in the judge's list.
+    /// The index of the decoder in the judge's list.
     pub decoder: usize,
     /// The first law it breaks.
     pub law: Law,
-    /// The first offset in the input at which the answers differ, where it is known.
+    /// The first offset in the input at which the answers differ, if it is known.
     pub offset: Option<usize>,
     /// What is at that offset.
     pub subject: Subject,
@@ -179,11 +179,11 @@ pub struct Broken {
 pub(crate) struct Mismatch {
     /// The law it breaks.
     pub(crate) law: Law,
-    /// The offset in the input, where it is known.
+    /// The offset in the input, if it is known.
     pub(crate) offset: Option<usize>,
 }
 
-/// What came of holding an observation to a law.
+/// The result of checking an observation against a law.
 enum LawOutcome {
     /// The decoder could not answer, or the law does not apply to this case.
     NotApplicable,
@@ -197,7 +197,7 @@ impl From<Option<Mismatch>> for LawOutcome {
     }
 }
 
-/// The first law the observation breaks. Adds to `comparisons` how many laws had something to compare.
+/// The first law the observation breaks. Adds to `comparisons` the number of laws that had something to compare.
 pub(crate) fn first_broken(
     expected: &Expectation<'_>,
     observed: &Observation,
@@ -221,7 +221,7 @@ fn violated(law: Law, offset: Option<usize>) -> LawOutcome {
     LawOutcome::Violated(Mismatch { law, offset })
 }
 
-/// The last segment, or the first, is what made a decoder read on.
+/// The mismatch is at the last segment, or at the first, by the end past which the decoder read.
 fn bounds(_: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
     match observed.bounds {
         None => LawOutcome::NotApplicable,
@@ -231,7 +231,8 @@ fn bounds(_: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOu
     }
 }
 
-/// The verdict, and the offset, length and kind of the first error. Decoding without a replacement is accepting.
+/// The verdict, and the offset, length and kind of the first error. Decoding without a replacement counts as
+/// acceptance.
 fn verdict(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     let decoded = observed.output().filter(|_| expected.contract().replacement.is_none());
     let verdicts = [observed.verdict, decoded.map(|_| Validity::Valid)];
@@ -241,7 +242,7 @@ fn verdict(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> 
     verdicts.into_iter().flatten().find_map(|verdict| verdict_mismatch(&expected.validity(), &verdict)).into()
 }
 
-/// An error whose offset a decoder does not state counts as one, wherever it is.
+/// An error for which the decoder states no offset counts as one error at any offset.
 fn spans(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     let Some(Errors { first, asked, list }) = observed.errors() else { return LawOutcome::NotApplicable };
     let mut expected = expected.errors().skip(*first).take(*asked);
@@ -261,7 +262,7 @@ fn spans(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> La
     }
 }
 
-/// No contract writes more than three bytes for one.
+/// No contract writes more than three bytes for each input byte.
 fn progress(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
     let bound = 4 * case.bytes.len() + 16;
     match observed.output() {
@@ -271,7 +272,7 @@ fn progress(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>)
     }
 }
 
-/// What the decoder itself calls valid comes back unchanged.
+/// Input that the decoder itself accepts comes back unchanged.
 fn identity(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
     match (observed.verdict, observed.output()) {
         (Some(Validity::Valid), Some(output)) if expected.is_identity() => {
@@ -300,13 +301,13 @@ fn lossy(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> La
 
 fn stream(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     match observed.streamed() {
-        // What an output held before is the subject of the law of placement.
+        // A change of the existing output violates the placement law.
         None | Some(Streamed { existing_kept: false, .. }) => LawOutcome::NotApplicable,
         Some(streamed) => stream_mismatch(Law::Stream, expected, streamed).into(),
     }
 }
 
-/// Asked only of streams that promise it.
+/// Checked only for streams whose contract promises it.
 fn detection(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     let streamed = observed.streamed().filter(|streamed| streamed.existing_kept);
     let Some((cut, written)) = streamed.and_then(|streamed| streamed.written) else {
@@ -327,7 +328,7 @@ fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> La
     }
 }
 
-/// Neither what surrounds the bytes nor what the output held before changes anything.
+/// Neither the neighbouring bytes nor the existing content of the output changes the answer.
 fn placement(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     if observed.has_changed_existing_output() {
         return violated(Law::Placement, None);
@@ -356,7 +357,7 @@ fn prefix(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -
 fn concatenation(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     match observed.halves {
         None => LawOutcome::NotApplicable,
-        // WTF-8 is not closed under concatenation: surrogates that meet must join.
+        // WTF-8 is not closed under concatenation: a surrogate pair must be joined.
         Some(_) if expected.contract().grammar.pairs_join => LawOutcome::NotApplicable,
         Some((first, second)) if first.is_valid() && second.is_valid() => {
             violated(Law::Concatenation, expected.errors().next().and_then(|error| error.valid_up_to))
@@ -375,7 +376,7 @@ fn stream_mismatch(law: Law, expected: &Expectation<'_>, streamed: &Streamed) ->
     verdict.map(|mismatch| Mismatch { law, ..mismatch }).or_else(output)
 }
 
-/// Compares two verdicts as far as both state them.
+/// Compares what both verdicts state.
 pub(crate) fn verdict_mismatch(expected: &Validity, observed: &Validity) -> Option<Mismatch> {
     match (expected, observed) {
         (Validity::Valid, Validity::Valid) => None,

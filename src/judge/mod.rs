@@ -1,8 +1,8 @@
-//! The verdict: holds each answer of a decoder to what `spec` expects under that decoder's own contract, and to what the
-//! decoder answers to related inputs.
+//! The verdict: compares each answer of a decoder with what `spec` expects under that decoder's own contract, and with
+//! what the decoder answers to related inputs.
 //!
-//! A [`Judge`] puts one [`Case`] to all its decoders and returns the laws they break. It does no I/O, does not panic, has no
-//! state outside itself, and knows no decoder by name. It allocates only while its buffers grow and when something
+//! A [`Judge`] runs all its decoders on one [`Case`] and returns the laws they break. It does no I/O, does not panic,
+//! has no global state, and treats no decoder specially. It allocates only while its buffers grow and when something
 //! diverges. What a process needs to survive decoders that panic, hang or read outside their input is in [`isolate`].
 
 pub(crate) mod automaton;
@@ -44,17 +44,17 @@ pub struct Judge<'d> {
     observation: Observation,
     broken: Vec<Broken>,
     features: Features,
-    /// The places of the decoders that are not switched off.
+    /// The indices of the decoders that are not switched off.
     on: Vec<usize>,
     statistics: Statistics,
 }
 
-/// What came of [`Judge::judge_novelty`].
+/// The result of [`Judge::judge_novelty`].
 #[derive(Clone, Copy, Debug)]
 pub struct Novel<'j> {
     /// For each decoder that breaks a law, the first law it breaks.
     pub broken: &'j [Broken],
-    /// Whether the case did something that no case before it had done.
+    /// Whether the case has a feature that no earlier case had.
     pub is_novel: bool,
 }
 
@@ -64,12 +64,12 @@ struct Slot<'d> {
     streams: Option<Streams<'d>>,
     expectation: usize,
     able: Abilities,
-    /// Whether its stream promises to write immediately what is decided.
+    /// Whether its stream promises to write decided output immediately.
     prompt: bool,
 }
 
 impl<'d> Judge<'d> {
-    /// A judge of these decoders; a [`Broken`] names them by their place in the list.
+    /// A judge of these decoders; a [`Broken`] identifies them by their index in the list.
     pub fn new(decoders: impl IntoIterator<Item = &'d dyn Decoder>) -> Self {
         let mut expectations = Expectations::default();
         let slots: Vec<Slot<'d>> = decoders
@@ -96,7 +96,7 @@ impl<'d> Judge<'d> {
         self.slots.iter().map(|slot| slot.decoder)
     }
 
-    /// Leaves a decoder out from now on; the others keep their places.
+    /// Skips a decoder from now on; the others keep their indices.
     pub fn switch_off(&mut self, decoder: usize) {
         self.on.retain(|&on| on != decoder);
         self.statistics.forget(decoder);
@@ -114,12 +114,12 @@ impl<'d> Judge<'d> {
         &self.broken
     }
 
-    /// Judges one case by these questions alone.
+    /// Judges one case by these questions only.
     pub fn judge_on(&mut self, case: &Case<'_>, questions: Questions) -> &[Broken] {
         self.judge_selected(case, questions, |_| true)
     }
 
-    /// Judges one case by these questions alone, for those decoders alone whose place `is_selected` picks.
+    /// Judges one case by these questions only, and only the decoders at the indices that `is_selected` accepts.
     pub fn judge_selected(
         &mut self,
         case: &Case<'_>,
@@ -135,17 +135,17 @@ impl<'d> Judge<'d> {
         &self.broken
     }
 
-    /// Judges a case in full if it does something new to this judge; otherwise puts one question to each of
-    /// [`Judge::SAMPLE`] decoders. For engines that run very many similar inputs, where the number of inputs matters
-    /// most. Decoders and questions are picked by the bytes.
+    /// Judges a case in full if it has a feature that is new to this judge; otherwise asks each of [`Judge::SAMPLE`]
+    /// decoders one question. For engines that run very many similar inputs, where throughput matters most. Decoders
+    /// and questions are derived from the bytes.
     ///
-    /// Where the case is novel, `feature` is called with each behaviour feature it has, below [`FEATURES`], some of them
-    /// perhaps more than once.
+    /// If the case is novel, `feature` is called with each of its behaviour features, numbers below [`FEATURES`], some
+    /// of them perhaps more than once.
     ///
-    /// What this finds on a decoder that always answers the same question alike, [`Judge::judge`] finds too, if
-    /// perhaps as a violation of a stronger law.
+    /// For a deterministic decoder, [`Judge::judge`] finds every divergence that this finds, though perhaps as a
+    /// violation of a stronger law.
     pub fn judge_novelty(&mut self, case: &Case<'_>, feature: impl FnMut(usize)) -> Novel<'_> {
-        /// The first judgements are made in full: a judge that has seen little finds everything new.
+        /// So many judgements are made in full first, since almost every case is new to a new judge.
         const FIRST_JUDGEMENTS: u64 = 16 * 1024;
         self.start(case);
         let first = self.expectations.of(0, case.bytes, false);
@@ -164,15 +164,15 @@ impl<'d> Judge<'d> {
         Novel { broken: &self.broken, is_novel }
     }
 
-    /// Lets no features count as novel but those of these groups.
+    /// Counts only the features of these groups as novel.
     ///
     /// # Errors
-    /// The names there are, where one is not known.
+    /// The names of all groups, if a name is unknown.
     pub fn only_features(&mut self, groups: &[&str]) -> Result<(), Vec<&'static str>> {
         self.features.only(groups)
     }
 
-    /// How many decoders a case that shows nothing new is put to.
+    /// How many decoders are asked about a case that is not novel.
     pub const SAMPLE: usize = 1;
 
     /// The first law one decoder breaks on a case, judged in full.
@@ -217,7 +217,7 @@ impl<'d> Judge<'d> {
         }
         // The stream may carry its state into the next case.
         slot.streams = fresh_streams(slot.decoder);
-        // A failure that depends on other inputs is not about any part of this one.
+        // A failure that depends on other inputs is not caused by any part of this one.
         let subject = match law.is_about_state() {
             true => Subject::End,
             false => Subject::at(expectation.contract(), case.bytes, offset),
@@ -225,7 +225,7 @@ impl<'d> Judge<'d> {
         self.broken.push(Broken { decoder: index, law, offset, subject });
     }
 
-    /// The decoder at this place.
+    /// The decoder at this index.
     pub fn decoder(&self, place: usize) -> &'d dyn Decoder {
         self.slots[place].decoder
     }
@@ -236,7 +236,7 @@ impl<'d> Judge<'d> {
     }
 }
 
-/// What a decoder can answer, and its streams. A decoder that panics counts as able.
+/// The questions a decoder can answer, and its streams. A decoder that panics counts as able to answer.
 fn abilities(decoder: &dyn Decoder) -> (Option<Streams<'_>>, Abilities) {
     let mut able = Abilities { validate: true, lossy: true, stream: true };
     panics(|| able.validate = decoder.validate(b"").is_some());
@@ -254,7 +254,7 @@ fn fresh_streams(decoder: &dyn Decoder) -> Option<Streams<'_>> {
 }
 
 impl Slot<'_> {
-    /// Puts these questions, and holds the answers to the laws.
+    /// Asks these questions, and checks the answers by the laws.
     fn first_broken(
         &mut self,
         expectation: &Expectation<'_>,
@@ -277,8 +277,8 @@ impl Slot<'_> {
         laws::first_broken(expectation, observation, case, comparisons)
     }
 
-    /// Whether a decoder that broke a law keeps it after another input, or with a new stream: then the failure depends on
-    /// what was asked before.
+    /// Whether a decoder that broke a law complies with it when asked again after another input, or with a new stream:
+    /// then the failure depends on earlier questions.
     fn is_stateful_failure(
         &mut self,
         law: Law,
@@ -308,7 +308,7 @@ impl Slot<'_> {
         self.first_broken(expectation, observation, case, questions, &mut 0).is_none()
     }
 
-    /// Whether a new stream breaks a law, cut or whole.
+    /// Whether a new stream breaks a law, with the cuts or without.
     fn stream_goes_wrong(
         &mut self,
         expectation: &Expectation<'_>,
@@ -324,9 +324,9 @@ impl Slot<'_> {
     }
 }
 
-/// Whether the decoder gives this verdict, as far as both state it; `None` if it cannot answer. A decoder that panics
-/// does not. For engines that put this one question for very many strings and need no [`Judge`]. The watchdog does not see
-/// it.
+/// Whether the decoder gives this verdict, comparing what both state; `None` if it cannot answer, false if it panics.
+/// For engines that ask only this question about very many strings and need no [`Judge`]. It does not run under the
+/// watchdog.
 pub fn agrees_with(decoder: &dyn Decoder, bytes: &[u8], expected: &Validity) -> Option<bool> {
     let mut observed = None;
     let panicked = panics(|| observed = decoder.validate(bytes));

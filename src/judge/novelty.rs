@@ -2,16 +2,16 @@
 //!
 //! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly distinguishes
 //! inputs. These features do: which byte classes are adjacent, where in a block, which errors result, and which
-//! decoders break which law. `.ci/report ablation` measures what each group of features is worth. Two more were tried and left
-//! out, since bugs were found sooner without them: the classes at both sides of a cut, and the position in a block of an
-//! error that is the only one and the last.
+//! decoders break which law. `.ci/report ablation` measures what each group of features is worth. Two more were tried
+//! and dropped, since bugs were found sooner without them: the classes on both sides of a cut, and the position in a
+//! block of an error that is the only one and at the end.
 
 use crate::judge::expect::Expectation;
 use crate::judge::laws::Broken;
 use crate::spec::Reading;
 use crate::utf8::{ByteClass, Kind};
 
-/// A group of features, with its name and how many there are.
+/// A group of features, with its name and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Group {
     name: &'static str,
@@ -34,10 +34,10 @@ const CLASSES: usize = ByteClass::COUNT;
 const KINDS: usize = Kind::ALL.len();
 const BLOCK: usize = 64;
 
-/// The examined positions in a block: next to its edge, or to that of a half or a quarter.
+/// The examined positions in a block: next to its edges, or to those of its halves and quarters.
 const EDGES: [usize; 10] = [0, 1, 2, 15, 16, 31, 32, 61, 62, 63];
 
-/// Each class at each place near a block edge, with the class at the place before it.
+/// Each class at each examined position, with the class of the byte before it.
 const PAIRS: Group = Group { name: "pairs", first: 0, count: CLASSES * CLASSES * EDGES.len() };
 /// Each kind of error at each position in a block.
 const ERRORS: Group = Group::after("errors", PAIRS, KINDS * BLOCK);
@@ -51,12 +51,12 @@ const SIZES: Group = Group::after("sizes", LENGTHS, 16 * 16);
 const OUTCOMES: Group = Group::after("outcomes", SIZES, 512);
 const GROUPS: [Group; 6] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, SIZES, OUTCOMES];
 
-/// How many features there are; a multiple of eight.
+/// The number of features, rounded up to a multiple of eight.
 pub const FEATURES: usize = (OUTCOMES.first + OUTCOMES.count).next_multiple_of(8);
 
 /// The features seen so far.
 pub(super) struct Features {
-    /// One byte for each feature: 0 where it has not been seen.
+    /// One byte for each feature: 0 if it has not been seen.
     seen: Box<[u8; FEATURES]>,
     /// Which groups are enabled.
     groups: [bool; GROUPS.len()],
@@ -67,10 +67,10 @@ impl Features {
         Self { seen: Box::new([0; FEATURES]), groups: [true; GROUPS.len()] }
     }
 
-    /// Enables these groups alone.
+    /// Enables only these groups.
     ///
     /// # Errors
-    /// The names of the groups, if one is unknown.
+    /// The names of all groups, if a name is unknown.
     pub(super) fn only(&mut self, names: &[&str]) -> Result<(), Vec<&'static str>> {
         if names.iter().any(|name| GROUPS.iter().all(|group| group.name != *name)) {
             return Err(GROUPS.iter().map(|group| group.name).collect());
@@ -82,7 +82,7 @@ impl Features {
         Ok(())
     }
 
-    /// Names the features of a case and of its outcome, as far as their groups are enabled; some perhaps more than once.
+    /// Calls back with the features of a case and of its outcome whose groups are enabled; some perhaps more than once.
     pub(super) fn name(
         &self,
         expectation: Expectation<'_>,
@@ -114,13 +114,13 @@ impl Features {
         seen == 0
     }
 
-    /// Records the outcome of a case that was put to all decoders. True if it is new.
+    /// Records the outcome of a case that all decoders were judged on. True if it is new.
     pub(super) fn note_outcome(&mut self, expectation: Expectation<'_>, broken: &[Broken]) -> bool {
         core::mem::replace(&mut self.seen[outcome(expectation, broken)], 1) == 0
     }
 }
 
-/// Names the features of a case, some perhaps more than once; those of its outcome left out.
+/// Calls back with the features of a case, some perhaps more than once, but not those of its outcome.
 fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl FnMut(usize)) {
     let valid = usize::from(expectation.segments().is_empty());
     feature(LENGTHS.at(valid * BLOCK + bytes.len() % BLOCK));

@@ -1,4 +1,4 @@
-//! What a decoder answers: puts the questions to it and keeps the answers as they are.
+//! Asks a decoder the questions, and records its answers unchanged.
 
 use crate::case::Case;
 use crate::decoder::{Decoder, Stream};
@@ -22,7 +22,7 @@ pub(crate) struct Observation {
     /// The verdict on the same bytes at another address, between other bytes.
     pub(crate) placed: Option<Validity>,
     placed_bytes: Vec<u8>,
-    /// Whether only the bytes themselves were read, or at which end others were.
+    /// Whether only the input was read; otherwise, past which end.
     pub(crate) bounds: Option<Result<(), End>>,
     #[cfg(all(target_os = "linux", feature = "fence"))]
     guarded: Guarded,
@@ -30,7 +30,7 @@ pub(crate) struct Observation {
     pub(crate) halves: Option<(Validity, Validity)>,
 }
 
-/// An answer in a buffer that is kept from case to case. The buffer can be read only while it holds an answer.
+/// An answer in a buffer that is reused from case to case. The buffer can be read only while it holds an answer.
 #[derive(Default)]
 struct Answer<T> {
     is_given: bool,
@@ -38,7 +38,8 @@ struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// Forgets the last answer. If the question is asked, `ask` fills the buffer and returns whether there is an answer.
+    /// Forgets the last answer. If the question is asked, `ask` fills the buffer and returns whether there is an
+    /// answer.
     fn set(&mut self, is_asked: bool, ask: impl FnOnce(&mut T) -> bool) {
         self.is_given = false;
         self.is_given = is_asked && ask(&mut self.buffer);
@@ -53,16 +54,16 @@ impl<T> Answer<T> {
 #[derive(Default)]
 struct Output {
     bytes: Vec<u8>,
-    /// Whether what the buffer held before is still there.
+    /// Whether the existing content of the buffer was preserved.
     existing_kept: bool,
 }
 
-/// Errors, found by going on after each.
+/// Errors, found by validating again after each.
 #[derive(Default)]
 pub(crate) struct Errors {
-    /// The index of the expected error that the first in the list answers to.
+    /// The index of the expected error that corresponds to the first in the list.
     pub(crate) first: usize,
-    /// How many were asked for at most.
+    /// The maximum number that was asked for.
     pub(crate) asked: usize,
     pub(crate) list: Vec<Malformed>,
 }
@@ -72,33 +73,33 @@ pub(crate) struct Errors {
 pub(crate) struct Streamed {
     pub(crate) validity: Option<Validity>,
     pub(crate) output: Vec<u8>,
-    /// A cut, and the length of the output when the chunk before it had been pushed.
+    /// A cut, and the length of the output after the chunk before it had been pushed.
     pub(crate) written: Option<(usize, usize)>,
-    /// Whether what the output held before is still there.
+    /// Whether the existing content of the output was preserved.
     pub(crate) existing_kept: bool,
-    /// Room for the output of one chunk.
+    /// A buffer for the output of one chunk.
     piece: Vec<u8>,
 }
 
-/// What a stream answers that has been finished before.
+/// The answers of a stream that has been finished before.
 #[derive(Default)]
 pub(crate) struct Reused {
-    /// To the input in one chunk.
+    /// The answer to the input in one chunk.
     pub(crate) streamed: Streamed,
-    /// Whether, finished again without input, it accepts and writes nothing.
+    /// Whether it accepts and writes nothing when finished again without input.
     pub(crate) ends_empty: bool,
 }
 
 /// The answers to the input after an ASCII prefix.
 #[derive(Default)]
 struct Prefixed {
-    /// The verdict on the whole, and that of a stream whose first chunk is the prefix.
+    /// The verdict on the whole input, and the verdict of a stream whose first chunk is the prefix.
     verdicts: [Option<Validity>; 2],
     bytes: Vec<u8>,
     streamed: Streamed,
 }
 
-/// What is needed to put the bytes next to an inaccessible page.
+/// The state for placing the bytes next to an inaccessible page.
 #[cfg(all(target_os = "linux", feature = "fence"))]
 #[derive(Default)]
 struct Guarded {
@@ -114,11 +115,11 @@ pub(crate) enum End {
     End,
 }
 
-/// The most errors of one input that are followed. Those after them are asked for singly.
+/// The maximum number of errors of one input that are followed in turn. Later ones are asked for individually.
 const FOLLOWED: usize = 4096;
 
 impl Observation {
-    /// Puts these questions to the decoder. `expected` are the errors `spec` finds.
+    /// Asks the decoder these questions. `expected` are the errors `spec` finds.
     pub(crate) fn observe(
         &mut self,
         decoder: &dyn Decoder,
@@ -161,7 +162,7 @@ impl Observation {
         }
     }
 
-    /// The output, if it left alone what its buffer held before.
+    /// The output, unless the existing content of its buffer was changed.
     pub(crate) fn output(&self) -> Option<&[u8]> {
         self.output.get().filter(|output| output.existing_kept).map(|output| output.bytes.as_slice())
     }
@@ -184,7 +185,7 @@ impl Observation {
         self.prefixed.get().map(|prefixed| &prefixed.verdicts)
     }
 
-    /// Whether something that an output buffer held before was changed.
+    /// Whether the existing content of an output buffer was changed.
     pub(crate) fn has_changed_existing_output(&self) -> bool {
         let output = self.output.get().is_some_and(|output| !output.existing_kept);
         output || self.streamed.get().is_some_and(|streamed| !streamed.existing_kept)
@@ -192,7 +193,7 @@ impl Observation {
 }
 
 impl Output {
-    /// Half of the outputs are appended to something, which must stay.
+    /// Some outputs are appended to existing content, which must be preserved.
     fn ask(&mut self, decoder: &dyn Decoder, case: &Case<'_>) -> bool {
         let existing = existing_output(case.choices.existing_output());
         empty(&mut self.bytes);
@@ -206,7 +207,7 @@ impl Output {
 }
 
 impl Errors {
-    /// Goes on after each error the decoder finds, or if it does not state where, after each that is expected.
+    /// Continues after each error the decoder reports, or, if it states no offset, after each expected error.
     fn ask_all(
         &mut self,
         decoder: &dyn Decoder,
@@ -265,16 +266,16 @@ fn end(malformed: &Malformed) -> Option<usize> {
 pub(crate) struct Streams<'s> {
     /// The one whose answers are judged.
     pub(crate) primary: Option<Box<dyn Stream + 's>>,
-    /// Another, alive at the same time.
+    /// Another one, alive at the same time.
     pub(crate) interleaved: Option<Box<dyn Stream + 's>>,
 }
 
-/// How a stream is fed; picked by the bytes, since a case is fed in one mode only.
+/// How a stream is fed. The mode is derived from the bytes, since a case is fed in one mode only.
 #[derive(Clone, Copy, Default)]
 struct FeedMode {
     /// The output is taken away after each chunk.
     drained: bool,
-    /// What the output holds before, if it is not drained.
+    /// The existing content of the output, if it is not drained.
     existing: &'static [u8],
     /// Another stream of the decoder is fed in between.
     interleaved: bool,
@@ -291,7 +292,7 @@ impl FeedMode {
     }
 }
 
-/// What an output may hold before: nothing, text, or bytes that are not text and end within a sequence.
+/// The existing content of an output: nothing, text, or ill-formed bytes that end inside a sequence.
 fn existing_output(choice: u32) -> &'static [u8] {
     match choice {
         0 => b"ab",
@@ -300,22 +301,22 @@ fn existing_output(choice: u32) -> &'static [u8] {
     }
 }
 
-/// Removes what an output held before. False if it is no longer there.
+/// Removes the existing content of an output. False if it was changed.
 fn take_existing(output: &mut Vec<u8>, existing: &[u8]) -> bool {
     let kept = output.starts_with(existing);
     output.drain(..if kept { existing.len() } else { 0 });
     kept
 }
 
-/// Empties an output. Capacity left by a long case is given back: a decoder may look over all of it, as encoding_rs
-/// does, which would slow down every short case after it.
+/// Empties an output and releases the capacity left by a long case: a decoder may scan all of it, as encoding_rs does,
+/// which would slow down every later short case.
 fn empty(output: &mut Vec<u8>) {
     const CAPACITY: usize = 4096;
     output.clear();
     output.shrink_to(CAPACITY);
 }
 
-/// The index and offset of the cut at which the output of a stream is examined; picked by the bytes.
+/// The index and offset of the cut at which the output of a stream is examined; derived from the bytes.
 fn observed_cut(case: &Case<'_>) -> Option<(usize, usize)> {
     let cuts = case.cuts().offsets();
     let index = case.choices.watched_cut(cuts.len());
@@ -323,7 +324,7 @@ fn observed_cut(case: &Case<'_>) -> Option<(usize, usize)> {
 }
 
 impl Streamed {
-    /// Feeds the chunks and ends the stream. With `watched`, notes how much is written when that cut is reached. False if
+    /// Feeds the chunks and ends the stream. With `watched`, records how much has been written at that cut. False if
     /// the decoder has no streams.
     fn feed<'a>(
         &mut self,
@@ -384,7 +385,7 @@ impl Reused {
 }
 
 impl Prefixed {
-    /// A stream is asked only if the prefix is a long one: a short one, as its first chunk, is like any other cut.
+    /// A stream is asked only if the prefix is long: a short prefix as the first chunk is like any other cut.
     fn ask(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) -> bool {
         self.bytes.clear();
         self.bytes.resize(case.prefix(), b'a');
@@ -399,7 +400,7 @@ impl Prefixed {
     }
 }
 
-/// The verdict on the bytes at another address, after the verdict on other bytes that were there before.
+/// The verdict on the bytes at another address, where the decoder has just validated other bytes.
 fn ask_elsewhere(buffer: &mut Vec<u8>, decoder: &dyn Decoder, case: &Case<'_>) -> Option<Validity> {
     let range = place(buffer, case);
     if let Some(last) = buffer[range.clone()].last_mut() {
@@ -410,8 +411,8 @@ fn ask_elsewhere(buffer: &mut Vec<u8>, decoder: &dyn Decoder, case: &Case<'_>) -
     decoder.validate(&buffer[range])
 }
 
-/// Puts the bytes at one of 64 alignments, between margins that would change the verdict if they were read, leads before
-/// and continuation bytes after, or between ASCII. Alignment and margins are picked by the bytes.
+/// Places the bytes at one of 64 alignments, between margins that change the verdict if they are read (lead bytes
+/// before, continuation bytes after), or between ASCII. Alignment and margins are derived from the bytes.
 fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
     const BLOCK: usize = 64;
     let (alignment, poisoned) = case.placement();
@@ -427,14 +428,14 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
 
 #[cfg(all(target_os = "linux", feature = "fence"))]
 impl Guarded {
-    /// Puts the bytes where accessible memory ends, and one time in four also where it begins, and asks for the verdict,
-    /// and for the output, of the whole or as a stream; picked by the bytes.
+    /// Places the bytes at the end of accessible memory, and one time in four also at its start, and asks for the
+    /// verdict and for the output, in one piece or as a stream; which, is derived from the bytes.
     fn ask(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) -> Option<Result<(), End>> {
         if self.buffer.is_none() {
             self.buffer = GuardedBuffer::new();
         }
         let buffer = self.buffer.as_mut()?;
-        // Forget the access of a decoder that panicked.
+        // Discard an access by a decoder that panicked.
         buffer.out_of_bounds_access();
         let (whole, both) = (case.choices.is_whole_at_bounds(), case.choices.has_both_bounds());
         for end in [End::End, End::Start].into_iter().take(if both { 2 } else { 1 }) {

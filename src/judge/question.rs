@@ -1,4 +1,4 @@
-//! Which questions are put to a decoder.
+//! Questions that a decoder can be asked, and sets of them.
 
 use crate::case::choices::Choices;
 
@@ -13,9 +13,9 @@ pub(crate) enum Question {
     Output,
     /// The input in chunks.
     Stream,
-    /// How much a stream has written before its end; a part of [`Question::Stream`].
+    /// How much output a stream has written before its end; a part of [`Question::Stream`].
     Written,
-    /// The input in one chunk, on the stream just finished, or a fresh one.
+    /// The input in one chunk, on the stream just finished, or on a new one.
     Reused,
     /// The verdict on the input after an ASCII prefix.
     Prefix,
@@ -32,7 +32,7 @@ pub(crate) enum Question {
 pub struct Questions {
     /// A bit for each question.
     asked: u32,
-    /// The index of the expected error after which the next is asked for by [`Question::Errors`]; all errors if `None`.
+    /// The index of the expected error after which [`Question::Errors`] asks for the next one; `None` for all errors.
     pub(crate) after_error: Option<usize>,
 }
 
@@ -43,7 +43,7 @@ impl Questions {
     /// Every question about the input itself, at the address it has.
     pub(crate) const IN_PLACE: Self = Self::ALL.without(&[Question::Prefix, Question::Placement, Question::Halves]);
 
-    /// Every question about the bytes, none about their address, what came before or what their halves are.
+    /// Every question about the bytes; none about their address, their halves or earlier inputs.
     pub const BYTES: Self = Self::IN_PLACE.without(&[Question::Reused, Question::Bounds]);
 
     /// The verdict and the output.
@@ -69,7 +69,7 @@ impl Questions {
         Self { asked: bits(questions), after_error: None }
     }
 
-    /// The same without these.
+    /// This set without these questions.
     pub(crate) const fn without(self, questions: &[Question]) -> Self {
         Self { asked: self.asked & !bits(questions), ..self }
     }
@@ -89,7 +89,7 @@ const fn bits(questions: &[Question]) -> u32 {
     bits
 }
 
-/// What a decoder can answer at all.
+/// Which questions a decoder can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Abilities {
     pub(crate) validate: bool,
@@ -98,9 +98,10 @@ pub(crate) struct Abilities {
 }
 
 impl Abilities {
-    /// One question this decoder can answer, picked by the bytes; `errors` is how many the input has.
+    /// One question that this decoder can answer, derived from the bytes; `errors` is the number of errors in the
+    /// input.
     pub(crate) fn pick(&self, choices: &Choices, errors: usize) -> Questions {
-        // The verdict and the output are picked more often than the rest, since they show most.
+        // The verdict and the output are picked more often, since they reveal most faults.
         const VALIDATE: [Questions; 7] = [
             Questions::VERDICT,
             Questions::VERDICT,
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_question_is_picked_sooner_or_later() {
+    fn every_question_is_picked_eventually() {
         use Question::{Bounds, Errors, Halves, Output, Placement, Prefix, Reused, Stream, Verdict, Written};
         let able = Abilities { validate: true, lossy: true, stream: true };
         let choices = |number: u32| Choices::of(&number.to_be_bytes());

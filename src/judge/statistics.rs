@@ -10,13 +10,13 @@ use std::borrow::Cow;
 pub struct Statistics {
     /// Cases judged.
     pub cases: u64,
-    /// Of these, well-formed under the first decoder's contract.
+    /// How many of these are well-formed under the first decoder's contract.
     pub valid: u64,
     /// How often each kind was the first error, under the first decoder's contract.
     pub kinds: Vec<(Kind, u64)>,
     /// For each decoder, how many laws had something to compare.
     pub comparisons: Vec<(Cow<'static, str>, u64)>,
-    /// The places of decoders that are switched off.
+    /// The indices of decoders that are switched off.
     off: Vec<usize>,
 }
 
@@ -53,7 +53,7 @@ impl Statistics {
         self.comparisons.iter().enumerate().filter(|(index, _)| !self.off.contains(index)).map(|(_, entry)| entry)
     }
 
-    /// All comparisons of all decoders.
+    /// The number of comparisons of all decoders.
     pub fn total_comparisons(&self) -> u64 {
         self.comparisons.iter().map(|(_, count)| count).sum()
     }
@@ -63,7 +63,7 @@ impl Statistics {
         self.on().filter(|_| self.cases > 0).filter(|(_, count)| *count == 0).map(|(name, _)| &**name)
     }
 
-    /// Adds what another judge of the same decoders has seen.
+    /// Adds the counts of another judge of the same decoders.
     pub fn merge(&mut self, other: &Self) {
         if self.comparisons.is_empty() {
             self.comparisons = other.comparisons.iter().map(|(name, _)| (name.clone(), 0)).collect();

@@ -14,7 +14,7 @@ pub enum Subject {
     WellFormed(usize),
     /// The end of the input.
     End,
-    /// The decoder does not state an offset.
+    /// The decoder states no offset.
     Unplaced,
 }
 

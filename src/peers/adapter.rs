@@ -1,4 +1,4 @@
-//! What several adapters need: a decoder made of functions, verdicts, and ways to write to an output that is bytes.
+//! Helpers for adapters: a decoder made of functions, verdicts, and ways to write text to an output of bytes.
 #![allow(dead_code, reason = "which of these are used depends on the features")]
 
 use crate::decoder::{Decoder, Info, Stream};
@@ -6,8 +6,8 @@ use crate::utf8::push_extended;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use core::cell::RefCell;
 
-/// A decoder made of functions: for code under test that keeps nothing between two calls. It cannot say what it has no
-/// function for.
+/// A decoder made of functions, for code under test that keeps no state between calls. It answers `None` to questions
+/// for which it has no function.
 pub(super) struct Functions {
     info: Info,
     validate: Option<fn(&[u8]) -> Validity>,
@@ -55,24 +55,24 @@ impl Decoder for Functions {
     }
 }
 
-/// The verdict of a decoder that only accepts or refuses.
+/// The verdict of a decoder that only accepts or rejects.
 pub(super) fn accepted(accepted: bool) -> Validity {
     if accepted { Validity::Valid } else { Validity::INVALID }
 }
 
-/// The verdict of a decoder that reports an error as [`core::str::Utf8Error`] does: where it is, and how long unless it
-/// is incomplete.
+/// The verdict of a decoder that reports an error as [`core::str::Utf8Error`] does: its offset, and its length unless
+/// the input is incomplete.
 pub(super) fn invalid(valid_up_to: usize, error_len: Option<usize>) -> Validity {
     Malformed::at(valid_up_to, ErrorLen::from_error_len(error_len)).into()
 }
 
-/// The verdict of a decoder that reports where an error is, and not how long.
+/// The verdict of a decoder that reports the offset of an error but not its length.
 pub(super) fn invalid_at(valid_up_to: usize) -> Validity {
     Malformed { valid_up_to: Some(valid_up_to), len: None, kind: None }.into()
 }
 
-/// Lets `write` append to `out` as a `String`: in place if `out` holds little and that is well-formed, otherwise by way
-/// of a buffer that each thread keeps, so that nothing is allocated. The buffer carries nothing from one call to the next.
+/// Lets `write` append to `out` as a `String`: in place if `out` is short and well-formed, otherwise through a
+/// thread-local buffer, so that nothing is allocated. The buffer is empty at the start of each call.
 pub(super) fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
     const LITTLE: usize = 16;
     thread_local! {
@@ -85,14 +85,14 @@ pub(super) fn append_text(out: &mut Vec<u8>, write: impl FnOnce(&mut String)) {
         Err(before)
     };
     match as_text {
-        // Keeps its allocation.
+        // Keep its allocation.
         Ok(mut text) => {
             write(&mut text);
             *out = text.into_bytes();
         }
         Err(before) => BUFFER.with_borrow_mut(|text| {
             text.clear();
-            // The memory that a long text needed is not kept for short ones.
+            // Release the memory that a long text needed.
             text.shrink_to(4096);
             write(text);
             *out = before;

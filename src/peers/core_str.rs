@@ -5,7 +5,7 @@ use crate::peers::adapter::Functions;
 use crate::utf8::REPLACEMENT;
 
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
-    // `core` has no version that code can read; this is the compiler's.
+    // `core` does not expose its version; this is the compiler's.
     let info = Info::new("std", env!("UTFUZZ_CORE_VERSION")).package("core").lineage("core::str");
     let std =
         Functions::new(info).validate(|bytes| core::str::from_utf8(bytes).map(drop).into()).lossy(|bytes, out| {

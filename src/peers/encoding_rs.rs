@@ -1,7 +1,7 @@
-//! encoding_rs, the decoder of Firefox, through four of its entry points: `decode_to_string` with the byte order mark kept
-//! and stripped, `decode_to_utf16`, and `decode_to_utf8_without_replacement`.
+//! encoding_rs, the decoder of Firefox, through four of its entry points: `decode_to_string` with the byte order mark
+//! kept and stripped, `decode_to_utf16`, and `decode_to_utf8_without_replacement`.
 //!
-//! For 64 bytes or more its validation is simdutf8's, so there it is not an independent witness.
+//! It validates inputs of 64 bytes or more with simdutf8, so it is not an independent implementation for those.
 #![cfg(feature = "peers")]
 
 use crate::decoder::{Decoder, Info, Stream};
@@ -33,7 +33,7 @@ type Start = fn() -> encoding_rs::Decoder;
 const UTF_8_KEEPING_BOM: Start = || UTF_8.new_decoder_without_bom_handling();
 const UTF_8_STRIPPING_BOM: Start = || UTF_8.new_decoder_with_bom_removal();
 
-/// An entry point that replaces what is ill-formed.
+/// An entry point that replaces ill-formed sequences.
 #[derive(Clone, Copy)]
 struct Coding {
     validate: Option<fn(&[u8]) -> Validity>,
@@ -91,7 +91,7 @@ fn valid_up_to(bytes: &[u8]) -> Validity {
 fn to_utf8(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, out: &mut Vec<u8>) {
     append_text(out, |text| {
         loop {
-            // One byte becomes at most three; what is pending, three more.
+            // Each byte becomes at most three bytes; the six are for pending ones.
             text.reserve(bytes.len() * 3 + 6);
             let (result, read, _) = decoder.decode_to_string(bytes, text, last);
             bytes = &bytes[read..];

@@ -1,7 +1,8 @@
 //! The GNU C library this program is linked with: `iconv` from UTF-8 to UTF-16, UTF-32 and UCS-4, and `mbrtowc` in the
 //! locale C.UTF-8. Feature `glibc`.
 //!
-//! The conversion to UCS-4 and `mbrtowc` do not stop at U+10FFFF: there it is RFC 2279 without surrogates.
+//! The conversion to UCS-4 and `mbrtowc` accept code points above U+10FFFF: their grammar is RFC 2279 without
+//! surrogates.
 #![cfg(all(feature = "glibc", target_os = "linux", target_env = "gnu"))]
 #![allow(unsafe_code, reason = "a C library")]
 
@@ -16,7 +17,7 @@ use core::ptr::{NonNull, null_mut};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// The decoders that the library and its modules can run here.
+/// The decoders for which the library and its conversion modules are installed.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     iconv_family().into_iter().chain(mbrtowc_family()).collect()
 }
@@ -25,9 +26,9 @@ fn info(name: &'static str, contract: Contract) -> Info {
     Info::new("glibc", "").name(name).version(version()).contract(contract)
 }
 
-/// The version of the library that is loaded, with a third part, since it has two and a ledger compares three.
+/// The version of the loaded library, with `.0` added, since it has two numbers and Cargo versions have three.
 fn version() -> String {
-    // SAFETY: it takes nothing and returns a string that is never freed.
+    // SAFETY: the function takes no arguments and returns a string that is never freed.
     let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
     format!("{}.0", version.to_string_lossy())
 }
@@ -40,7 +41,7 @@ enum Ended {
     IllFormed,
 }
 
-/// The verdict, where so many bytes were whole characters. How long an ill-formed sequence is, nobody says.
+/// The verdict after `valid_up_to` bytes of complete characters. The functions do not report the length of an error.
 fn verdict(ended: Ended, valid_up_to: usize) -> Validity {
     match ended {
         Ended::Whole => Validity::Valid,
@@ -59,7 +60,7 @@ fn iconv_family() -> Vec<Box<dyn Decoder>> {
         Iconv::new("glibc-iconv-utf32", Contract::VALIDATOR, c"UTF-32LE", push_utf32),
         Iconv::new("glibc-iconv-ucs4", wide, c"UCS-4LE", push_utf32),
     ];
-    // A converter may be a file that is not installed.
+    // A converter may be a module that is not installed.
     let here = all.into_iter().filter(|iconv| iconv.take().is_some());
     here.map(|iconv| Box::new(iconv) as Box<dyn Decoder>).collect()
 }
@@ -71,9 +72,9 @@ fn push_utf32(bytes: &[u8], out: &mut Vec<u8>) {
 struct Iconv {
     info: Info,
     to: &'static CStr,
-    /// Appends the output in generalised UTF-8.
+    /// Appends the output in extended UTF-8.
     push: fn(&[u8], &mut Vec<u8>),
-    /// Opening one takes longer than most inputs.
+    /// Open descriptors, for reuse: opening one takes longer than converting most inputs.
     idle: Mutex<Vec<Descriptor>>,
 }
 
@@ -82,13 +83,13 @@ impl Iconv {
         Self { info: info(name, contract), to, push, idle: Mutex::default() }
     }
 
-    /// A descriptor nobody uses.
+    /// An idle descriptor, or a new one.
     fn take(&self) -> Option<Descriptor> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.or_else(|| Descriptor::open(self.to))
     }
 
-    /// Converts the whole, and says how it ended and where.
+    /// Converts the whole input; returns how the conversion ended and where.
     fn whole(&self, bytes: &[u8], write: impl FnMut(&[u8])) -> Option<(Ended, usize)> {
         let mut descriptor = self.take()?;
         let ended = descriptor.convert(bytes, write);
@@ -118,7 +119,8 @@ impl Decoder for Iconv {
     }
 }
 
-/// What a descriptor leaves unread at the end of a chunk is put before the next, as its callers do.
+/// Prepends the bytes that a descriptor leaves unread at the end of a chunk to the next chunk, as callers of `iconv`
+/// do.
 struct IconvStream {
     descriptor: Descriptor,
     pending: Vec<u8>,
@@ -166,23 +168,24 @@ unsafe extern "C" {
 /// An open descriptor from UTF-8.
 struct Descriptor(NonNull<c_void>);
 
-// SAFETY: a descriptor is bound to no thread, and who holds it by `&mut` is its only user.
+// SAFETY: a descriptor is not bound to a thread, and the holder of `&mut` is its only user.
 unsafe impl Send for Descriptor {}
 
 impl Descriptor {
     fn open(to: &CStr) -> Option<Self> {
-        // SAFETY: both are strings that end in zero.
+        // SAFETY: both are null-terminated strings.
         let descriptor = unsafe { iconv_open(to.as_ptr(), c"UTF-8".as_ptr()) };
         (descriptor.addr() != usize::MAX).then(|| NonNull::new(descriptor).map(Self)).flatten()
     }
 
-    /// Converts from the start of `bytes`, and says how that ended, and after how many bytes of whole characters.
+    /// Converts `bytes` from the start; returns how that ended, and the number of bytes in complete characters.
     fn convert(&mut self, bytes: &[u8], mut write: impl FnMut(&[u8])) -> (Ended, usize) {
         let mut buffer = [0u8; 512];
         let (mut input, mut left) = (bytes.as_ptr().cast_mut().cast::<c_char>(), bytes.len());
         loop {
             let (mut output, mut room) = (buffer.as_mut_ptr().cast::<c_char>(), buffer.len());
-            // SAFETY: the descriptor is open; input and output are slices with their lengths, and the input is only read.
+            // SAFETY: the descriptor is open; input and output are slices with their lengths, and the input is only
+            // read.
             let result = unsafe { iconv(self.0.as_ptr(), &mut input, &mut left, &mut output, &mut room) };
             let error = io::Error::last_os_error().raw_os_error();
             write(&buffer[..buffer.len() - room]);
@@ -197,14 +200,14 @@ impl Descriptor {
     }
 
     fn reset(&mut self) {
-        // SAFETY: the descriptor is open; without input and output it goes back to its initial state.
+        // SAFETY: the descriptor is open; without input and output it is reset to its initial state.
         unsafe { iconv(self.0.as_ptr(), null_mut(), null_mut(), null_mut(), null_mut()) };
     }
 }
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
-        // SAFETY: it is open, and nobody has it any more.
+        // SAFETY: it is open, and this is its last use.
         unsafe { iconv_close(self.0.as_ptr()) };
     }
 }
@@ -261,9 +264,9 @@ impl Stream for MbrtowcStream<'_> {
 #[derive(Default)]
 struct Reader {
     state: State,
-    /// Bytes read before this chunk.
+    /// The number of bytes read before this chunk.
     before: usize,
-    /// Bytes that are whole characters.
+    /// The number of bytes in complete characters.
     whole: usize,
     refused: bool,
 }
@@ -277,12 +280,12 @@ impl Reader {
         while at < bytes.len() && !self.refused {
             let rest = &bytes[at..];
             let mut character = 0;
-            // SAFETY: the slice is given with its length, and state and character are the caller's own.
+            // SAFETY: the slice is passed with its length; `character` and `self.state` are borrowed exclusively.
             let read = unsafe { mbrtowc(&mut character, rest.as_ptr().cast(), rest.len(), &mut self.state) };
             match read {
                 ILL_FORMED => self.refused = true,
                 INCOMPLETE => break,
-                // U+0000 is said to be none.
+                // For U+0000, which is one byte, 0 is returned.
                 _ => {
                     at += read.max(1);
                     self.whole = self.before + at;
@@ -325,7 +328,7 @@ unsafe impl Sync for Locale {}
 
 impl Locale {
     fn utf8() -> Option<Self> {
-        // SAFETY: the name ends in zero, and no locale is built upon.
+        // SAFETY: the name is null-terminated, and the base locale is null.
         let locale = unsafe { libc::newlocale(libc::LC_CTYPE_MASK, c"C.UTF-8".as_ptr(), null_mut()) };
         (!locale.is_null()).then_some(Self(locale))
     }
@@ -333,12 +336,12 @@ impl Locale {
 
 impl Drop for Locale {
     fn drop(&mut self) {
-        // SAFETY: who is inside it borrows it, so nobody is.
+        // SAFETY: every thread that uses the locale borrows it, so none does.
         unsafe { libc::freelocale(self.0) };
     }
 }
 
-/// This thread inside a locale; dropped, it is back where it was.
+/// Makes a locale the current one of this thread; restores the previous one when dropped.
 struct Inside<'l> {
     _locale: &'l Locale,
     before: libc::locale_t,
@@ -346,7 +349,7 @@ struct Inside<'l> {
 
 impl<'l> Inside<'l> {
     fn of(locale: &'l Locale) -> Self {
-        // SAFETY: it lives as long as this thread is inside it.
+        // SAFETY: the locale outlives this value.
         let before = unsafe { libc::uselocale(locale.0) };
         Self { _locale: locale, before }
     }
@@ -354,7 +357,7 @@ impl<'l> Inside<'l> {
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        // SAFETY: this thread was inside it before.
+        // SAFETY: it was the current locale of this thread before.
         unsafe { libc::uselocale(self.before) };
     }
 }

@@ -1,7 +1,7 @@
 //! The decoders under test, and their registry.
 //!
-//! An adapter file begins with the feature it needs (`#![cfg(feature = "...")]`) and has one function, `family`, which makes
-//! the decoders that this machine can run.
+//! An adapter file begins with the feature it needs (`#![cfg(feature = "...")]`) and has one function, `family`, which
+//! makes the decoders that this machine can run.
 
 mod adapter;
 mod core_str;
@@ -48,7 +48,7 @@ pub fn all() -> Vec<Box<dyn Decoder>> {
     FAMILIES.iter().flat_map(|family| family()).collect()
 }
 
-/// The features that decoders look for and this processor has, as detected at run time.
+/// The CPU features that decoders use and this processor has, as detected at run time.
 pub fn features() -> Vec<&'static str> {
     macro_rules! detected {
         ($detect:ident: $($feature:tt)*) => {
@@ -65,7 +65,7 @@ pub fn features() -> Vec<&'static str> {
     known.into_iter().filter(|(_, here)| *here).map(|(feature, _)| feature).collect()
 }
 
-/// The decoders of this build that this machine cannot run because its processor lacks a feature.
+/// The decoders of this build that this machine cannot run because its processor lacks a CPU feature.
 pub fn missing() -> Vec<&'static str> {
     let kernels = own::kernels();
     #[cfg(feature = "peers")]
@@ -73,7 +73,7 @@ pub fn missing() -> Vec<&'static str> {
     without(kernels, &features())
 }
 
-/// Those of `kernels` that need a feature which is not among `features`.
+/// The `kernels` that need a feature which is not in `features`.
 fn without(
     kernels: impl Iterator<Item = (&'static str, &'static [&'static str])>,
     features: &[&str],
@@ -87,7 +87,7 @@ fn without(
 pub struct UnknownDecoder {
     /// The part of the filter that matches nothing.
     pub pattern: String,
-    /// The names there are.
+    /// The names of all decoders.
     pub known: Vec<String>,
 }
 
@@ -99,8 +99,8 @@ impl core::fmt::Display for UnknownDecoder {
 
 impl core::error::Error for UnknownDecoder {}
 
-/// Which of `decoders` a filter selects: names separated by commas, with `*` for any characters; `-name` removes. A filter
-/// that only removes starts from all.
+/// Which of `decoders` a filter selects: names separated by commas, with `*` for any characters; `-name` removes. A
+/// filter that only removes starts from all decoders.
 ///
 /// # Errors
 /// A name or pattern that matches nothing.
@@ -163,7 +163,7 @@ mod tests {
             let expected = if absent == "sse4.1" { ["own-sse41", "own-avx512"] } else { ["own-avx2", "own-avx512"] };
             assert_eq!(without(own::kernels(), &here), expected, "without {absent}");
         }
-        // A feature that `features` does not look for would make a kernel that needs it missing everywhere.
+        // A kernel that needs a feature which `features` does not detect would be missing on every machine.
         let needed = Kernel::available().flat_map(|kernel| kernel.info().features);
         let unknown: Vec<_> = needed.filter(|feature| !features().contains(feature)).collect();
         assert!(unknown.is_empty(), "{unknown:?}");

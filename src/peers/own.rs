@@ -1,4 +1,4 @@
-//! Our own decoder: the only bridge to `codec`.
+//! Adapters for our own decoder.
 
 use crate::codec::{Kernel, Path, Streaming, Utf8Error};
 use crate::decoder::{Decoder, Info, Stream};
@@ -9,7 +9,7 @@ use crate::utf8::{ErrorLen, Malformed, Validity};
 const NAMES: [(&str, &str); 4] =
     [("scalar", "own-scalar"), ("sse41", "own-sse41"), ("avx2", "own-avx2"), ("avx512", "own-avx512")];
 
-/// The decoders by name, and the features without which a processor cannot run each; all but the portable one.
+/// The decoders by name, and the CPU features that each needs; all but the portable one.
 pub(super) fn kernels() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     let needy = Kernel::known().filter(|kernel| !kernel.features.is_empty());
     needy.map(|kernel| (decoder_name(kernel.name), kernel.features))
@@ -19,8 +19,8 @@ fn decoder_name(kernel: &str) -> &'static str {
     NAMES.iter().find(|(name, _)| *name == kernel).map_or("own", |(_, decoder)| decoder)
 }
 
-/// Our decoder, by the kernel it chooses, and by each other that this machine can run. The one chosen has no second name:
-/// its lineage says which it is.
+/// Our decoder with the kernel it chooses, and with every other kernel that this machine can run. The chosen kernel is
+/// not listed under its own name too; the lineage names it.
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     let best = Kernel::best();
     let chosen = Own { kernel: best, info: info(best.name()).name("own") };
@@ -89,7 +89,7 @@ impl Stream for Streaming {
     }
 }
 
-/// What the trait says for this.
+/// A result of `codec` as a verdict.
 pub(super) fn validity(result: Result<(), Utf8Error>) -> Validity {
     let Err(error) = result else { return Validity::Valid };
     let len = ErrorLen::from_error_len(error.error_len());

@@ -1,6 +1,6 @@
-//! Our own decoders of the relatives of UTF-8, and of UTF-8 under other policies, as conversions.
+//! Our own decoders of the relatives of UTF-8, and of UTF-8 under other policies.
 //!
-//! Each is a conversion to RFC 2279 with its surrogates, which is extended UTF-8.
+//! Each is a conversion to extended UTF-8 (RFC 2279, with surrogates).
 
 use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options};
 use crate::decoder::{Decoder, Info, Stream};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     decoders([
         ("own-rfc2279", Encoding::Rfc2279, STANDARD),
-        // "scalars": without surrogates. The grammar's name would make a crash state too long.
+        // "scalars": without surrogates. With the full name of the grammar, the crash state would be too long.
         ("own-rfc2279-scalars", Encoding::Rfc2279WithoutSurrogates, STANDARD),
         ("own-cesu-8", Encoding::Cesu8, STANDARD),
         ("own-modified-utf-8", Encoding::ModifiedUtf8, STANDARD),
@@ -22,11 +22,11 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     ])
 }
 
-/// UTF-8 under every other policy, and UTF-8B. [`all`](crate::peers::all) does not contain them: they would double the time
-/// that each case takes.
+/// UTF-8 under every other policy, and UTF-8B. They are not in [`all`](crate::peers::all), because they would double
+/// the time that each case takes.
 pub fn policies() -> Vec<Box<dyn Decoder>> {
     let replaced = |replacement| Contract { replacement: Some(replacement), ..STANDARD };
-    // These rules look beyond a sequence, so errors are not detected at once.
+    // These segmentations look past a sequence, so errors are not detected at once.
     let cut = |segmentation| Contract { segmentation, ..Contract::STANDARD };
     decoders([
         ("own-utf-8b", Encoding::Utf8, replaced(Replacement::SurrogateEscape)),
@@ -54,9 +54,9 @@ fn decoders<const N: usize>(rows: [(&'static str, Encoding, Contract); N]) -> Ve
 struct Relative {
     info: Info,
     fresh: Converter,
-    /// Ends at the first error. There is none for runs, which have no first error alone.
+    /// A converter that ends at the first error; `None` if segments are runs, which may span several errors.
     strict: Option<Converter>,
-    /// Converters that have finished, and can be used again.
+    /// Finished converters, for reuse.
     idle: Mutex<Vec<Converter>>,
     idle_strict: Mutex<Vec<Converter>>,
 }
@@ -80,7 +80,7 @@ impl Relative {
     }
 }
 
-/// Converts the whole input by an idle converter, or else a new one.
+/// Converts the whole input with an idle converter, or a new one if there is none.
 fn whole(fresh: &Converter, idle: &Mutex<Vec<Converter>>, bytes: &[u8], out: &mut Vec<u8>) -> Validity {
     let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
     let idle_one = idle().pop();

@@ -1,8 +1,8 @@
 //! Crates for CESU-8, Modified UTF-8 and UTF-8 with surrogates: simd_cesu8, cesu8, residua-mutf8, mutf8, java_string,
 //! wtf8.
 //!
-//! Several take for their encoding more than it has: whatever is UTF-8 as a whole (cesu8, residua-mutf8, simd_cesu8), or
-//! anything at all (mutf8). They are held to their encodings, and what they do instead is in the ledger.
+//! Several accept more than their encoding: input that is valid UTF-8 as a whole (cesu8, residua-mutf8, simd_cesu8), or
+//! any bytes (mutf8). They are held to their encodings, and their differences are in the ledger.
 #![cfg(feature = "peers")]
 
 use crate::decoder::{Decoder, Info};
@@ -21,15 +21,15 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     families.into_iter().flat_map(|family: fn() -> Vec<Box<dyn Decoder>>| family()).collect()
 }
 
-/// The contract of a decoder that answers with text or with a refusal.
+/// The contract of a decoder that returns either text or an error.
 const fn refusing(grammar: &'static Grammar) -> Contract {
     Contract { grammar, end: End::Error, ..Contract::VALIDATOR }
 }
 
-/// The text, or the verdict with which it is refused.
+/// The text, or the verdict of the error.
 type Answer<'a> = Result<Cow<'a, [u8]>, Validity>;
 
-/// A decoder that answers with text or with a refusal.
+/// A decoder that returns either text or an error.
 struct Refusing {
     info: Info,
     decode: fn(&[u8]) -> Answer<'_>,
@@ -50,7 +50,7 @@ impl Decoder for Refusing {
     }
 }
 
-/// What a decoder answers whose refusals state nothing.
+/// The answer of a decoder whose errors carry no offset.
 fn text<E>(answer: Result<Cow<'_, str>, E>) -> Result<Cow<'_, [u8]>, Validity> {
     match answer {
         Ok(Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
@@ -59,15 +59,15 @@ fn text<E>(answer: Result<Cow<'_, str>, E>) -> Result<Cow<'_, [u8]>, Validity> {
     }
 }
 
-/// simd_cesu8: both encodings, each strict, strict with replacement, and through the shortcut for UTF-8.
+/// simd_cesu8: both encodings, each strict, strict with replacement, and with the fast path for UTF-8.
 ///
-/// Text that is UTF-8 as a whole, and in the strict ones needs no conversion, is accepted by simdutf8; whatever is
-/// refused, and every surrogate pair, goes through its own code.
+/// Input that is valid UTF-8 as a whole (and, in the strict functions, needs no conversion) is accepted by simdutf8.
+/// All other input, which includes every surrogate pair, goes through its own code.
 fn simd_cesu8() -> Vec<Box<dyn Decoder>> {
     use simd_cesu8::mutf8;
     let info = |name: &'static str, contract| Info::new("simd_cesu8", "1.2.0").name(name).contract(contract);
     let strict = |name, grammar, decode| Box::new(Refusing { info: info(name, refusing(grammar)), decode });
-    // One U+FFFD for each byte of what is ill-formed.
+    // One U+FFFD for each ill-formed byte.
     let replacement = Some(Replacement::ReplacementCharacter);
     let lossy = |name, grammar| {
         Functions::new(info(name, Contract { segmentation: Segmentation::Byte, replacement, ..refusing(grammar) }))
@@ -109,7 +109,7 @@ fn cesu8() -> Vec<Box<dyn Decoder>> {
     ]
 }
 
-/// mutf8: `mutf8_to_utf8`, which refuses nothing but input that ends too soon.
+/// mutf8: `mutf8_to_utf8`, which rejects only input that ends inside a sequence.
 fn mutf8() -> Vec<Box<dyn Decoder>> {
     let info = Info::new("mutf8", "0.5.0").contract(refusing(&MODIFIED_UTF8));
     vec![Box::new(Refusing { info, decode: |bytes| mutf8_to_utf8(bytes).map_err(|_| Validity::INVALID) })]
@@ -117,8 +117,8 @@ fn mutf8() -> Vec<Box<dyn Decoder>> {
 
 /// java_string: `from_semi_utf8`, which is UTF-8 with surrogates, and `from_modified_utf8`.
 ///
-/// The first is the validation of `core::str` with one range widened. The second tries the first with surrogates
-/// refused, and then runs the loop of cesu8 with lone surrogates let through.
+/// The first is the validation of `core::str` with one range widened. The second tries the first without surrogates,
+/// and then runs the loop of cesu8, modified to accept lone surrogates.
 fn java_string() -> Vec<Box<dyn Decoder>> {
     fn bytes(answer: Result<Cow<'_, JavaStr>, Utf8Error>) -> Result<Cow<'_, [u8]>, Validity> {
         match answer {
@@ -136,9 +136,9 @@ fn java_string() -> Vec<Box<dyn Decoder>> {
     ]
 }
 
-/// wtf8: a buffer that joins surrogates as they meet, so that the halves of CESU-8, pushed one by one, become its text.
+/// wtf8: a buffer that joins adjacent surrogates, so that pushing the code points of CESU-8 one by one gives its text.
 ///
-/// It does not read bytes. java_string takes them apart, and lets through some that CESU-8 refuses.
+/// It does not read bytes: java_string decodes them, and accepts some that CESU-8 rejects.
 fn wtf8() -> Vec<Box<dyn Decoder>> {
     let joining = Functions::new(Info::new("wtf8", "0.1.0").contract(refusing(&CESU8))).lossy(|bytes, out| {
         let apart = JavaStr::from_semi_utf8(bytes).ok()?;

@@ -19,7 +19,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     vec![Functions::new(Info::new("simdutf", "0.7.0").contract(Contract::VALIDATOR)).validate(validate).boxed()]
 }
 
-/// Converts UTF-8 to UTF-16 at the start of `out`, which needs a unit for each byte, and returns how many units were
+/// Converts UTF-8 to UTF-16 at the start of `out`, which needs one code unit for each byte, and returns how many were
 /// written; `None` if the bytes are ill-formed or `out` is too short.
 pub fn utf16(bytes: &[u8], out: &mut [u16]) -> Option<usize> {
     if out.len() < bytes.len() {
@@ -30,7 +30,7 @@ pub fn utf16(bytes: &[u8], out: &mut [u16]) -> Option<usize> {
     (written > 0 || bytes.is_empty()).then_some(written)
 }
 
-/// Converts UTF-8 to UTF-32 at the start of `out`, which needs a unit for each byte, and returns how many units were
+/// Converts UTF-8 to UTF-32 at the start of `out`, which needs one element for each byte, and returns how many were
 /// written; `None` if the bytes are ill-formed or `out` is too short.
 pub fn utf32(bytes: &[u8], out: &mut [u32]) -> Option<usize> {
     if out.len() < bytes.len() {
@@ -41,8 +41,8 @@ pub fn utf32(bytes: &[u8], out: &mut [u32]) -> Option<usize> {
     (written > 0 || bytes.is_empty()).then_some(written)
 }
 
-/// Converts UTF-16 to UTF-8 at the start of `out`, which needs three bytes for each unit, and returns how many bytes were
-/// written; `None` if the units are ill-formed or `out` is too short.
+/// Converts UTF-16 to UTF-8 at the start of `out`, which needs three bytes for each code unit, and returns how many
+/// bytes were written; `None` if the code units are ill-formed or `out` is too short.
 pub fn from_utf16(units: &[u16], out: &mut [u8]) -> Option<usize> {
     if out.len() < 3 * units.len() {
         return None;
@@ -52,8 +52,8 @@ pub fn from_utf16(units: &[u16], out: &mut [u8]) -> Option<usize> {
     (written > 0 || units.is_empty()).then_some(written)
 }
 
-/// Converts Latin-1 to UTF-8 at the start of `out`, which needs two bytes for each byte, and returns how many bytes were
-/// written; `None` if `out` is too short.
+/// Converts Latin-1 to UTF-8 at the start of `out`, which needs two bytes for each byte, and returns how many bytes
+/// were written; `None` if `out` is too short.
 pub fn from_latin_1(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     if out.len() < 2 * bytes.len() {
         return None;

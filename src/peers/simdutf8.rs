@@ -1,6 +1,6 @@
 //! simdutf8: its two public functions, each kernel this machine can run, and its streaming validators.
 //!
-//! Below 64 bytes its public functions are `core::str`, and so is every error position; the kernels called directly are
+//! Its public functions call `core::str` for inputs below 64 bytes and to locate errors; the kernels called directly do
 //! not.
 #![cfg(feature = "peers")]
 
@@ -9,7 +9,7 @@ use crate::peers::adapter::{Functions, accepted, invalid};
 use crate::spec::Contract;
 use crate::utf8::Validity;
 
-/// The kernels by name, and the features a processor must have to run each.
+/// The kernels by name, and the CPU features that each needs.
 pub(super) const KERNELS: [(&str, &[&str]); 3] =
     [("simdutf8-avx2", &["avx2"]), ("simdutf8-avx2-chunked", &["avx2"]), ("simdutf8-sse42", &["sse4.2"])];
 
@@ -34,7 +34,7 @@ fn info(name: &'static str) -> Info {
     Info::new("simdutf8", "0.1.5").name(name).contract(Contract::VALIDATOR)
 }
 
-/// The kernels, called directly: unsafe on a CPU that does not have the instructions.
+/// The kernels, called directly, which is unsafe on a CPU without the instructions.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "kernels that need CPU features")]
 mod x86 {
@@ -68,7 +68,7 @@ mod x86 {
         family.into_iter().map(Functions::boxed).collect()
     }
 
-    /// `Utf8Validator`: chunks of any length. Made by `family` alone, after detection.
+    /// `Utf8Validator`: chunks of any length. Only `family` constructs it, after CPU detection.
     struct Updating<V>(V);
 
     impl<V: Utf8Validator> Updating<V> {
@@ -90,7 +90,8 @@ mod x86 {
         }
     }
 
-    /// `ChunkedUtf8Validator`: blocks of 64 bytes, and a shorter one at the end. Made by `family` alone, after detection.
+    /// `ChunkedUtf8Validator`: blocks of 64 bytes, and a shorter one at the end. Only `family` constructs it, after CPU
+    /// detection.
     struct Chunked<V> {
         validator: V,
         block: [u8; 64],

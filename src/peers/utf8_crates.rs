@@ -11,7 +11,7 @@ use std::rc::Rc;
 use utf8_decode::try_decode_char;
 use utf8_iter::{ErrorReportingUtf8Chars, Utf8Chars};
 
-/// A cut-off sequence at the end is an error like any other.
+/// A truncated sequence at the end of the input is an error like any other.
 const END_IS_ERROR: Contract = Contract { end: End::Error, ..Contract::STANDARD };
 
 pub(super) fn family() -> Vec<Box<dyn Decoder>> {
@@ -49,7 +49,7 @@ fn utf8() -> Box<dyn Decoder> {
     Functions::new(incremental("utf-8", "0.7.6")).validate(validate).lossy(lossy).stream(stream).boxed()
 }
 
-/// The same of the fork, whose types are others.
+/// The same for the fork, which has types of its own.
 fn utf8_zero() -> Box<dyn Decoder> {
     use utf8_zero::{DecodeError, LossyDecoder};
     let validate = |bytes: &[u8]| match utf8_zero::decode(bytes) {
@@ -144,7 +144,7 @@ fn utf8_iter() -> Box<dyn Decoder> {
     Functions::new(Info::new("utf8_iter", "1.1.0").contract(END_IS_ERROR)).validate(validate).lossy(lossy).boxed()
 }
 
-/// `try_decode_char`. It promises UTF-8 and is held to that; what it does instead is in the ledger.
+/// `try_decode_char`. It claims to decode UTF-8 and is held to that; its differences are in the ledger.
 fn utf8_decode() -> Box<dyn Decoder> {
     let validate = |bytes: &[u8]| {
         let mut at = 0;

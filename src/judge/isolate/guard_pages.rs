@@ -1,14 +1,14 @@
 //! Memory between two inaccessible pages, to catch a decoder that reads outside its slice.
 //!
 //! AddressSanitizer does this only for its own heap and in code it has instrumented. Here the page table does it: an
-//! access to a guard page raises SIGSEGV; the handler notes it and makes the page accessible, so that the decoder runs on
-//! and the judge can name it.
+//! access to a guard page raises SIGSEGV; the handler notes it and makes the page accessible, so that the decoder runs
+//! on and the judge can name it.
 #![allow(unsafe_code, reason = "pages are protected and signals handled by the operating system")]
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::Once;
 
-/// Readable pages between the two others.
+/// The number of accessible pages between the two guard pages.
 const INNER_PAGES: usize = 8;
 const PAGES: usize = INNER_PAGES + 2;
 
@@ -22,8 +22,8 @@ pub struct GuardedBuffer {
 // SAFETY: the mapping belongs to this value alone; the slot it is listed in is atomic.
 unsafe impl Send for GuardedBuffer {}
 
-/// Where the handler looks up buffers: the address of the first page, or 0 if the slot is free. Each has a cache line of
-/// its own, since the buffers of several threads are queried at every question.
+/// Where the handler looks up buffers: the address of the first page, or 0 if the slot is free. Each has a cache line
+/// of its own, since the buffers of several threads are queried at every question.
 #[repr(align(128))]
 struct Slot {
     base: AtomicUsize,
@@ -63,7 +63,7 @@ impl GuardedBuffer {
                 Some(Self { slot, base, page })
             }
             None => {
-                // SAFETY: the mapping made above, listed nowhere.
+                // SAFETY: the mapping made above, which is not listed in any slot.
                 unsafe { libc::munmap(base.cast(), PAGES * page) };
                 None
             }
@@ -75,18 +75,18 @@ impl GuardedBuffer {
         INNER_PAGES * self.page
     }
 
-    /// A copy of `bytes` that begins where accessible memory begins; `None` if it does not fit.
+    /// A copy of `bytes` at the start of accessible memory; `None` if it does not fit.
     pub fn at_start(&mut self, bytes: &[u8]) -> Option<&[u8]> {
         (bytes.len() <= self.room()).then(|| self.write(bytes, 0))
     }
 
-    /// A copy of `bytes` that ends where accessible memory ends; `None` if it does not fit.
+    /// A copy of `bytes` at the end of accessible memory; `None` if it does not fit.
     pub fn at_end(&mut self, bytes: &[u8]) -> Option<&[u8]> {
         (bytes.len() <= self.room()).then(|| self.write(bytes, self.room() - bytes.len()))
     }
 
     fn write(&mut self, bytes: &[u8], offset: usize) -> &[u8] {
-        // SAFETY: the readable pages, which are this value's alone; both callers have checked that `bytes` fits there.
+        // SAFETY: the accessible pages belong to this value alone; both callers have checked that `bytes` fits.
         unsafe {
             let start = self.base.add(self.page + offset);
             core::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len());
@@ -123,7 +123,7 @@ static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(core::ptr::null_mut()
 fn install_handler() -> Option<usize> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: plain queries and the installation of a handler that keeps to what a signal handler may do. Both
+        // SAFETY: plain queries and the installation of a handler that is async-signal-safe. Both
         // structures are plain data for which zero is a value.
         unsafe {
             let page = libc::sysconf(libc::_SC_PAGESIZE);
@@ -152,7 +152,7 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
             for outer in [base, base + (PAGES - 1) * page] {
                 if base != 0 && (outer..outer + page).contains(&address) {
                     slot.touched.store(true, Ordering::SeqCst);
-                    // Writable as well, so that a decoder that writes there comes to an end too.
+                    // Writable as well, so that a decoder that writes there continues too.
                     if libc::mprotect(outer as *mut libc::c_void, page, libc::PROT_READ | libc::PROT_WRITE) == 0 {
                         return;
                     }
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_access_outside_is_noted() {
+    fn only_an_access_outside_is_detected() {
         let mut buffer = GuardedBuffer::new().unwrap();
         for bytes in [&b""[..], b"a", b"abc", &[0x80; 4096], &vec![0xFF; buffer.room()]] {
             assert_eq!(buffer.at_end(bytes), Some(bytes));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn many_buffers_are_made_and_freed() {
+    fn many_buffers_are_created_and_freed() {
         for _ in 0..10 {
             let buffers: Vec<_> = (0..100).map(|_| GuardedBuffer::new()).collect();
             assert!(buffers.iter().all(Option::is_some));

@@ -1,5 +1,5 @@
-//! Process state that keeps the harness alive when a decoder misbehaves, apart from the judge, which has none: panics
-//! are caught, hangs are reported, and reads outside the input are detected.
+//! Process-wide state that keeps the harness alive when a decoder misbehaves: panics are caught, hangs are reported,
+//! and accesses outside the input are detected. The rest of the judge has no global state.
 
 #[cfg(all(target_os = "linux", feature = "fence"))]
 pub mod guard_pages;
@@ -24,8 +24,8 @@ pub(crate) fn panics(ask: impl FnOnce()) -> bool {
     result.is_err()
 }
 
-/// Installs a panic hook, once for the whole process, that prints nothing when a decoder under judgement panics: that is
-/// reported as a broken law. Other panics go to the previous hook. To be called by programs, not by libraries.
+/// Installs a panic hook, once for the whole process, that prints nothing when a decoder under judgement panics: that
+/// is reported as a broken law. Other panics go to the previous hook. For programs, not libraries.
 pub fn silence_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,4 +1,4 @@
-//! Reports decoders that hang. They cannot be stopped from inside the process, but they can be named.
+//! Reports decoders that hang. They cannot be stopped from inside the process, but they can be identified.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,15 +13,16 @@ pub struct Timeout {
     pub decoder: String,
     /// The input it was given.
     pub bytes: Vec<u8>,
-    /// For how long at least it has been running.
+    /// The minimum time it has been running.
     pub waited: Duration,
 }
 
-/// What one thread is asking, in a cache line of its own since each thread writes to its own at every question.
+/// The question that one thread is asking. Each has a cache line of its own, because its thread writes to it at every
+/// question.
 #[derive(Default)]
 #[repr(align(128))]
 struct Watched {
-    /// Incremented when a decoder is asked and again when it has answered: odd in between.
+    /// Incremented when a decoder is asked and again when it has answered, so it is odd in between.
     epoch: AtomicU64,
     what: Mutex<(String, Vec<u8>)>,
 }
@@ -33,8 +34,9 @@ thread_local! {
     static MINE: OnceCell<Arc<Watched>> = const { OnceCell::new() };
 }
 
-/// Calls `on_timeout` whenever a decoder has not answered a [`Judge`](crate::judge::Judge) of this process within `timeout`,
-/// repeatedly while it does not. Only the first call has an effect. To be called by programs, which can end the process.
+/// Calls `on_timeout` whenever a decoder has not answered a [`Judge`](crate::judge::Judge) of this process within
+/// `timeout`, repeatedly while it does not. Only the first call has an effect. For programs, not libraries, since
+/// `on_timeout` may end the process.
 pub fn watch(timeout: Duration, on_timeout: fn(&Timeout)) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -60,7 +62,7 @@ fn timeouts(timeout: Duration, seen: &mut Vec<(u64, Instant)>) -> Vec<Timeout> {
             Some(last) if last.0 != epoch => *last = (epoch, Instant::now()),
             Some((_, since)) if epoch % 2 == 1 && since.elapsed() >= timeout => {
                 let what = asked.what.lock().unwrap_or_else(PoisonError::into_inner);
-                // It may have answered just now, and another decoder been asked.
+                // It may just have answered, and another decoder may have been asked.
                 if asked.epoch.load(Ordering::Acquire) != epoch {
                     continue;
                 }
