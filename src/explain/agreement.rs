@@ -18,7 +18,7 @@ pub struct Agreement {
     pub inputs: u64,
     /// The decoders.
     pub decoders: Vec<Cow<'static, str>>,
-    /// By row and column: on how many inputs both agree, as far as both answer.
+    /// By row and column: on how many inputs both agree in everything that both answer.
     pub same: Vec<Vec<u64>>,
     /// By row and column: on how many inputs both give answers that can be compared.
     pub asked: Vec<Vec<u64>>,
@@ -70,7 +70,7 @@ fn answer(decoder: &dyn Decoder, bytes: &[u8]) -> Answer {
 }
 
 impl Answer {
-    /// Whether both are the same as far as both state it; `None` where they state nothing that can be compared.
+    /// Whether both agree in everything that both state; `None` if they state nothing that can be compared.
     pub(super) fn agrees_with(&self, other: &Self) -> Option<bool> {
         let (Self::Given { verdict, output }, Self::Given { verdict: other_verdict, output: other_output }) =
             (self, other)
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_compared_in_what_both_say() {
+    fn pairs_are_compared_in_what_both_state() {
         let valid = |_: &[u8]| Some(Validity::Valid);
         let info = |name| Info::new(name, "0");
         let decoders = [

@@ -1,13 +1,14 @@
-//! Bytes made readable: segment by segment with what `spec` reads there, bit by bit, and in a short notation.
+//! Bytes made readable: segment by segment with the reading of `spec`, bit by bit, and in a short notation.
 
 use crate::spec::{Contract, Reading, Rule, Segment, segments};
 use crate::utf8::payload;
 use core::fmt::Write;
 
-/// The most lines shown before and after the first ill-formed segment.
+/// The maximum number of lines shown before and after the first ill-formed segment.
 const AROUND: usize = 24;
 
-/// One line for each segment, runs of ASCII together; a long input is shown around its first ill-formed segment.
+/// One line for each segment, or for a run of ASCII; of a long input, only the part around its first ill-formed
+/// segment.
 pub fn annotate(contract: &Contract, bytes: &[u8]) -> String {
     let lines = lines(contract, bytes);
     let first = lines.iter().position(|line| line.ill_formed).unwrap_or(0);
@@ -73,7 +74,7 @@ fn line(start: usize, part: &[u8], says: &str, ill_formed: bool) -> Line {
     Line { text: format!("{mark} {start:6}  {:<47}  {says}", hex(part)), ill_formed }
 }
 
-/// Upper-case pairs separated by spaces, cut at 64 bytes.
+/// Upper-case hexadecimal pairs separated by spaces, truncated to 64 bytes.
 pub(super) fn hex(bytes: &[u8]) -> String {
     let mut pairs: Vec<String> = bytes.iter().take(64).map(|byte| format!("{byte:02X}")).collect();
     if bytes.len() > 64 {
@@ -87,18 +88,18 @@ pub fn escape(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string()
 }
 
-/// Letters and signs that change nothing but their own cell of a terminal: no controls, marks, format or private use.
+/// Whether a character affects only its own cell of a terminal: no control, mark, format or private-use character.
 fn is_plain(c: char) -> bool {
     let bidi = matches!(u32::from(c), 0x0590..=0x08FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF | 0x1_0800..=0x1_0FFF | 0x1_E800..=0x1_EFFF);
     c.is_alphanumeric() && !bidi || matches!(u32::from(c), 0x20A0..=0x20C0 | 0x2190..=0x21FF | 0x1_F300..=0x1_F64F)
 }
 
-/// The most segments shown bit by bit.
+/// The maximum number of segments shown bit by bit.
 const SEGMENTS: usize = 16;
 
-/// Four lines for each segment; where there are many, only for those that are not ASCII.
+/// Four lines for each segment; if there are many, only for those that are not ASCII.
 ///
-/// The payload is below its bits, with a dot below every bit that is only a mark.
+/// The payload is below the bits, with a dot below every bit that is not payload.
 pub fn bits(contract: &Contract, bytes: &[u8]) -> String {
     let is_ascii = |segment: &Segment| segment.len == 1 && matches!(segment.reading, Reading::WellFormed(0..=0x7F));
     let all = segments(contract, bytes).take(SEGMENTS + 1).count() <= SEGMENTS;
@@ -138,7 +139,7 @@ fn of_segment(segment: &Segment, part: &[u8]) -> String {
     heads.into_iter().zip(lines).map(|(head, line)| format!("  {head}  {line}\n")).collect()
 }
 
-/// The bits of each half of a pair, or of the code point, in fours from the right.
+/// The bits of each half of a pair, or of the code point, in groups of four from the right.
 fn spelled(part: &[u8], code_point: u32) -> String {
     if let (6, [0xED, _, _, trail @ ..]) = (part.len(), part) {
         let halves = [payload(&part[..3]), payload(trail)].map(|half| format!("U+{half:04X}"));
@@ -156,7 +157,7 @@ fn spelled(part: &[u8], code_point: u32) -> String {
     format!("{fours} = U+{code_point:04X}")
 }
 
-/// How many bits of a byte are payload: those after its leading ones and the zero that ends them (RFC 2279 §2).
+/// How many bits of a byte are payload: those after its leading ones and the zero that follows them (RFC 2279 §2).
 fn payload_bits(byte: u8) -> usize {
     match byte.leading_ones() as usize {
         0 => 7,
@@ -165,10 +166,10 @@ fn payload_bits(byte: u8) -> usize {
     }
 }
 
-/// Runs of one byte as a count, printable ASCII as text, the rest in hexadecimal. Short for an input that is mostly
-/// padding, and safe to print whatever the bytes.
+/// Runs of equal bytes as a count, printable ASCII as text, the rest in hexadecimal. Short for an input that is mostly
+/// padding, and always safe to print.
 pub fn notation(bytes: &[u8]) -> String {
-    /// The shortest run of equal bytes that is counted.
+    /// The length of the shortest run of equal bytes that is written as a count.
     const RUN: usize = 5;
     let mut parts = Vec::new();
     let mut rest = bytes;
@@ -188,7 +189,7 @@ pub fn notation(bytes: &[u8]) -> String {
     if parts.is_empty() { "b\"\"".into() } else { parts.join(" + ") }
 }
 
-/// How many bytes at the start are the same.
+/// How many bytes at the start are equal.
 fn equal(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|&&byte| Some(&byte) == bytes.first()).count()
 }
@@ -197,7 +198,7 @@ fn is_text(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
 
-/// Bytes that are all text, or all not.
+/// Writes bytes that are either all printable ASCII, as text, or none, in hexadecimal.
 fn piece(bytes: &[u8]) -> String {
     match bytes.first() {
         Some(&first) if is_text(first) => format!("b\"{}\"", bytes.escape_ascii()),
@@ -205,7 +206,7 @@ fn piece(bytes: &[u8]) -> String {
             let mut hex = String::new();
             for (index, byte) in bytes.iter().enumerate() {
                 let gap = if index > 0 { " " } else { "" };
-                // Writing to a `String` does not fail.
+                // Writing to a `String` cannot fail.
                 let _ = write!(hex, "{gap}{byte:02X}");
             }
             hex
@@ -221,7 +222,7 @@ mod tests {
     use crate::utf8::extended_len;
 
     #[test]
-    fn the_euro_sign_is_taken_apart() {
+    fn the_bits_of_the_euro_sign_are_shown() {
         let text = bits(&Contract::STANDARD, b"\xE2\x82\xAC");
         let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
         assert_eq!(lines[0], "0  hex      E2       82       AC");
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_shown_by_its_halves() {
+    fn a_pair_is_shown_as_two_halves() {
         let contract = Contract { grammar: &CESU8, ..Contract::STANDARD };
         let text = bits(&contract, b"\xED\xA1\x8C\xED\xBE\xB4");
         assert!(text.ends_with("..110100  = U+D84C U+DFB4 = U+233B4\n"), "{text}");
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn ill_formed_bytes_have_marks_too() {
+    fn ill_formed_bytes_have_dots_too() {
         let text = bits(&Contract::STANDARD, b"\xC0\xFF");
         assert!(text.contains("payload  ...00000\n") && text.contains("payload  ........\n"), "{text}");
         assert_eq!(bits(&Contract::STANDARD, b""), "");

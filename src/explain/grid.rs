@@ -1,4 +1,4 @@
-//! The agreement grid: what each decoder answered on one case, grouped by answer, lineages counted.
+//! The agreement grid: what each decoder answered on one case, grouped by answer, with the number of lineages.
 
 use crate::case::Case;
 use crate::decoder::Decoder;
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 /// What each decoder answered on one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// The name of the grammar whose answers are starred.
+    /// The name of the grammar whose answers are marked with a star.
     pub grammar: &'static str,
     /// The questions at least one decoder answers.
     pub questions: Vec<Question>,
@@ -27,7 +27,7 @@ pub struct Grid {
 pub struct Question {
     /// `verdict`, `output` or `stream`.
     pub name: &'static str,
-    /// The answers; the arbiter's stands first, after it those that agree with it and state less.
+    /// The answers: first the one of the arbiter, then those that agree with it but state less, then the others.
     pub groups: Vec<Group>,
 }
 
@@ -36,22 +36,22 @@ pub struct Question {
 pub struct Group {
     /// The answer, printable: exactly what these decoders stated.
     pub answer: String,
-    /// Whether it is what `spec` answers under the contract the grid was made for, as far as it is stated.
+    /// Whether everything it states agrees with the answer of `spec` under the contract of the grid.
     pub arbiter: bool,
     /// The decoders.
     pub decoders: Vec<Cow<'static, str>>,
-    /// Those of the decoders that break their own contract by this answer.
+    /// The decoders whose own contract this answer violates.
     pub breaches: Vec<Breach>,
-    /// Whose code gave the answer, each once.
+    /// The lineages that gave the answer, without duplicates.
     pub lineages: Vec<String>,
 }
 
-/// A decoder that breaks its own contract.
+/// An answer that violates the decoder's own contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
     /// The decoder.
     pub decoder: Cow<'static, str>,
-    /// What its contract expects it to answer.
+    /// The answer its contract requires.
     pub expected: String,
 }
 
@@ -60,7 +60,7 @@ const QUESTIONS: [(&str, Questions); 3] =
     [("verdict", Questions::VERDICT), ("output", Questions::OUTPUT), ("stream", Questions::CHUNKS)];
 
 impl Grid {
-    /// Asks all decoders. The answers of `contract` are starred; each decoder is held to its own.
+    /// Asks all decoders. The answers of `contract` are marked with a star; each decoder is held to its own contract.
     pub fn of<'d>(contract: &Contract, decoders: impl IntoIterator<Item = &'d dyn Decoder>, case: &Case<'_>) -> Self {
         let mut expectations = Expectations::default();
         let place = expectations.place(*contract);
@@ -97,7 +97,7 @@ impl Grid {
     }
 }
 
-/// What a contract expects to be answered to each of the [`QUESTIONS`].
+/// The answer that a contract requires to each of the [`QUESTIONS`].
 fn expected(expectation: &Expectation<'_>) -> [Answer; 3] {
     let verdict = Some(expectation.validity());
     let output = Some(expectation.lossy().to_vec());
@@ -110,7 +110,7 @@ fn expected(expectation: &Expectation<'_>) -> [Answer; 3] {
     ]
 }
 
-/// What a decoder answers, if it can answer, and whether that keeps its contract.
+/// What a decoder answers, if it can answer, and whether that complies with its contract.
 fn ask(decoder: &dyn Decoder, questions: Questions, own: &Expectation<'_>, case: &Case<'_>) -> (Option<Answer>, bool) {
     let mut observed = Observation::default();
     let ask = || {
@@ -131,7 +131,7 @@ fn ask(decoder: &dyn Decoder, questions: Questions, own: &Expectation<'_>, case:
 }
 
 impl Question {
-    /// The group of this answer, which is made if there is none yet.
+    /// The group of this answer, which is created if it does not exist.
     fn group(&mut self, answer: &str, arbiter: bool) -> &mut Group {
         let same = |group: &Group| (group.arbiter, group.answer.as_str()) == (arbiter, answer);
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
@@ -147,7 +147,7 @@ impl Group {
         Self { answer, arbiter, decoders: Vec::new(), breaches: Vec::new(), lineages: Vec::new() }
     }
 
-    /// The decoders, those that break their contract marked.
+    /// The decoders, with a mark for those whose contract the answer violates.
     fn marked(&self) -> String {
         let breaks = |decoder: &Cow<'_, str>| self.breaches.iter().any(|breach| breach.decoder == *decoder);
         let names: Vec<String> = self

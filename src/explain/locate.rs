@@ -1,9 +1,9 @@
 //! Finds the part of the input that a decoder gets wrong, and whether the failure depends on where that part is.
 //!
-//! A broken law states the offset at which the answers differ, if it can. That may be after the cause, or missing; so the
-//! parts that may be the cause are tried, the most likely first: each alone, with ASCII before it at every offset, and
-//! with or without text after it. The signature then names the strongest law that is broken there, so that inputs which
-//! differ only in the surroundings get the same signature.
+//! A broken law states the offset at which the answers differ, if it can. That may be after the cause, or missing; so
+//! the parts that may be the cause are tried, the most likely first: each alone, with ASCII before it at every offset,
+//! and with or without text after it. The signature then names the strongest law that is broken there, so that inputs
+//! which differ only in the surroundings get the same signature.
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
@@ -15,12 +15,12 @@ use crate::spec::{Contract, Reading, Segment, segments};
 use crate::utf8::announced_len;
 use crate::utf8::is_continuation;
 
-/// What a broken law turned out to be.
+/// The result of locating the cause of a broken law.
 pub(super) struct Located {
     pub(super) law: Law,
     pub(super) subject: Subject,
     pub(super) shape: Shape,
-    /// An input that breaks this law on this subject, if the input at hand breaks another.
+    /// An input that breaks this law on this subject, if the original input breaks another law.
     pub(super) witness: Option<Vec<u8>>,
 }
 
@@ -30,14 +30,15 @@ impl Located {
     }
 }
 
-/// Offsets tried. The period of a shape is looked for after the first 64, where whole blocks precede the subject.
+/// The number of offsets tried. The period of a shape is determined after the first 64, where whole blocks precede the
+/// subject.
 const OFFSETS: usize = 192;
 const SETTLED: usize = 64;
 
 pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Located {
     let mut judge = Judge::new([decoder]);
     let mut moved: Option<(Vec<u8>, Broken)> = None;
-    // A related input may lead to another one.
+    // A related input may have a related input itself.
     for _ in 0..3 {
         let nearer = match &moved {
             None => on_related_input(&mut judge, case, broken),
@@ -69,7 +70,7 @@ fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, b
     for Core { bytes: core, start, focus, at_end } in suspects(&contract, case, broken.offset) {
         let endings = [&[b'a'; 64][..], &[]];
         for ending in &endings[..if at_end { 2 } else { 1 }] {
-            // A fault that shows elsewhere but not where it was found is another one.
+            // A fault that occurs elsewhere but not at the original offset is another one.
             if [SETTLED + start % 64, start]
                 .iter()
                 .all(|&offset| strongest(judge, offset, core, focus, ending).is_none())
@@ -77,7 +78,7 @@ fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, b
                 continue;
             }
             let shows = (0..OFFSETS).map(|offset| strongest(judge, offset, core, focus, ending)).collect::<Vec<_>>();
-            // It may show only at larger offsets than were tried.
+            // It may occur only at larger offsets than those tried.
             let far = if start >= OFFSETS { strongest(judge, start, core, focus, ending) } else { None };
             let Some(&(law, subject)) = shows.iter().chain([&far]).flatten().min() else { continue };
             let shape = match period(&shows.iter().map(Option::is_some).collect::<Vec<_>>()) {
@@ -110,7 +111,7 @@ fn relocated(offset: usize, core: &[u8], ending: &[u8]) -> Vec<u8> {
     [&vec![b'a'; offset], core, ending].concat()
 }
 
-/// The law broken, and on what, if `core` follows `offset` ASCII bytes, in one chunk.
+/// The law that is broken, and on which subject, if `core` follows `offset` ASCII bytes, in one chunk.
 fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], focus: usize, ending: &[u8]) -> Option<(Law, Subject)> {
     let bytes = relocated(offset, core, ending);
     // The other questions are about related inputs, with other offsets.
@@ -122,14 +123,14 @@ fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], focus: usize, en
     Some((law, placed))
 }
 
-/// The least of 1, 16, 32 and 64 with which the hits after the first offsets repeat.
+/// The smallest of 1, 16, 32 and 64 with which the hits repeat after the first 64 offsets.
 fn period(hits: &[bool]) -> Option<u8> {
     let settled = &hits[SETTLED..];
     if !settled.contains(&true) {
         return None;
     }
     if !settled.contains(&false) {
-        // Everywhere, or everywhere but near the start.
+        // Everywhere, or everywhere except near the start.
         return hits.iter().all(|&hit| hit).then_some(1);
     }
     [16, 32, 64]
@@ -138,8 +139,8 @@ fn period(hits: &[bool]) -> Option<u8> {
         .map(|period| period as u8)
 }
 
-/// A law about related inputs may be broken because a stronger law is broken on a related input itself. That input, and
-/// what is broken on it.
+/// A law about related inputs may be broken because a stronger law is broken on a related input itself. Returns that
+/// input, and the law it breaks.
 fn on_related_input(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> Option<(Vec<u8>, Broken)> {
     const ENDS: usize = 16;
     let panics_here =
@@ -153,7 +154,7 @@ fn on_related_input(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> 
             let cut = case.cuts().offsets().first().copied()?;
             vec![case.bytes[..cut].to_vec(), case.bytes[cut..].to_vec()]
         }
-        // A decoder that misses an error, or finds one where there is none: the input up to there.
+        // The decoder misses an error, or reports one that does not exist: the input up to that offset.
         Law::ValidUpTo => {
             let decoder = judge.decoders().next()?;
             let mut verdict = None;
@@ -164,7 +165,7 @@ fn on_related_input(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> 
             let ends = [Some(offset), segment.map(|segment| segment.range().end)];
             ends.into_iter().flatten().map(|end| case.bytes[..end].to_vec()).collect()
         }
-        // What follows an error, starting with the error nearest to where the answers differ.
+        // The input after an error, starting with the error nearest to where the answers differ.
         Law::Spans => {
             let contract = judge.decoders().next()?.info().contract;
             let mismatch = broken.offset.unwrap_or(case.bytes.len());
@@ -194,9 +195,9 @@ struct Core<'a> {
     at_end: bool,
 }
 
-/// The parts of the input that may be the cause. The suspected segments are the one at the offset and the run of ill-formed
-/// segments before it; the parts are, of each: all that its lead byte announces; the same with the byte after it; as many
-/// bytes as are announced; and the segment with its neighbours.
+/// The parts of the input that may be the cause. The suspected segments are the one at the offset and the run of
+/// ill-formed segments before it. For each of them the parts are: the lead byte and the announced continuation bytes
+/// that follow; the same and the next byte; as many bytes as are announced; and the segment with its neighbours.
 fn suspects<'a>(contract: &Contract, case: &Case<'a>, offset: Option<usize>) -> Vec<Core<'a>> {
     const IN_A_ROW: usize = 64;
     let Some(offset) = offset else { return Vec::new() };
@@ -221,12 +222,12 @@ fn core(bytes: &[u8], start: usize, end: usize) -> Core<'_> {
     Core { bytes: &bytes[start..end], start, focus: 0, at_end: end == bytes.len() }
 }
 
-/// How many bytes the lead byte of a segment announces; at least those of the segment.
+/// How many bytes the lead byte of a segment announces; at least the length of the segment.
 fn announced(bytes: &[u8], segment: &Segment) -> usize {
     announced_len(bytes[segment.start]).max(segment.len)
 }
 
-/// The end of the form that the lead byte of a segment announces, as far as continuation bytes follow.
+/// The end of the lead byte's sequence: as many continuation bytes as follow, up to the announced length.
 fn form_end(bytes: &[u8], segment: &Segment) -> usize {
     let others = bytes[segment.start + 1..].iter().take(announced(bytes, segment) - 1);
     (segment.start + 1 + others.take_while(|&&byte| is_continuation(byte)).count()).max(segment.range().end)
@@ -240,9 +241,9 @@ fn surrounded<'a>(bytes: &'a [u8], all: &[Segment], index: usize) -> Core<'a> {
     Core { focus: all[index].start - before, ..core(bytes, before, after) }
 }
 
-/// The offset of the cause for a decoder that does not state one: the last segment of the shortest prefix that breaks this
-/// law or a stronger one, after what is not needed before it has been removed; or the only segment that cannot be replaced by
-/// ASCII.
+/// The offset of the cause for a decoder that states no offset. The input is reduced to the shortest prefix that breaks
+/// this law or a stronger one, without the segments at its start that are not needed. The cause is its last segment, or
+/// the only segment that cannot be replaced by ASCII.
 fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<usize> {
     const FEW: usize = 64;
     if !law.is_about_one_answer() {
@@ -261,7 +262,7 @@ fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law)
     let start = kept.first()?.start;
     let last = count(kept, |segment| !breaks(&case.bytes[start..segment.range().end]));
     let kept = kept.get(..=last)?;
-    // If all others can be ASCII, it is the one that cannot.
+    // If all other segments can be ASCII, the cause is the one that cannot.
     let mut bytes = case.bytes[start..kept.last()?.range().end].to_vec();
     let mut needed = kept.iter().filter(|segment| segment.len > 1).take(FEW).filter(|segment| {
         let range = segment.start - start..segment.range().end - start;
@@ -277,7 +278,7 @@ fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law)
     only.or(kept.last()).map(|segment| segment.start)
 }
 
-/// For how many segments, from the first on, this holds. Many segments are bisected, not tried in turn.
+/// The number of leading segments for which this holds. If there are many segments, they are bisected.
 fn count(segments: &[Segment], mut holds: impl FnMut(&Segment) -> bool) -> usize {
     const MANY: usize = 2048;
     match segments.len() {
@@ -286,8 +287,8 @@ fn count(segments: &[Segment], mut holds: impl FnMut(&Segment) -> bool) -> usize
     }
 }
 
-/// What is at the cut that breaks the law: the segment that is incomplete there; else the segment where the answers differ, if it
-/// is next to the cut; else the segment on that side of the cut.
+/// The subject at the cut that breaks the law: the segment that is incomplete there; otherwise the segment where the
+/// answers differ, if it is next to the cut; otherwise the segment on that side of the cut.
 fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<Subject> {
     const FEW: usize = 1024;
     let len = case.bytes.len();
@@ -295,7 +296,7 @@ fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law:
         Some(step) => (1..).map(|index| index * step).take_while(|&cut| cut < len).take(FEW).collect(),
         None => case.cuts().offsets().to_vec(),
     };
-    // One cut, or if that is not enough, a few in a row.
+    // A single cut; if that is not enough, a few consecutive ones.
     let (cut, broken) = [1, 2, 4].into_iter().find_map(|count| {
         cuts.windows(count).find_map(|cuts| {
             let alone = Case::with_cuts(case.bytes, Cuts::new(cuts.iter().copied(), len));
@@ -323,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_period_is_the_least_that_fits() {
+    fn a_period_is_the_smallest_that_fits() {
         let every = |period: usize| (0..OFFSETS).map(|offset| offset % period == period - 1).collect::<Vec<_>>();
         assert_eq!(period(&every(1)), Some(1));
         assert_eq!(period(&every(16)), Some(16));

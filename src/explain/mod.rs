@@ -1,4 +1,4 @@
-//! The reason: what a broken law comes from, and how that is shown.
+//! The reason: the cause of a broken law, and how it is shown.
 //!
 //! [`explain`] finds the part of the input that a decoder gets wrong and gives the divergence its signature.
 
@@ -34,11 +34,11 @@ pub struct Divergence {
     pub rule: Option<Rule>,
     /// The input.
     pub bytes: Vec<u8>,
-    /// Where it was cut; the first offsets only, if it was cut at even distances.
+    /// Where it was cut; only the first offsets, if it was cut at regular distances.
     pub cuts: Vec<usize>,
-    /// The distance, if it was cut at even distances.
+    /// The distance in bytes, if it was cut at regular distances.
     pub step: Option<usize>,
-    /// What each decoder answered; starred are the answers of [`Contract::STANDARD`].
+    /// What each decoder answered; a star marks the answers of [`Contract::STANDARD`].
     pub grid: Grid,
     test: String,
 }
@@ -53,7 +53,7 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
     let decoder = judge.decoder(broken.decoder);
     let info = decoder.info();
     let located = locate::examine(decoder, case, broken);
-    // The evidence must show what the signature names.
+    // The witness must show what the signature says.
     let moved = located.witness.as_deref().map(|bytes| Case::with_cuts(bytes, Cuts::NONE));
     let case = moved.as_ref().unwrap_or(case);
     let is_subject = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { kind, .. } if located.subject == Subject::Fault(kind));
@@ -76,7 +76,7 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
     }
 }
 
-/// The first law a single decoder breaks on a case, explained; `None` if it keeps them all.
+/// The first law a single decoder breaks on a case, explained; `None` if it breaks none.
 ///
 /// This is what a regression test calls:
 ///

@@ -18,7 +18,7 @@ pub enum Shape {
     Tail,
     /// Only where chunks are cut.
     Cut,
-    /// Only together with more of what surrounds it.
+    /// Only together with more of the surrounding bytes.
     Context,
 }
 
@@ -44,7 +44,7 @@ pub struct Signature {
     pub decoder: Cow<'static, str>,
     /// What the decoder gets wrong.
     pub subject: Subject,
-    /// Where it does so.
+    /// Whether that depends on the position.
     pub shape: Shape,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Signature {
 }
 
 impl Signature {
-    /// The signature with its digits spelled, for crash states in which digits are normalised away.
+    /// The signature with its digits spelled out, for crash states in which digits are normalised.
     pub fn spelled(&self) -> String {
         const DIGITS: [&str; 10] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
         let spell = |c: char| match c.to_digit(10) {

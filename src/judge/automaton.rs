@@ -165,7 +165,7 @@ impl Automaton {
     fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Segment {
         let previous = self.after_lead[usize::from(state)].then_some(Form::LeadSurrogate);
         let nothing = Segment { start, len: bytes.len() - start, reading: Reading::WellFormed(0) };
-        Segments::behind(contract, bytes, start, previous).next().unwrap_or(nothing)
+        Segments::resume(contract, bytes, start, previous).next().unwrap_or(nothing)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which byte sequences are well-formed: the grammars, as constant rows.
 //!
-//! A row is one line of a table like Unicode Table 3-7 or one alternative of the ABNF in RFC 3629 §4: a range
-//! for each byte. Nothing else decides well-formedness; the tables are meant to be compared with the standards by eye.
+//! A row is one line of a table like Unicode Table 3-7 or one alternative of the ABNF in RFC 3629 §4: a range for each
+//! byte. Well-formedness depends on nothing else; the tables are meant to be compared with the standards by eye.
 //!
 //! ```
 //! use utfuzz::spec::{Grammar, encode};
@@ -21,36 +21,36 @@ pub type Range = (u8, u8);
 pub struct Row {
     /// The permitted range of each byte, lead byte first.
     pub bytes: &'static [Range],
-    /// How the bytes spell a code point.
+    /// How the bytes encode a code point.
     pub form: Form,
 }
 
-/// How a well-formed sequence spells its code point.
+/// How a well-formed sequence encodes its code point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Lead byte and continuation bytes carry the code point's bits (RFC 3629 §3, RFC 2279 §2).
     Scalar,
-    /// As `Scalar`, an unpaired leading surrogate (U+D800..U+DBFF).
+    /// Like `Scalar`, for an unpaired leading surrogate (U+D800..U+DBFF).
     LeadSurrogate,
-    /// As `Scalar`, an unpaired trailing surrogate (U+DC00..U+DFFF).
+    /// Like `Scalar`, for an unpaired trailing surrogate (U+DC00..U+DFFF).
     TrailSurrogate,
-    /// Six bytes: two three-byte surrogates that stand for one supplementary code point (UTR #26).
+    /// Six bytes: two three-byte surrogates that represent one supplementary code point (UTR #26).
     Pair,
 }
 
 /// A named set of well-formed sequences.
 #[derive(Debug)]
 pub struct Grammar {
-    /// The name in contracts, reports and on the command line. A grammar that differs from another in one feature is named
-    /// after it: `-with-` what it adds, `-without-` what it leaves out.
+    /// The name in contracts, reports and on the command line. A grammar that differs from another in one feature has
+    /// the name of the other, followed by `-with-` and what it adds, or `-without-` and what it excludes.
     pub name: &'static str,
     /// Where the table comes from.
     pub source: &'static str,
-    /// The alternatives; no sequence matches two of them.
+    /// The alternatives; no sequence matches more than one.
     pub rows: &'static [Row],
-    /// True where a trailing surrogate may not follow a leading one, since the pair has a form of its own (WTF-8 §3).
+    /// True if a trailing surrogate may not follow a leading one, since the pair has a form of its own (WTF-8 §3).
     pub pairs_join: bool,
-    /// For each byte the first row it leads, or the number of rows: where to start looking.
+    /// For each byte the index of the first row that it may start; the number of rows if there is none.
     first_row: [u8; 256],
 }
 
@@ -76,7 +76,7 @@ impl Grammar {
         self.rows.iter().flat_map(|row| row.bytes).any(|range| has(range, one) != has(range, other))
     }
 
-    /// The rows this byte leads, perhaps followed by others.
+    /// The rows that start with this byte, perhaps followed by others.
     pub(super) fn rows_from(&self, lead: u8) -> &'static [Row] {
         &self.rows[usize::from(self.first_row[usize::from(lead)])..]
     }
@@ -252,7 +252,7 @@ pub static ALL: [&Grammar; 9] = [
 ];
 
 impl Grammar {
-    /// The grammar of this name.
+    /// The grammar with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         ALL.into_iter().find(|grammar| grammar.name == name)
     }
@@ -276,7 +276,7 @@ mod tests {
         }
     }
 
-    /// `X-with-F` accepts F where X does not, and `X-without-F` the other way round; no other name speaks of a feature.
+    /// `X-with-F` accepts F and X does not, and `X-without-F` the other way round; no other name mentions a feature.
     #[test]
     fn a_name_says_what_the_grammar_adds_or_leaves_out() {
         let features: [(&str, &[u8]); 3] =
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_grammar_is_itself_and_no_other() {
+    fn every_grammar_equals_only_itself() {
         for (index, one) in ALL.iter().enumerate() {
             for (other, two) in ALL.iter().enumerate() {
                 assert_eq!(one == two, index == other, "{} and {}", one.name, two.name);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_a_byte_leads_stand_together() {
+    fn the_rows_that_start_with_a_byte_are_adjacent() {
         for grammar in ALL {
             for lead in 0..=255 {
                 let leads = |row: &&Row| (row.bytes[0].0..=row.bytes[0].1).contains(&lead);

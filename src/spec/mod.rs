@@ -1,8 +1,8 @@
 //! The executable standard: every expected answer in this crate comes from here.
 //!
-//! Grammars are tables ([`grammar`]), policies are data ([`policy`]), and one loop ([`model`]) reads bytes by
-//! them. It is slow and obvious on purpose; it is checked against published vectors and against `core::str` on every
-//! short string, and everything else is checked against it.
+//! Grammars are tables ([`grammar`]), policies are data ([`policy`]), and one loop ([`model`]) reads bytes accordingly.
+//! It is slow and obvious on purpose; it is checked against published vectors and against `core::str` on every short
+//! string, and everything else is checked against it.
 //!
 //! ```
 //! use utfuzz::spec::{Contract, Grammar, decode, encode_text, validity};

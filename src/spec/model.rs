@@ -11,7 +11,7 @@ use crate::utf8::{
     push_extended,
 };
 
-/// One step of reading.
+/// The bytes that are read in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Offset of the first byte.
@@ -38,14 +38,14 @@ pub enum Reading {
     IllFormed {
         /// The rule it breaks.
         kind: Kind,
-        /// True where the input ends here in a proper prefix of a well-formed sequence.
+        /// True if the segment is a proper prefix of a well-formed sequence, and the input ends after it.
         incomplete: bool,
     },
 }
 
 /// Reads `bytes` by the contract, without allocating.
 pub fn segments<'a>(contract: &Contract, bytes: &'a [u8]) -> Segments<'a> {
-    Segments::behind(contract, bytes, 0, None)
+    Segments::resume(contract, bytes, 0, None)
 }
 
 /// Iterator over [`Segment`]s; see [`segments`].
@@ -59,7 +59,7 @@ pub struct Segments<'a> {
 
 impl<'a> Segments<'a> {
     /// Continues at `at`, after a sequence of the form `previous`.
-    pub(crate) fn behind(contract: &Contract, bytes: &'a [u8], at: usize, previous: Option<Form>) -> Self {
+    pub(crate) fn resume(contract: &Contract, bytes: &'a [u8], at: usize, previous: Option<Form>) -> Self {
         Self { contract: *contract, bytes, at, previous }
     }
 }
@@ -81,7 +81,7 @@ impl Iterator for Segments<'_> {
             Match::Prefix(matched) => {
                 let kind = fault(self.contract.grammar, rest, matched, self.previous);
                 let len = ill_formed_len(&self.contract, rest, matched);
-                // A rule that cuts the truncated sequence into several segments leaves nothing to complete.
+                // If the segmentation cuts the truncated sequence into several segments, none of them can be completed.
                 let incomplete = matched == rest.len() && len == rest.len();
                 self.previous = None;
                 (len, Reading::IllFormed { kind, incomplete })
@@ -96,7 +96,7 @@ impl Iterator for Segments<'_> {
 enum Match {
     /// This row, completely.
     Whole(&'static Row),
-    /// No row; this many bytes begin one.
+    /// No row completely; this many bytes match the start of one.
     Prefix(usize),
 }
 
@@ -138,7 +138,7 @@ fn code_point(form: Form, sequence: &[u8]) -> u32 {
     payload(sequence)
 }
 
-/// Names the rule broken where `matched` bytes begin a sequence and the next byte cannot continue it.
+/// The rule that is broken if `matched` bytes begin a sequence and the next byte cannot continue it.
 pub(crate) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Option<Form>) -> Kind {
     let Some(&next) = rest.get(matched) else { return Kind::Incomplete };
     let joins = |row: &Row| must_join(grammar, row, previous) && matching_prefix(row, rest) > matched;
@@ -235,9 +235,9 @@ pub fn detected_at(grammar: &'static Grammar, bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The code points of the output: those of well-formed sequences, and what the replacement writes for the others.
+/// The code points of the output: those of well-formed sequences, and the replacements of ill-formed segments.
 ///
-/// Empty for ill-formed segments where the contract has no replacement.
+/// Ill-formed segments yield nothing if the contract has no replacement.
 pub fn code_points<'a>(contract: &Contract, bytes: &'a [u8]) -> impl Iterator<Item = u32> + 'a {
     let replacement = contract.replacement;
     let body = &bytes[stripped(contract, bytes)..];
@@ -277,7 +277,7 @@ pub fn lossy(contract: &Contract, bytes: &[u8], out: &mut Vec<u8>) -> Option<()>
     Some(())
 }
 
-/// Appends the output in UTF-16; code points beyond U+10FFFF, which UTF-16 lacks, become U+FFFD.
+/// Appends the output in UTF-16; code points above U+10FFFF, which UTF-16 cannot encode, become U+FFFD.
 pub fn utf16(contract: &Contract, bytes: &[u8], out: &mut Vec<u16>) {
     for code_point in code_points(contract, bytes) {
         match code_point {
@@ -288,7 +288,7 @@ pub fn utf16(contract: &Contract, bytes: &[u8], out: &mut Vec<u16>) {
     }
 }
 
-/// How many bytes of a byte order mark the contract leaves out of the output.
+/// How many bytes of a byte order mark the contract strips.
 pub(crate) fn stripped(contract: &Contract, bytes: &[u8]) -> usize {
     match contract.bom {
         Bom::Strip if bytes.starts_with(BYTE_ORDER_MARK) => BYTE_ORDER_MARK.len(),
@@ -304,7 +304,7 @@ fn surrogates(code_point: u32) -> [u16; 2] {
 /// Appends the one well-formed sequence of the grammar for a code point.
 ///
 /// # Errors
-/// The rule that keeps the code point out of the grammar; nothing is appended then.
+/// The rule that excludes the code point from the grammar; nothing is appended then.
 pub fn encode(grammar: &'static Grammar, code_point: u32, out: &mut Vec<u8>) -> Result<(), Kind> {
     if code_point > 0x7FFF_FFFF {
         return Err(Kind::TooLarge);
@@ -328,7 +328,7 @@ pub fn encode(grammar: &'static Grammar, code_point: u32, out: &mut Vec<u8>) -> 
     })
 }
 
-/// The ways a grammar may spell a code point.
+/// The ways in which a grammar may encode a code point.
 #[derive(Clone, Copy)]
 enum Spelling {
     Scalar,

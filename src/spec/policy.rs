@@ -19,20 +19,21 @@ use crate::utf8::REPLACEMENT;
 use crate::utf8::push_extended;
 use core::fmt;
 
-/// A decoder's promise. Everything a decoder can be asked follows from a contract and the bytes.
+/// A decoder's promise. The expected answer to every question follows from the contract and the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contract {
     /// What is well-formed.
     pub grammar: &'static Grammar,
     /// How ill-formed bytes are cut into segments, one error each.
     pub segmentation: Segmentation,
-    /// What is written for an ill-formed segment; `None` for a validator, and for a decoder that refuses the whole input.
+    /// What is written for an ill-formed segment; `None` for a validator, and for a decoder that rejects the whole
+    /// input.
     pub replacement: Option<Replacement>,
     /// How a byte order mark at the start is treated.
     pub bom: Bom,
-    /// How a sequence cut off by the end of the input is reported.
+    /// How a sequence truncated by the end of the input is reported.
     pub end: End,
-    /// When a stream writes what is decided.
+    /// When a stream writes decided output.
     pub detection: Detection,
 }
 
@@ -42,7 +43,7 @@ pub struct Contract {
 pub enum Segmentation {
     /// The maximal subpart (Unicode D93b, "U+FFFD Substitution of Maximal Subparts"; the WHATWG decoder).
     MaximalSubpart,
-    /// As `MaximalSubpart`, but a three-byte surrogate, or its truncation `ED A0..BF`, is one segment (OpenJDK).
+    /// Like `MaximalSubpart`, but a three-byte surrogate, or its truncation `ED A0..BF`, is one segment (OpenJDK).
     MaximalSubpartSurrogate,
     /// One segment for each byte (Go `range`).
     Byte,
@@ -50,12 +51,12 @@ pub enum Segmentation {
     Run,
     /// The length the lead byte announces, cut before the first byte that is not a continuation byte (ICU before 60).
     LeadAnnounced,
-    /// As `LeadAnnounced`, but including any byte that cannot start a character (PHP `htmlspecialchars`).
+    /// Like `LeadAnnounced`, but including any byte that cannot start a character (PHP `htmlspecialchars`).
     SwallowNonLead,
 }
 
 impl Segmentation {
-    /// Every rule.
+    /// Every segmentation.
     pub const ALL: [Self; 6] = [
         Self::MaximalSubpart,
         Self::MaximalSubpartSurrogate,
@@ -77,7 +78,7 @@ impl Segmentation {
         }
     }
 
-    /// A phrase for people, with who cuts so.
+    /// A description for readers, with the software or standard that uses it.
     pub fn summary(self) -> &'static str {
         match self {
             Self::MaximalSubpart => "The maximal subpart (the Unicode Standard, the Encoding Standard)",
@@ -101,23 +102,23 @@ pub enum Replacement {
     SurrogateEscape,
     /// U+0080..U+00FF, one for each byte (Latin-1).
     Latin1,
-    /// One for each byte by the index windows-1252 of the WHATWG Encoding Standard.
+    /// The character of each byte in the index windows-1252 of the WHATWG Encoding Standard.
     Windows1252,
-    /// One for each byte by the vendor's table of Windows-1252; U+FFFD for its five undefined bytes (Java, Perl), which
-    /// [`decode`](crate::spec::decode) refuses.
+    /// The character of each byte in the vendor's table of Windows-1252; U+FFFD for its five undefined bytes (Java,
+    /// Perl), which [`decode`](crate::spec::decode) rejects.
     Windows1252Strict,
 }
 
 /// How `EF BB BF` at the start of the input is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bom {
-    /// It is U+FEFF like any other.
+    /// It is kept as U+FEFF.
     Keep,
-    /// One is left out of the output (WHATWG "UTF-8 decode"). Offsets of errors still count its bytes.
+    /// The first one is stripped from the output (WHATWG "UTF-8 decode"). Offsets of errors still include its bytes.
     Strip,
 }
 
-/// How a sequence cut off by the end of the input is reported.
+/// How a sequence truncated by the end of the input is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// As [`ErrorLen::Incomplete`](crate::utf8::ErrorLen::Incomplete): more bytes could complete it.
@@ -126,17 +127,18 @@ pub enum End {
     Error,
 }
 
-/// When a stream writes the text and the replacements of the chunks it has been given.
+/// When a stream writes the text and replacements for the chunks it has received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detection {
     /// At any time, and at the latest at its end.
     Late,
-    /// At once: only a sequence that more bytes could complete is held back.
+    /// Immediately: only a sequence that more bytes could complete is held back.
     Earliest,
 }
 
 impl Contract {
-    /// RFC 3629, maximal subparts, U+FFFD, byte order mark kept, incomplete sequences reported as such: `core::str`, WHATWG.
+    /// RFC 3629, maximal subparts, U+FFFD, byte order mark kept, incomplete sequences reported as such: `core::str`,
+    /// WHATWG.
     pub const STANDARD: Self = Self {
         grammar: &RFC3629,
         segmentation: Segmentation::MaximalSubpart,
@@ -169,7 +171,7 @@ impl Replacement {
         whole.into_iter().chain(each.iter().map(move |&byte| self.escape(byte)))
     }
 
-    /// The charset in which ill-formed bytes are read.
+    /// The charset by which ill-formed bytes are decoded.
     pub fn charset(self) -> Option<Charset> {
         match self {
             Self::ReplacementCharacter | Self::Drop | Self::SurrogateEscape => None,
@@ -179,7 +181,7 @@ impl Replacement {
         }
     }
 
-    /// The index of the first byte of an ill-formed segment that the charset leaves undefined.
+    /// The index of the first byte of an ill-formed segment that is undefined in the charset.
     pub fn hole(self, segment: &[u8]) -> Option<usize> {
         let charset = self.charset()?;
         segment.iter().position(|&byte| charset.decode(byte).is_none())
@@ -221,7 +223,7 @@ impl fmt::Display for Contract {
     }
 }
 
-/// A character set of one byte for each character, which decoders fall back to and conversions read and write.
+/// A single-byte character set, to which decoders fall back and which conversions read and write.
 ///
 /// Windows-1252 occurs twice: the index of the WHATWG Encoding Standard maps five bytes to the C1 controls of the same
 /// number, and the vendor's own table (Unicode MAPPINGS/VENDORS/MICSFT/WINDOWS/CP1252.TXT) leaves them undefined.
@@ -230,7 +232,7 @@ impl fmt::Display for Contract {
 pub enum Charset {
     /// ISO/IEC 646, the U.S. version: 00..7F.
     Ascii,
-    /// ISO/IEC 8859-1 with both sets of controls: byte and code point are the same number.
+    /// ISO/IEC 8859-1 with both sets of control characters: the code point is the value of the byte.
     Latin1,
     /// WHATWG Encoding Standard, index windows-1252: every byte is a character.
     Windows1252,
@@ -292,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_holes_are_five() {
+    fn five_bytes_are_undefined() {
         let holes: Vec<u8> = (0..=255).filter(|&byte| Charset::Windows1252Strict.decode(byte).is_none()).collect();
         assert_eq!(holes, [0x81, 0x8D, 0x8F, 0x90, 0x9D]);
         for byte in 0..=255 {

@@ -1,4 +1,4 @@
-//! The clause each kind of error breaks, for people: what is wrong, and which text says so.
+//! The clause that each kind of error violates, for readers of reports: what is wrong, and the source.
 
 use crate::spec::grammar::{Form, Grammar, RFC3629};
 use crate::utf8::Kind;
@@ -7,9 +7,9 @@ use crate::utf8::announced_len;
 /// Why an ill-formed segment is ill-formed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// One sentence about these very bytes.
+    /// One sentence about these bytes.
     pub says: String,
-    /// The clause that says so.
+    /// The clause of the standard.
     pub source: &'static str,
 }
 

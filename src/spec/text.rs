@@ -1,4 +1,4 @@
-//! Whole texts: from bytes to code points and back, or the first thing the contract refuses.
+//! Whole texts: from bytes to code points and back, or the first error.
 
 use crate::spec::grammar::{Form, Grammar};
 use crate::spec::model::{Reading, encode, malformed, segments, stripped, validity};
@@ -14,7 +14,7 @@ pub struct Unencodable {
     pub index: usize,
     /// The code point.
     pub code_point: u32,
-    /// The rule that keeps it out of the grammar.
+    /// The rule that excludes it from the grammar.
     pub kind: Kind,
 }
 
@@ -29,7 +29,7 @@ impl core::error::Error for Unencodable {}
 /// Appends the code points of the output.
 ///
 /// # Errors
-/// The first ill-formed segment, where the contract has no replacement; under [`Replacement::Windows1252Strict`] the first
+/// The first ill-formed segment, if the contract has no replacement; under [`Replacement::Windows1252Strict`] the first
 /// ill-formed byte that is undefined, as an error of one byte. The output before the error has been appended.
 pub fn decode(contract: &Contract, bytes: &[u8], out: &mut Vec<u32>) -> Result<(), Malformed> {
     let skipped = stripped(contract, bytes);
@@ -51,23 +51,23 @@ pub fn decode(contract: &Contract, bytes: &[u8], out: &mut Vec<u32>) -> Result<(
 
 /// Appends the well-formed sequences of a text.
 ///
-/// A leading and a trailing surrogate that meet are one code point where the grammar has one form for both (WTF-8,
-/// CESU-8, Modified UTF-8), and two everywhere else. Under [`Replacement::SurrogateEscape`] U+DC80..U+DCFF are the bytes
-/// they stand for (UTF-8B): any bytes come back from [`decode`] as they were, if the grammar has no surrogates, every byte
-/// below 80 and one form for each code point.
+/// A leading surrogate followed by a trailing one is one code point if the grammar has one form for both (WTF-8,
+/// CESU-8, Modified UTF-8), and two otherwise. Under [`Replacement::SurrogateEscape`] U+DC80..U+DCFF become the bytes
+/// they represent (UTF-8B): any bytes survive [`decode`] and back unchanged, if the grammar excludes surrogates,
+/// contains every byte below 80 and has one form for each code point.
 ///
 /// # Errors
-/// The first code point the grammar refuses; nothing is appended then.
+/// The first code point that the grammar excludes; nothing is appended then.
 pub fn encode_text(contract: &Contract, code_points: &[u32], out: &mut Vec<u8>) -> Result<(), Unencodable> {
     let grammar = contract.grammar;
     let joins = grammar.pairs_join || grammar.rows.iter().any(|row| row.form == Form::Pair);
     push_text(contract, code_points, joins, out)
 }
 
-/// Appends the well-formed sequences of UTF-16, whose pairs are one code point each in every grammar.
+/// Appends the well-formed sequences of a text in UTF-16. A surrogate pair is one code point in every grammar.
 ///
 /// # Errors
-/// The first unpaired surrogate that the grammar refuses; nothing is appended then.
+/// The first unpaired surrogate, if the grammar excludes surrogates; nothing is appended then.
 pub fn encode_utf16(contract: &Contract, code_units: &[u16], out: &mut Vec<u8>) -> Result<(), Unencodable> {
     let wide: Vec<u32> = code_units.iter().map(|&unit| unit.into()).collect();
     push_text(contract, &wide, true, out)
@@ -97,11 +97,12 @@ fn pair(lead: u32, trail: u32) -> Option<u32> {
     is_pair.then(|| 0x1_0000 + ((lead - 0xD800) << 10) + (trail - 0xDC00))
 }
 
-/// Appends two well-formed texts as one: their bytes one after the other, but in WTF-8 a leading surrogate at the end of the
-/// first and a trailing one at the start of the second become one four-byte form (The WTF-8 encoding, "Concatenating").
+/// Appends the concatenation of two well-formed texts: their bytes one after the other, except that in WTF-8 a leading
+/// surrogate at the end of the first and a trailing one at the start of the second become one four-byte form (The WTF-8
+/// encoding, "Concatenating").
 ///
 /// # Errors
-/// The first ill-formed segment of either, its offset counted from the start of the first; nothing is appended then.
+/// The first ill-formed segment of either, with its offset from the start of the first; nothing is appended then.
 pub fn concatenate(grammar: &'static Grammar, first: &[u8], second: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
     let contract = Contract { grammar, ..Contract::VALIDATOR };
     for (text, before) in [(first, 0), (second, first.len())] {
