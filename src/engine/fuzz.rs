@@ -1,14 +1,14 @@
-//! What the programs under `fuzz/` call: a [`Target`] that judges one input after another, and aborts with a report on the
-//! first new divergence.
+//! What the programs under `fuzz/` call: a [`Target`] that judges one input after another, and aborts with a report on
+//! the first new divergence.
 //!
-//! A target returns whether its input did something new in terms of the standard (`judge::novelty`), and names what. libFuzzer
-//! keeps those inputs and forgets the others, which also spares it looking at tens of thousands of code counters that say
-//! little about branch-free decoders.
+//! A target returns whether its input has a new behaviour feature (`judge::novelty`), and which. libFuzzer keeps those
+//! inputs and discards the others. That also spares it from scanning tens of thousands of code counters that say little
+//! about branch-free decoders.
 //!
-//! A target judges the peers of its [`Scope`] and whatever decoders it is given besides. The environment variable
-//! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by name,
-//! separated by commas, to measure what each is worth; with `none`, libFuzzer goes by code coverage alone, and every input
-//! is judged in full.
+//! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
+//! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by
+//! name, separated by commas, to measure what each is worth; with `none`, libFuzzer uses only code coverage, and every
+//! input is judged in full.
 
 mod roundtrip;
 
@@ -34,7 +34,7 @@ pub const DECODERS: &str = "UTFUZZ_DECODERS";
 /// The environment variable that selects groups of behaviour features.
 pub const FEATURES: &str = "UTFUZZ_FEATURES";
 
-/// Which of the peers a target judges where the environment does not say.
+/// Which peers a target judges, unless the environment variable selects decoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All of them.
@@ -56,8 +56,8 @@ impl Scope {
     }
 }
 
-/// What a fuzz target judges. It starts with the first input, and prints what it has seen when it is dropped, which for a
-/// thread-local is when the process ends:
+/// The state of a fuzz target. It is initialised at the first input, and prints its statistics when it is dropped,
+/// which for a thread-local is when the process ends:
 ///
 /// ```no_run
 /// use utfuzz::engine::fuzz::{Scope, Target};
@@ -76,22 +76,22 @@ pub struct Target {
 
 struct Running {
     session: Session<'static>,
-    /// Whether libFuzzer goes by behaviour; else by code coverage alone.
+    /// Whether libFuzzer is guided by behaviour features; otherwise by code coverage only.
     by_behaviour: bool,
 }
 
 impl Target {
-    /// A target that judges the peers of a scope, and the decoders that `more` makes, which is called once.
+    /// A target that judges the peers of a scope and the decoders that `more` creates, which is called once.
     pub const fn new(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>) -> Self {
         Self { scope, more, running: RefCell::new(None) }
     }
 
-    /// Judges a case: in full if it does something new, else by a sample. Returns whether libFuzzer is to keep it, and if
-    /// it did something new calls `feature` with each behaviour feature it has, below
+    /// Judges a case: in full if it has a new behaviour feature, otherwise by a sample. Returns whether libFuzzer
+    /// should keep it. If it has a new feature, `feature` is called with each of its behaviour features, numbers below
     /// [`judge::FEATURES`](crate::judge::FEATURES).
     ///
-    /// A new divergence is printed, and the process aborted. An environment variable that cannot be understood is named,
-    /// and the process exits with status 2.
+    /// A new divergence is printed, and the process aborts. If an environment variable is invalid, the process prints
+    /// an error and exits with status 2.
     pub fn run(&self, case: &Case<'_>, feature: impl FnMut(usize)) -> bool {
         self.with(|running| match running.by_behaviour {
             true => {
@@ -106,7 +106,7 @@ impl Target {
         })
     }
 
-    /// Puts every question about a case to every decoder. Aborts as [`Target::run`].
+    /// Asks every decoder every question about a case. Aborts like [`Target::run`].
     pub fn run_in_full(&self, case: &Case<'_>) {
         self.with(|running| stop_at_new(running.session.judge(case)));
     }
@@ -125,10 +125,10 @@ impl Target {
 
 impl Running {
     /// # Errors
-    /// The variable that cannot be understood, and why.
+    /// The environment variable that is invalid, and why.
     fn start(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>) -> Result<Self, String> {
         static LEDGER: LazyLock<Ledger> = LazyLock::new(Ledger::built_in);
-        /// Decoders live as long as the process; here the leak checker of AddressSanitizer finds them.
+        /// Decoders live as long as the process. The leak checker of AddressSanitizer must find them here.
         static KEPT: Mutex<Vec<&'static [Box<dyn Decoder>]>> = Mutex::new(Vec::new());
         let mut decoders = peers::all();
         let count = decoders.len();
@@ -176,32 +176,32 @@ fn stop_at_new(shown: Vec<Shown>) {
 }
 
 #[cfg(all(address_sanitizer, unix))]
-#[allow(unsafe_code, reason = "the sanitizer is asked by its C interface")]
+#[allow(unsafe_code, reason = "the sanitizer has a C interface")]
 mod sanitizer {
     use core::ffi::c_void;
     use std::os::fd::IntoRawFd;
 
-    /// Keeps the stack of the abort out of the report. It is the harness's own, the same for every divergence, yet
-    /// ClusterFuzz would put two of its frames after the signature; and it groups crash states that share two lines.
+    /// Keeps the stack of the abort out of the report. It is that of the harness and the same for every divergence.
+    /// ClusterFuzz would add two of its frames to the crash state, and it groups crash states that share two lines.
     pub(super) fn silence() {
         unsafe extern "C" {
             fn __sanitizer_set_report_fd(fd: *mut c_void);
         }
         if let Ok(nowhere) = std::fs::File::create("/dev/null") {
-            // SAFETY: the function takes a file descriptor in the shape of a pointer, and this one is never closed.
+            // SAFETY: the function takes a file descriptor as a pointer value, and this one is never closed.
             unsafe { __sanitizer_set_report_fd(core::ptr::without_provenance_mut(nowhere.into_raw_fd() as usize)) };
         }
     }
 }
 
-/// What is printed before aborting. The last two lines are read by machines: ClusterFuzz makes the first the crash
-/// state, libFuzzer's minimiser does not let the second change.
+/// What is printed before aborting. The last two lines are for tools: ClusterFuzz uses the first as the crash state,
+/// and libFuzzer's minimiser keeps the second unchanged.
 pub fn crash_report(divergence: &Divergence) -> String {
     let signature = &divergence.signature;
     format!("\n{divergence}\nAssertion failure: {}\nDEDUP_TOKEN: {signature}", signature.spelled())
 }
 
-/// The target `roundtrip`: conversions there and back, drawn from the file.
+/// The target `roundtrip`: conversions there and back, generated from the file.
 pub fn roundtrip(input: &RoundTrip) {
     if let Some(deviation) = input.deviation() {
         eprintln!("\n{input:?}\n{deviation}");
@@ -245,7 +245,7 @@ mod tests {
         peers::all().into_iter().filter(|decoder| !decoder.info().name.starts_with("planted-")).collect()
     }
 
-    /// What a session with this ledger first shows of these bytes.
+    /// The first thing that a session with this ledger shows for these bytes.
     fn first_shown(decoders: &[Box<dyn Decoder>], ledger: &Ledger, bytes: &[u8]) -> Option<Shown> {
         let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), ledger);
         session.judge_novelty(&Case::new(bytes), |_| {}).shown.into_iter().next()
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn no_signature_is_cut_short_as_a_crash_state() {
-        /// How many bytes of a line ClusterFuzz keeps.
+        /// The number of bytes of a line that ClusterFuzz keeps.
         const KEPT: usize = 80;
         let shapes = [Shape::Anywhere, Shape::Edge(64), Shape::Offset, Shape::Tail, Shape::Cut, Shape::Context];
         let kinds = Kind::ALL.into_iter().map(Subject::Fault);
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    /// The names of the decoders that a target has compared something of.
+    /// The names of the decoders of which a target has compared an answer.
     fn judged(target: &Target) -> Vec<String> {
         target.run(&Case::new(b"a\xE2\x82\xAC"), |_| {});
         target.with(|running| {
@@ -292,7 +292,7 @@ mod tests {
         })
     }
 
-    /// Two targets of one process have nothing to do with each other.
+    /// Two targets in one process are independent.
     #[test]
     fn each_target_judges_its_own_decoders() {
         let own = |target: &Target, name: &str| judged(target).iter().any(|judged| judged == name);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_structured_input_shows_who_says_what() {
+    fn a_structured_input_shows_the_answer_of_each_decoder() {
         let shown = format!("{:?}", StructuredInput(Structured(b"\xC0\xAF".to_vec())));
         assert!(shown.contains(r#"b"\xc0\xaf""#) && shown.contains("utf8-decode"), "{shown}");
     }

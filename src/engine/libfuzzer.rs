@@ -7,14 +7,15 @@ use crate::text::shown;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Built targets.
+/// Targets that have been built.
 #[derive(Clone, Debug)]
 pub struct Programs {
     directory: PathBuf,
 }
 
 impl Programs {
-    /// Builds these targets; `root` is the directory `fuzz/` lies in. They have the planted decoders if this program has.
+    /// Builds these targets; `root` is the directory that contains `fuzz/`. They include the planted decoders if this
+    /// program does.
     ///
     /// # Errors
     /// cargo-fuzz is not installed, or the build fails.
@@ -55,13 +56,14 @@ impl Programs {
         self.directory.join(target.name)
     }
 
-    /// The command that runs a target on some decoders (a filter; all of the target's if it is empty). What it stops at
-    /// is written to the directory `artifacts`. The corpora, and what else libFuzzer is to do, are for the caller to add.
+    /// The command that runs a target on the decoders that this filter selects, or on all of the target's decoders if
+    /// it is empty. Inputs on which it crashes are written to the directory `artifacts`. The caller adds the corpora
+    /// and further libFuzzer options.
     pub fn command(&self, target: &FuzzTarget, decoders: &str, artifacts: &Path) -> Command {
         let mut command = Command::new(self.program(target));
         command
             .env(DECODERS, decoders)
-            // Naming the frames of a crash takes longer than most catches.
+            // Symbolizing the frames of a crash takes longer than finding most faults.
             .env("ASAN_OPTIONS", "symbolize=0")
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
             .stdin(Stdio::null());
@@ -73,7 +75,7 @@ impl Programs {
 pub struct Log<'a>(pub &'a str);
 
 impl Log<'_> {
-    /// The signature of the divergence it stopped at, or of another crash the sanitizer's token.
+    /// The signature of the divergence that ended it; for any other crash, the deduplication token of the sanitizer.
     pub fn token(&self) -> Option<&str> {
         self.after("DEDUP_TOKEN: ")
     }
@@ -83,7 +85,7 @@ impl Log<'_> {
         self.after("ERROR: AddressSanitizer: ")?.split_whitespace().next()
     }
 
-    /// How many inputs were run: the final count, which `-print_final_stats=1` asks for, else the last on the way.
+    /// The number of executions: the final count, which `-print_final_stats=1` prints, or else the last one in the log.
     pub fn executions(&self) -> Option<u64> {
         let last = || {
             let count = |line: &str| line.strip_prefix('#')?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();

@@ -1,4 +1,4 @@
-//! What runs the judge: the fuzz targets, the embedded engine, the score of both, and a nightly run.
+//! Engines that run the judge: the fuzz targets, the embedded engine, the score of both, and the nightly run.
 
 #[cfg(feature = "check")]
 pub mod check;

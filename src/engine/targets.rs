@@ -1,5 +1,5 @@
-//! The list of fuzz targets. `fuzz/`, the workflows, ClusterFuzzLite, `.ci/targets` and the README are compared with it by
-//! `tests/targets.rs`; the engines and the nightly run read it.
+//! The list of fuzz targets. `fuzz/`, the workflows, ClusterFuzzLite, `.ci/targets` and the README are compared with it
+//! by `tests/targets.rs`; the engines and the nightly run read it.
 
 use crate::generate::input_file::Form;
 
@@ -8,12 +8,12 @@ use crate::generate::input_file::Form;
 pub struct FuzzTarget {
     /// The name of the program, its source file and its directory of artifacts.
     pub name: &'static str,
-    /// What a file of it is.
+    /// The form of its input files.
     pub form: Form,
     /// The directories with its seeds, below the root of the repository; the first is packaged for ClusterFuzzLite.
     pub seeds: &'static [&'static str],
-    /// Whether it is there to be measured against. Such a target is not run for what it finds, neither in CI, nor in the
-    /// nightly run, nor by ClusterFuzzLite, and its comparisons are traced as cargo-fuzz sets it up.
+    /// Whether it is a baseline for measurements. Such a target is not run to find faults (in CI, in the nightly run,
+    /// or by ClusterFuzzLite), and it keeps cargo-fuzz's default tracing of comparisons.
     pub is_yardstick: bool,
 }
 
@@ -22,7 +22,7 @@ pub const ALL: [FuzzTarget; 7] = [
     DIFFERENTIAL,
     FuzzTarget { name: "relatives", form: Form::Bytes, seeds: &["corpus/relatives", REGRESSIONS], is_yardstick: false },
     FuzzTarget { name: "streaming", form: Form::Cut, seeds: &["corpus/streaming"], is_yardstick: false },
-    // These two draw from the bytes of a file, whatever they are.
+    // These two use the bytes of any file as entropy.
     FuzzTarget { name: "structured", form: Form::Structured, seeds: &[SEEDS], is_yardstick: false },
     FuzzTarget { name: "roundtrip", form: Form::Conversion, seeds: &[SEEDS], is_yardstick: false },
     PLAIN,
@@ -39,7 +39,7 @@ pub const PLAIN: FuzzTarget = FuzzTarget { name: "plain", form: Form::Bytes, see
 const SEEDS: &str = "corpus/differential";
 const REGRESSIONS: &str = "corpus/regressions";
 
-/// The targets that are run for what they find.
+/// The targets that are run to find faults.
 pub fn fuzzed() -> impl Iterator<Item = FuzzTarget> {
     ALL.into_iter().filter(|target| !target.is_yardstick)
 }

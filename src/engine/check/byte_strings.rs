@@ -1,11 +1,12 @@
 //! Every byte string of a length: the verdict of each decoder, compared with the standard.
 //!
-//! Four billion strings leave no time for a [`Judge`](crate::judge::Judge), which asks and keeps much more. Here a
-//! verdict is compared at once, by the comparison the judge uses, and only a wrong one is put to the judge. A decoder that
-//! runs other code on longer inputs is asked twice: the string alone, and across the edge of a block of 64 between ASCII.
+//! A [`Judge`](crate::judge::Judge) asks and stores too much to be fast enough for four billion strings. Here a verdict
+//! is compared directly, by the same comparison as in the judge, and the judge runs only on wrong ones. A decoder that
+//! runs different code on longer inputs is asked twice: about the string alone, and about the string across the edge of
+//! a block of 64 bytes, surrounded by ASCII.
 //!
-//! A run can be resumed from a file. It holds whole pieces and is replaced in one step, so it is always exact; only the
-//! same run takes it up: the same program, decoders, ledger and length.
+//! A run can be resumed from a file. The file records whole pieces and is replaced atomically, so it is always
+//! consistent. Only the same run can resume from it: the same program, decoders, ledger and length.
 
 use crate::case::{Case, Cuts, Input};
 use crate::decoder::{Decoder, Info};
@@ -30,37 +31,38 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The greatest length.
+/// The maximum length of the strings, in bytes.
 pub const LONGEST: u32 = 4;
 
-/// The length of the input that has a string across the edge of its first block.
+/// The length in bytes of an input with a string across the edge of its first block.
 pub const ACROSS: usize = 128;
 
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct ByteOptions {
-    /// The length of the strings, 1 to [`LONGEST`].
+    /// The length of the strings in bytes, 1 to [`LONGEST`].
     pub len: u32,
     /// The known differences.
     pub ledger: Ledger,
-    /// A file that keeps what is done, so that an interrupted run can be resumed.
+    /// A file that records the progress, so that an interrupted run can be resumed.
     pub resume: Option<PathBuf>,
 }
 
-/// Whether a decoder is asked for each string of this length also across the edge of a block.
+/// Whether a decoder is also asked about each string of this length across the edge of a block.
 pub fn is_asked_across(info: &Info, len: u32) -> bool {
     !info.runs_same_code(len as usize, ACROSS)
 }
 
-/// How many ASCII bytes then stand before the string.
+/// How many ASCII bytes then precede the string.
 pub fn bytes_before(len: u32) -> usize {
     64 - len.div_ceil(2) as usize
 }
 
-/// Puts every byte string of a length to decoders, calling `progress` with the share that is done, from any thread.
+/// Asks decoders about every byte string of a length, calling `progress` from any thread with the fraction that is
+/// done.
 ///
 /// # Errors
-/// A length that is none of 1 to 4; a file to resume from that is of another run, or cannot be read or written.
+/// The length is not 1 to 4; the file to resume from belongs to another run, or cannot be read or written.
 pub fn check_bytes(
     decoders: &[&dyn Decoder],
     options: &ByteOptions,
@@ -69,7 +71,7 @@ pub fn check_bytes(
     run(decoders, options, progress, usize::MAX)
 }
 
-/// As [`check_bytes`], ending after this many pieces.
+/// Like [`check_bytes`], but ends after this many pieces.
 fn run(
     decoders: &[&dyn Decoder],
     options: &ByteOptions,
@@ -88,14 +90,14 @@ fn run(
     let (all, total) = (options.len, state.pieces() as f64);
     let state = Mutex::new(state);
     let start = Instant::now();
-    // A piece takes so long that saving after each costs nothing.
+    // A piece takes so long that the cost of saving after each is negligible.
     let save = |state: &State| options.resume.as_ref().map_or(Ok(()), |path| state.save(path, &options.ledger));
     todo.into_par_iter().try_for_each(|piece| {
         let range = piece_range(all, piece);
         let mut scan = Scan::new(decoders, &options.ledger, all);
         range.for_each(|index| scan.string(index));
         let of_piece = scan.finish();
-        // A poisoned lock would mean a panic of ours; what the state holds is whole pieces all the same.
+        // A poisoned lock would mean that our code panicked; the state still consists of whole pieces.
         let mut state = state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         state.add(piece, of_piece, start.elapsed());
         progress(Stage::Bytes, state.done() as f64 / total);
@@ -107,13 +109,13 @@ fn run(
     Ok(state.into_outcome())
 }
 
-/// How many strings a piece has.
+/// The number of strings in a piece.
 fn piece_len(len: u32) -> u64 {
     const MOST: u64 = 1 << 20;
     (1u64 << (8 * len)).div_ceil(16).min(MOST)
 }
 
-/// How many pieces there are.
+/// The number of pieces.
 fn piece_count(len: u32) -> usize {
     ((1u64 << (8 * len)) / piece_len(len)) as usize
 }
@@ -123,7 +125,7 @@ fn piece_range(len: u32, piece: usize) -> Range<u64> {
     piece as u64 * count..(piece as u64 + 1) * count
 }
 
-/// One piece at work.
+/// The state of a thread that works on one piece.
 struct Scan<'d> {
     len: usize,
     groups: Vec<Group<'d>>,
@@ -138,7 +140,7 @@ struct Scan<'d> {
     comparisons: Vec<(Cow<'static, str>, u64)>,
 }
 
-/// Decoders of which the same verdicts are expected.
+/// Decoders with the same expected verdicts.
 struct Group<'d> {
     contract: Contract,
     automaton: Automaton,
@@ -168,7 +170,7 @@ impl<'d> Scan<'d> {
         }
     }
 
-    /// Asks for the string of this number.
+    /// Asks about the string with this number.
     fn string(&mut self, number: u64) {
         let len = self.len;
         let before = bytes_before(len as u32);
@@ -223,7 +225,7 @@ impl<'d> Group<'d> {
         let mut groups: Vec<Self> = Vec::new();
         for (index, &decoder) in decoders.iter().enumerate() {
             let Contract { grammar, segmentation, end, .. } = decoder.info().contract;
-            // A verdict depends on these three alone.
+            // A verdict depends only on these three.
             let contract = Contract { grammar, segmentation, end, ..Contract::VALIDATOR };
             let place = groups.iter().position(|group| group.contract == contract).unwrap_or_else(|| {
                 let automaton = Automaton::of(grammar);
@@ -237,13 +239,14 @@ impl<'d> Group<'d> {
         groups
     }
 
-    /// What the standard says of the string.
+    /// The expected verdict on the string alone.
     fn alone(&self, string: &[u8]) -> Validity {
         let unit = self.automaton.first_ill_formed(&self.contract, string);
         unit.and_then(|unit| malformed(&self.contract, &unit)).map_or(Validity::Valid, Validity::Invalid)
     }
 
-    /// What it says of the string between ASCII: the same at a greater offset, unless the string ends within a sequence.
+    /// The expected verdict on the string between ASCII: the same at a larger offset, unless the string ends inside a
+    /// sequence.
     fn across(&self, alone: &Validity, followed: &[u8]) -> Validity {
         let at_the_end = |malformed: &Malformed| {
             malformed.kind == Some(Kind::Incomplete) || malformed.len == Some(ErrorLen::Incomplete)
@@ -268,7 +271,7 @@ impl Asked<'_> {
     }
 }
 
-/// What makes a run the same run.
+/// What identifies a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
@@ -281,7 +284,7 @@ struct Run {
 
 impl Run {
     fn of(decoders: &[&dyn Decoder], options: &ByteOptions) -> Self {
-        // Only a file needs to know.
+        // This is needed only for a file.
         let program = options.resume.as_ref().and_then(|_| fs::read(std::env::current_exe().ok()?).ok());
         let decoders = decoders.iter().map(|decoder| {
             let info = decoder.info();
@@ -296,7 +299,7 @@ impl Run {
         }
     }
 
-    /// What differs.
+    /// What differs, if anything.
     fn difference(&self, other: &Self) -> Option<&'static str> {
         let differences = [
             (self.len != other.len, "another length"),
@@ -308,7 +311,7 @@ impl Run {
     }
 }
 
-/// Distinguishes contents. It is no defence against forgery.
+/// A hash of the content, which is not cryptographic.
 fn fingerprint(bytes: &[u8]) -> String {
     struct Fnv(u64);
     impl Hasher for Fnv {
@@ -324,7 +327,7 @@ fn fingerprint(bytes: &[u8]) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Which pieces of a run are done, and what they showed.
+/// Which pieces of a run are done, and what they found.
 struct State {
     run: Run,
     done: Vec<bool>,
@@ -340,7 +343,7 @@ struct State {
 #[serde(deny_unknown_fields)]
 struct File {
     run: Run,
-    /// First and last of each stretch of pieces that are done.
+    /// First and last of each range of pieces that are done.
     done: Vec<(usize, usize)>,
     seconds: f64,
     strings: u64,
@@ -358,13 +361,13 @@ struct SavedFinding {
     decoder: String,
     bytes: Vec<u8>,
     cuts: Vec<usize>,
-    /// The distance of the cuts, where it is even; there may be more of them than are kept.
+    /// The distance of the cuts in bytes, if it is regular; there may be more cuts than are stored.
     step: Option<usize>,
     hits: u64,
 }
 
 impl State {
-    /// Nothing is done.
+    /// A run of which nothing is done.
     fn new(run: Run) -> Self {
         let done = vec![false; piece_count(run.len)];
         let zero = Duration::ZERO;
@@ -378,7 +381,7 @@ impl State {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let new = Self::new(run);
-                // If it cannot be written, better to fail now than later.
+                // If it cannot be written, fail now and not after the first piece.
                 new.save(path, ledger)?;
                 return Ok(new);
             }
@@ -406,7 +409,7 @@ impl State {
         self.done.iter().enumerate().filter(|(_, done)| !**done).map(|(piece, _)| piece)
     }
 
-    /// A piece is done.
+    /// Records that a piece is done.
     fn add(&mut self, piece: usize, of_piece: Record, now: Duration) {
         self.done[piece] = true;
         self.now = now;
@@ -423,7 +426,7 @@ impl State {
         Outcome { stages, ..Outcome::of(self.record) }
     }
 
-    /// Replaces the file in one step.
+    /// Replaces the file atomically.
     fn save(&self, path: &Path, ledger: &Ledger) -> Result<(), Error> {
         let file = File::of(self, ledger);
         let text = serde_json::to_vec(&file).map_err(|error| Error::parse(format!("{}: {error}", shown(path))))?;
@@ -478,7 +481,7 @@ impl File {
             state.record.known.insert(entry, hits);
         }
         let statistics = &mut state.record.statistics;
-        // What is restored was judged again, which does not count.
+        // Restoring judges the findings again, which must not be counted.
         *statistics = Statistics::default();
         (statistics.cases, statistics.valid) = (self.strings, self.valid);
         for (name, count) in self.kinds {
@@ -494,7 +497,7 @@ impl File {
     }
 }
 
-/// First and last of each stretch of ascending numbers.
+/// First and last of each range of consecutive numbers.
 pub(crate) fn stretches(numbers: impl IntoIterator<Item = usize>) -> Vec<(usize, usize)> {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for number in numbers {
@@ -524,7 +527,7 @@ mod tests {
         check_bytes(&[decoder], options, &|_, _| {}).unwrap()
     }
 
-    /// What must be the same, however a run was put together.
+    /// What must not depend on interruptions of a run.
     fn essence(outcome: &Outcome) -> String {
         let mut statistics = outcome.statistics.clone();
         statistics.kinds.sort();
@@ -625,7 +628,7 @@ mod tests {
         }
     }
 
-    /// Wrong on every string that begins so, and on one other.
+    /// A decoder that is wrong on every string with a certain prefix, and on one other.
     fn wrong() -> Faulty {
         let verdict = |bytes: &[u8], verdict| match bytes {
             [0xE0 | 0x21, _] | [0xC0, 0x80] => {
@@ -641,7 +644,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_broken_off_comes_to_the_same() {
+    fn an_interrupted_run_has_the_same_result() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("state");
         let ledger = Ledger::parse(EXAMPLE, "test").unwrap();

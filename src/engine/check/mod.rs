@@ -1,7 +1,7 @@
 //! The embedded engine: every source of input through the judge, on all cores, without libFuzzer.
 //!
 //! Five stages: published vectors, the corpus, every short string of fragments, every class string up to a length, then
-//! structured inputs drawn from seeds until the time is up. All but the last are the same on every machine and run.
+//! structured inputs generated from seeds until the time is up. All but the last are the same on every machine and run.
 
 pub mod byte_strings;
 
@@ -32,12 +32,12 @@ use std::time::{Duration, Instant};
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How long structured inputs are drawn after the other stages.
+    /// How long to run structured inputs after the other stages.
     pub time: Duration,
     /// The first seed of the structured inputs.
     pub seed: u64,
-    /// A directory with the seeds of the fuzz targets, `regressions/`, and perhaps `vectors/` beyond those that this crate
-    /// has. `None` leaves out the stage of the corpus.
+    /// A directory with the seeds of the fuzz targets, `regressions/`, and possibly further `vectors/`. `None` skips
+    /// the corpus stage.
     pub corpus: Option<PathBuf>,
     /// The known differences.
     pub ledger: Ledger,
@@ -92,22 +92,22 @@ impl Stage {
     }
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Cases of each stage that was run, with the seconds it took.
+    /// Each stage that was run, the number of its cases, and the seconds it took.
     pub stages: Vec<(Stage, u64, f64)>,
     /// The class strings that were run, part by part.
     pub covered: Vec<Covered>,
     /// Published vectors whose claims `spec` contradicts: the vector, the claim, and what `spec` says.
     pub contradictions: Vec<String>,
-    /// What was seen and compared.
+    /// Counts of what was seen and compared.
     pub statistics: Statistics,
     /// New divergences.
     pub divergences: BTreeMap<Signature, Finding>,
-    /// Known differences: the place in the ledger, and how often it was hit.
+    /// Known differences: the index in the ledger, and how often it was hit.
     pub known: BTreeMap<usize, u64>,
-    /// Ids of ledger entries about these decoders that nothing matched.
+    /// Ids of ledger entries for these decoders that matched nothing.
     pub stale: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ pub struct Covered {
     pub cases: u64,
     /// For each decoder, how many answers were compared.
     pub comparisons: Vec<(Cow<'static, str>, u64)>,
-    /// How long it took.
+    /// How long it took, in seconds.
     pub seconds: f64,
 }
 
@@ -137,17 +137,17 @@ impl Outcome {
     }
 }
 
-/// How often a broken law is explained before that is settled, by each thread and piece of work.
+/// How often each thread and piece of work explains a broken law before it is settled.
 const EXPLANATIONS: u32 = 3;
 
 fn session<'d>(decoders: &[&'d dyn Decoder], ledger: &'d Ledger) -> Session<'d> {
     Session::new(decoders.iter().copied(), ledger).settling_after(EXPLANATIONS)
 }
 
-/// Checks decoders, calling `progress` with the stage and the share of it that is done, from any thread.
+/// Checks decoders, calling `progress` from any thread with the stage and the fraction of it that is done.
 ///
 /// # Errors
-/// A corpus directory or file that cannot be read, a vector file that cannot be understood.
+/// A corpus directory or file cannot be read, or a vector file cannot be parsed.
 pub fn check(
     decoders: &[&dyn Decoder],
     options: &Options,
@@ -196,7 +196,7 @@ pub fn check(
     Ok(Outcome { stages, covered, contradictions, stale, ..Outcome::of(record) })
 }
 
-/// Judges these inputs and nothing else; ledger entries cannot go stale by it.
+/// Judges only these inputs. Ledger entries that match nothing are not reported as stale.
 pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<Input>) -> Outcome {
     Outcome::of(judge_inputs(decoders, ledger, inputs))
 }
@@ -234,7 +234,7 @@ fn vectors(corpus: Option<&Path>) -> Result<Vec<(String, vectors::Vector)>, Erro
     Ok(all)
 }
 
-/// The files of every directory of seeds and of the regressions that exists; an error if none does, nor `vectors/`.
+/// The files of the existing directories of seeds and regressions; an error if none exists and there is no `vectors/`.
 fn corpus_files(corpus: &Path) -> Result<Vec<PathBuf>, Error> {
     let seeds: BTreeSet<&str> = targets::ALL.iter().flat_map(|target| target.seeds).copied().collect();
     let directories = seeds.iter().filter_map(|path| path.strip_prefix("corpus/")).map(|name| corpus.join(name));
@@ -268,8 +268,8 @@ fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(S
     parts.reduce(Record::default, Record::merge)
 }
 
-/// Runs these parts of a plan one after the other, each on all cores. A decoder of a grammar that distinguishes fewer
-/// classes is asked for one of each set of strings that are the same to it.
+/// Runs these parts of a plan one after the other, each on all cores. A decoder whose grammar distinguishes fewer
+/// classes is judged on one string of each group that its grammar does not distinguish.
 fn class_strings(
     decoders: &[&dyn Decoder],
     ledger: &Ledger,
@@ -298,7 +298,7 @@ fn class_strings(
 /// Some strings of a set.
 type Stretch = (Set, Range<u64>);
 
-/// Every string of every set once, in pieces of some tens of thousands of cases.
+/// Every string of every set once, in pieces of tens of thousands of cases.
 fn pieces(part: &Part) -> Vec<Vec<Stretch>> {
     const CASES: u64 = 1 << 16;
     let mut pieces = Vec::new();
@@ -354,7 +354,7 @@ mod tests {
     use crate::utf8::Validity;
     use std::collections::BTreeMap;
 
-    /// The parts with their short strings alone.
+    /// The parts, with only their short strings.
     fn small(parts: Vec<Part>, longest: u32) -> Vec<Part> {
         let keep = |mut part: Part| {
             part.sets.retain(|set| set.strings.len <= longest);
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(outcome.statistics.cases, outcome.covered.iter().map(|covered| covered.cases).sum::<u64>());
     }
 
-    /// The deep plan finds what is wrong with it; the quick one does not, with strings as short.
+    /// Asserts that the deep plan finds the fault and the quick plan does not, both with strings up to this length.
     fn only_deep_finds(decoder: &Faulty, longest: u32, law: Law) {
         let quick = run_on(decoder, small(plan::quick(), longest));
         assert!(quick.divergences.is_empty(), "{:?}", quick.divergences.keys());
@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_fault_at_certain_cuts_is_found() {
-        // An empty chunk after each byte: cuts picked by the bytes have fewer of these.
+        // An empty chunk after each byte: cuts derived from the bytes have fewer of these.
         let streamed = |chunks: &[usize], bytes: &mut Vec<u8>| {
             if chunks.windows(5).any(|lengths| lengths == [0, 1, 0, 1, 0]) {
                 bytes.pop();
@@ -451,9 +451,9 @@ mod tests {
         assert!(!outcome.divergences.is_empty());
     }
 
-    /// A corpus in which one file of each folder makes a decoder go wrong in a way of its own.
+    /// Each directory of the corpus contains one file, and the decoder must see all of them.
     #[test]
-    fn every_folder_of_the_corpus_is_read() {
+    fn every_directory_of_the_corpus_is_read() {
         let corpus = tempfile::tempdir().unwrap();
         let folders = ["differential", "relatives", "streaming", "regressions"];
         for (index, folder) in folders.iter().enumerate() {
@@ -496,18 +496,18 @@ mod faulty {
     use crate::spec::Contract;
     use crate::utf8::Validity;
 
-    /// Right in everything but what its functions spoil.
+    /// A decoder that is correct except for what its functions change.
     pub(in crate::engine::check) struct Faulty {
         pub(in crate::engine::check) info: Info,
-        /// What becomes of a verdict.
+        /// Changes a verdict.
         pub(in crate::engine::check) verdict: fn(&[u8], Validity) -> Validity,
-        /// What becomes of an output.
+        /// Changes an output.
         pub(in crate::engine::check) output: fn(&[u8], &mut Vec<u8>),
-        /// What becomes of what a stream has been given, knowing the lengths of the chunks.
+        /// Changes the input of a stream, given the lengths of the chunks.
         pub(in crate::engine::check) streamed: fn(&[usize], &mut Vec<u8>),
     }
 
-    /// One that is right throughout.
+    /// A correct decoder.
     pub(in crate::engine::check) const RIGHT: Faulty = Faulty {
         info: Info::new("faulty", "1.0.0").lineage_by_length(|len| if len < 64 { "short" } else { "long" }),
         verdict: |_, verdict| verdict,
@@ -537,7 +537,7 @@ mod faulty {
         }
     }
 
-    /// Keeps everything until the end.
+    /// Collects its input, and decodes it at the end.
     struct Collecting {
         spoil: fn(&[usize], &mut Vec<u8>),
         chunks: Vec<usize>,

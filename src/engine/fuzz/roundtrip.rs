@@ -1,9 +1,9 @@
 //! Target `roundtrip`: conversions there and back, compared with `spec`.
 //!
-//! The input is drawn: an encoding, a text of code points, bytes, and a place to cut. (1) The text is converted to what
-//! `spec` encodes, or both refuse the same code point; and it comes back unchanged. (2) The bytes are read as `spec` reads
-//! them, or both refuse the same place; and their text, encoded, is the same bytes. (3) A cut changes nothing. (4) Any bytes
-//! come back through UTF-8B.
+//! An input is generated: an encoding, a text of code points, bytes, and an offset to cut at. (1) The converted text is
+//! what `spec` encodes, or both reject the same code point; converting it back gives the same text. (2) The bytes are
+//! decoded as by `spec`, or both report the same offset; encoding the result gives the same bytes. (3) A cut changes
+//! nothing. (4) Any bytes survive conversion through UTF-8B.
 
 use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options, UnpairedSurrogates};
 use crate::spec;
@@ -23,7 +23,7 @@ pub struct RoundTrip {
     cut: usize,
 }
 
-/// A law that does not hold, and how.
+/// A law that does not hold, with the details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deviation {
     law: &'static str,
@@ -54,7 +54,7 @@ impl<'a> Arbitrary<'a> for RoundTrip {
     }
 }
 
-/// A code point in a form of any length, shortest or not, sometimes truncated; or arbitrary bytes.
+/// A code point in a form of any length, possibly overlong or truncated; or arbitrary bytes.
 fn push_segment(u: &mut Unstructured<'_>, bytes: &mut Vec<u8>) -> arbitrary::Result<()> {
     let len = u.int_in_range(0..=8)?;
     if len == 0 {
@@ -73,7 +73,7 @@ fn push_segment(u: &mut Unstructured<'_>, bytes: &mut Vec<u8>) -> arbitrary::Res
 /// How many bits a form of each length has (RFC 2279 §2).
 const BITS: [u32; 6] = [7, 11, 16, 21, 26, 31];
 
-/// A code point near the limits of the forms, or any.
+/// A code point near the limits of the forms, or any code point.
 fn code_point(u: &mut Unstructured<'_>) -> arbitrary::Result<u32> {
     const BOUNDS: [u32; 12] =
         [0, 0x80, 0x800, 0xD800, 0xDC00, 0xDC80, 0xE000, 0x1_0000, 0x11_0000, 0x20_0000, 0x400_0000, 0x8000_0000];
@@ -108,7 +108,7 @@ impl RoundTrip {
         }
         let Ok(there) = there else { return Ok(()) };
         let back = self.convert(self.through, Encoding::Ucs4Le, options, &there)?;
-        // Adjacent surrogates are one code point now.
+        // An adjacent surrogate pair has become one code point.
         let joins = has_surrogates && self.text.windows(2).any(|pair| is_pair(pair[0], pair[1]));
         if joins { Ok(()) } else { same("the text, there and back", &Ok(wide), &back.map_err(|fault| fault.offset())) }
     }
@@ -124,14 +124,14 @@ impl RoundTrip {
         let Ok(there) = there else { return Ok(()) };
         let back = self.convert(Encoding::Ucs4Le, self.through, options, &there)?;
         if let (Encoding::Utf16 | Encoding::Utf32, Ok(back)) = (self.through, &back) {
-            // The byte order may have changed; the text has not.
+            // The byte order may have changed, but not the text.
             let again = self.convert(self.through, Encoding::Ucs4Le, options, back)?;
             return same("the text of the bytes", &Ok(there), &again.map_err(|fault| fault.offset()));
         }
         same("the bytes, there and back", &Ok(self.bytes.clone()), &back.map_err(|fault| fault.offset()))
     }
 
-    /// UTF-16 and UTF-32 without a byte order in their name have a byte order mark; nothing else has.
+    /// UTF-16 and UTF-32 without a byte order in their name have a byte order mark; other encodings do not.
     fn options(&self, has_surrogates: bool) -> Options {
         match self.through {
             Encoding::Utf16 | Encoding::Utf32 => Options::STRICT,
@@ -147,7 +147,7 @@ impl RoundTrip {
         same("the bytes as UTF-8B", &Ok(self.bytes.clone()), &back.map_err(|fault| fault.offset()))
     }
 
-    /// Converts at once, and in two chunks, which must make no difference.
+    /// Converts in one piece and in two chunks, which must give the same result.
     fn convert(&self, from: Encoding, to: Encoding, options: Options, bytes: &[u8]) -> Result<Converted, String> {
         let pieces = |cut: usize| {
             let mut converter = Converter::new(from, to, options).map_err(|error| error.to_string())?;
@@ -166,7 +166,7 @@ impl RoundTrip {
     }
 }
 
-/// No byte order mark is looked for or written.
+/// Byte order marks are neither detected nor written.
 const PLAIN: Options = Options { mark: Mark::Keep, ..Options::STRICT };
 
 const PASSING: Options = Options { surrogates: UnpairedSurrogates::Pass, ..PLAIN };
@@ -174,14 +174,14 @@ const PASSING: Options = Options { surrogates: UnpairedSurrogates::Pass, ..PLAIN
 /// The output, or the fault that ended the conversion.
 type Converted = Result<Vec<u8>, Fault>;
 
-/// What `spec` encodes, or the index of the first code point it refuses; `None` for an encoding that `spec` lacks.
+/// What `spec` encodes, or the index of the first code point it rejects; `None` for an encoding that `spec` lacks.
 fn encoded(through: Encoding, text: &[u32]) -> Option<Result<Vec<u8>, usize>> {
     if let Some(charset) = through.charset() {
         let bytes = text.iter().enumerate().map(|(index, &code_point)| charset.encode(code_point).ok_or(index));
         return Some(bytes.collect());
     }
     let grammar = through.grammar().filter(|_| through != Encoding::Utf8b)?;
-    // Where surrogates do not pass, the first ends the text.
+    // If the grammar excludes surrogates, the first one is an error.
     let is_refused = |code_point: &u32| !has_surrogates(grammar) && (0xD800..0xE000).contains(code_point);
     let passing = text.iter().position(is_refused).unwrap_or(text.len());
     let (contract, mut bytes) = (Contract { grammar, ..Contract::VALIDATOR }, Vec::new());
@@ -192,10 +192,11 @@ fn encoded(through: Encoding, text: &[u32]) -> Option<Result<Vec<u8>, usize>> {
     })
 }
 
-/// Offset and kind of the first fault, as far as they are known.
+/// Offset and kind of the first fault, if known.
 type FirstFault = (Option<u64>, Option<Kind>);
 
-/// What `spec` decodes, as 32-bit units, or the offset and kind of the first error; `None` for an encoding that `spec` lacks.
+/// What `spec` decodes, as 32-bit code units, or the offset and kind of the first error; `None` for an encoding that
+/// `spec` lacks.
 fn decoded(through: Encoding, bytes: &[u8]) -> Option<Result<Vec<u8>, FirstFault>> {
     if let Some(charset) = through.charset() {
         let code_points =
@@ -234,7 +235,7 @@ fn same<T: PartialEq + fmt::Debug>(
     }
 }
 
-/// A case prints as something that can be typed: the encoding and the digits.
+/// Prints a case so that it can be typed: the encoding, and hexadecimal digits.
 impl fmt::Debug for RoundTrip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { through, text, bytes, cut } = self;
@@ -247,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_encoding_is_drawn_and_none_deviates() {
+    fn every_encoding_is_generated_and_none_deviates() {
         let mut drawn = std::collections::BTreeSet::new();
         let mut dice = 0x9E37_79B9_7F4A_7C15_u64;
         for _ in 0..20_000 {

@@ -1,15 +1,15 @@
-//! A night of fuzzing: every target runs for its share of the time, its findings are triaged, and the corpus is merged for
-//! the next night.
+//! A night of fuzzing: every target runs for its share of the time, its findings are triaged, and the corpus is merged
+//! for the next night.
 //!
-//! Everything that must survive is in one directory, which CI keeps from night to night:
+//! All persistent state is in one directory, which CI keeps from night to night:
 //!
 //! ```text
-//! state.json            how far this night has got; the next start goes on from there
+//! state.json            the progress of this night, from which the next start resumes
 //! TARGET/corpus/        inputs that libFuzzer found worth keeping
-//! TARGET/artifacts/     inputs at which it stopped, this night
-//! before/STARTED/       the artifacts of earlier nights, the last seven
+//! TARGET/artifacts/     inputs on which it crashed, this night
+//! before/STARTED/       the artifacts of the last seven nights
 //! ```
-//! A target writes there by itself, so its files exist however this process ends.
+//! The targets write their files themselves, so these exist no matter how this process ends.
 
 mod run;
 
@@ -30,12 +30,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What to run.
+/// The options of a night.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How long all targets run together.
+    /// The total time for all targets.
     pub time: Duration,
-    /// How many processes of a target run at a time.
+    /// How many processes of a target run in parallel.
     pub jobs: usize,
     /// The root of the repository.
     pub root: PathBuf,
@@ -52,25 +52,25 @@ pub struct Options {
 pub struct Night {
     /// When it began, in seconds since 1970.
     pub started: u64,
-    /// How long it took over all its starts, in seconds.
+    /// How long it took, in seconds, over all its starts.
     pub seconds: f64,
-    /// The triage of everything the targets stopped at.
+    /// The triage of all inputs on which the targets crashed.
     pub outcome: Outcome,
-    /// Each new signature, and the file in which its witness is kept.
+    /// Each new signature, and the file with its witness.
     pub kept: Vec<(String, PathBuf)>,
     /// What each target did.
     pub targets: Vec<TargetRun>,
-    /// A target that did not run, and conversions that deviate.
+    /// Targets that failed to run, and conversions that deviate.
     pub faults: Vec<String>,
 }
 
-/// Runs a night, or the rest of one that was interrupted. `progress` is called with the current step and the share that is
-/// done; `report` with the result, once it is complete. The night ends after that: where `report` fails, or the process
+/// Runs a night, or the rest of one that was interrupted. `progress` is called with the current step and the fraction
+/// that is done; `report` with the complete result. The night ends when `report` succeeds: if it fails, or the process
 /// is killed before, the next start completes the same night.
 ///
 /// # Errors
-/// A directory cannot be read or written, another night runs in it, or no target can be built; and those of `report`. A
-/// target that does not run is a fault of the [`Night`].
+/// A directory cannot be read or written, another night is running in it, the targets cannot be built, or `report`
+/// fails. A target that fails to run is not an error but one of [`Night::faults`].
 pub fn run(
     decoders: &[&dyn Decoder],
     ledger: &Ledger,
@@ -129,7 +129,7 @@ pub fn run(
     finish(&options.directory, state.started)
 }
 
-/// Ends the night: its artifacts are put aside, and the next start begins a new one.
+/// Ends the night: its artifacts are moved to `before/`, and the next start begins a new night.
 fn finish(directory: &Path, started: u64) -> Result<(), Error> {
     /// The number of nights whose artifacts are kept.
     const NIGHTS: usize = 7;
@@ -155,7 +155,7 @@ fn finish(directory: &Path, started: u64) -> Result<(), Error> {
     State::forget(directory)
 }
 
-/// The inputs at which the targets stopped: those of decoders, or conversions.
+/// The inputs on which the targets crashed: either inputs for decoders, or conversions.
 fn artifacts(directory: &Path, conversions: bool) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for target in fuzzed().filter(|target| (target.form == Form::Conversion) == conversions) {
@@ -167,7 +167,8 @@ fn artifacts(directory: &Path, conversions: bool) -> Result<Vec<PathBuf>, Error>
     Ok(files)
 }
 
-/// A signature that was new before this night was interrupted is still new, even if its regression was written already.
+/// A signature that was new before this night was interrupted is still new, even if its regression file has been
+/// written.
 fn keep_new(outcome: &mut Outcome, state: &mut State) -> Result<(), Error> {
     for member in outcome.clusters.iter_mut().flat_map(|cluster| &mut cluster.members) {
         let signature = member.witness.signature.to_string();

@@ -1,7 +1,7 @@
-//! One target's part of a night, and how far a night has got.
+//! One target's part of a night, and the progress of a night.
 //!
-//! A target runs in libFuzzer's fork mode: it goes on after every crash. The state of the night is one file, which is
-//! replaced as a whole.
+//! A target runs in libFuzzer's fork mode: it continues after every crash. The state of the night is one file, which is
+//! replaced atomically.
 
 use crate::case::input::files_below;
 use crate::error::Error;
@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 pub(super) struct Run<'a> {
     pub(super) program: PathBuf,
     pub(super) name: &'a str,
-    /// Its part of the night's directory.
+    /// Its directory, below the directory of the night.
     pub(super) directory: PathBuf,
-    /// Seeds, which are only read.
+    /// The directories of seeds, which are only read.
     pub(super) seeds: Vec<PathBuf>,
     pub(super) jobs: usize,
     pub(super) environment: Vec<(String, String)>,
@@ -34,7 +34,7 @@ impl Run<'_> {
         self.directory.join("corpus")
     }
 
-    /// Runs it for the rest of its time. Returns what went wrong, if anything.
+    /// Runs it for the rest of its time. Returns what went wrong.
     pub(super) fn fuzz(&self, time: Duration, state: &mut State, progress: &dyn Fn(f64)) -> Result<Vec<String>, Error> {
         let artifacts = self.directory.join("artifacts");
         self.complete_merge()?;
@@ -72,12 +72,12 @@ impl Run<'_> {
         })
     }
 
-    /// Minimises the corpus without losing what it reaches. Where that fails, the corpus stays as it is.
+    /// Minimises the corpus without losing coverage. If that fails, the corpus is unchanged.
     pub(super) fn merge(&self, state: &mut State) -> Result<Vec<String>, Error> {
         if state.of(self.name).merged {
             return Ok(Vec::new());
         }
-        /// A merge that takes longer is left to another night.
+        /// A merge that takes longer than this is abandoned until another night.
         const TIMEOUT: Duration = Duration::from_secs(600);
         let (corpus, smaller) = (self.corpus(), self.directory.join("corpus.new"));
         remove(&smaller)?;
@@ -160,7 +160,7 @@ impl Run<'_> {
     }
 }
 
-/// How many inputs libFuzzer reports to have run, from the end of its log.
+/// The number of executions that libFuzzer reports at the end of its log.
 fn executions(log: &Path) -> u64 {
     const END: u64 = 1 << 16;
     let read = || -> std::io::Result<String> {
@@ -176,7 +176,7 @@ fn executions(log: &Path) -> u64 {
     text.lines().filter_map(count).max().unwrap_or(0)
 }
 
-/// Ends a process group that an earlier start left behind, if it still runs this program.
+/// Kills a process group that an earlier start left running, if it still runs this program.
 fn end_group(group: Option<u32>, program: &Path) {
     let Some(group) = group else { return };
     let runs = fs::read_link(format!("/proc/{group}/exe"));
@@ -193,17 +193,17 @@ fn remove(directory: &Path) -> Result<(), Error> {
     }
 }
 
-/// How far a night has got.
+/// The progress of a night.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct State {
-    /// When it began, in seconds since 1970; this identifies it.
+    /// When the night began, in seconds since 1970; this identifies it.
     pub(super) started: u64,
     pub(super) targets: BTreeMap<String, Done>,
     /// Signatures that were new this night.
     pub(super) new: BTreeSet<String>,
     #[serde(skip)]
     path: PathBuf,
-    /// Released by the system when the process ends, however it ends.
+    /// The operating system releases it when the process ends, in whatever way.
     #[serde(skip)]
     _lock: Option<fs::File>,
 }
@@ -215,24 +215,24 @@ pub struct TargetRun {
     pub name: String,
     /// How long it ran, in seconds.
     pub seconds: f64,
-    /// How many inputs it ran.
+    /// The number of executions.
     pub executions: u64,
     /// How many files its corpus has now.
     pub corpus: u64,
 }
 
-/// One target's part, as it is saved.
+/// One target's part, as stored in the state.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Done {
     /// Seconds it has run.
     pub(super) seconds: f64,
     pub(super) executions: u64,
-    /// Executions of runs that have ended; the others are of the current run.
+    /// Executions of finished runs; the others are of the current run.
     #[serde(alias = "before")]
     pub(super) prior_executions: u64,
     pub(super) corpus: u64,
     pub(super) merged: bool,
-    /// The process group that runs it, while it does.
+    /// The process group of the current run, if there is one.
     pub(super) group: Option<u32>,
 }
 
@@ -243,14 +243,14 @@ impl Done {
 }
 
 impl State {
-    /// The state of the night in this directory; of a new one where none was interrupted.
+    /// The state of the interrupted night in this directory, or of a new night.
     ///
     /// # Errors
     /// It cannot be read or written.
     pub(super) fn open(directory: &Path) -> Result<Self, Error> {
         let path = directory.join("state.json");
         let lock = Some(locked(&directory.join("lock"))?);
-        // Only this program writes it, and in one step: what cannot be parsed is of another version.
+        // Only this program writes it, and atomically, so a file that cannot be parsed is of another version.
         if let Some(state) = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Self>(&text).ok()) {
             return Ok(Self { path, _lock: lock, ..state });
         }
@@ -282,7 +282,7 @@ impl State {
     }
 }
 
-/// Creates a directory where it does not exist.
+/// Creates a directory if it does not exist.
 pub(super) fn make(directory: &Path) -> Result<(), Error> {
     fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))
 }

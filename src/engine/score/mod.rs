@@ -1,7 +1,7 @@
 //! How many planted decoders each engine catches, and how fast.
 //!
-//! A detector that has never been shown a bug detects nothing. Here each engine is run against each planted decoder
-//! alone; what it reports must bear one of the signatures the fault implies. No engine is told which fault is planted.
+//! A detector is worth nothing until it has found a known bug. Here each engine is run against each planted decoder
+//! alone, and must report one of the signatures that the fault implies. No engine knows which fault is planted.
 
 #[cfg(all(feature = "planted", feature = "fuzz"))]
 mod run;
@@ -11,20 +11,20 @@ pub use run::{Options, run};
 
 use serde::{Deserialize, Serialize};
 
-/// What came of a score: the truth every rendering is made from.
+/// The result of a score, from which every report is rendered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Score {
     /// Version of this format, 1.
     pub schema: u32,
     /// The version of this package.
     pub version: String,
-    /// How many cells were run at a time.
+    /// How many cells were run in parallel.
     pub jobs: usize,
-    /// The most seconds an engine was given for one decoder and seed.
+    /// The time limit for one engine, decoder and seed, in seconds.
     pub budget_seconds: f64,
     /// The seeds of the random engines.
     pub seeds: Vec<u64>,
-    /// How long the whole score took.
+    /// How long the whole score took, in seconds.
     pub seconds: f64,
     /// The engines, in the order of the cells.
     pub engines: Vec<Engine>,
@@ -32,15 +32,15 @@ pub struct Score {
     pub rows: Vec<Row>,
 }
 
-/// What draws the inputs.
+/// A source of inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// Every class string of the plan, in its order.
+    /// Every class string of the plan, in order.
     Exhaustive,
-    /// Structured inputs drawn from a seed.
+    /// Structured inputs generated from a seed.
     Structured,
-    /// libFuzzer as it comes: its own mutations, code coverage.
+    /// Unmodified libFuzzer: its own mutations, code coverage.
     Plain,
     /// libFuzzer with the mutator of `generate::mutate`, code coverage.
     Mutator,
@@ -59,7 +59,7 @@ pub struct Row {
     pub fault: String,
     /// Where the fault was reported.
     pub citation: String,
-    /// The signatures it implies, without the decoder: `law/subject/shape`, `*` for anything.
+    /// The signatures the fault implies, without the decoder: `law/subject/shape`, with `*` for any characters.
     pub signs: Vec<String>,
     /// One for each engine.
     pub cells: Vec<Cell>,
@@ -70,32 +70,32 @@ pub struct Row {
 pub struct Cell {
     /// The engine.
     pub engine: Engine,
-    /// One for each seed; a single one where the engine draws nothing.
+    /// One for each seed; a single one if the engine is not random.
     pub runs: Vec<Run>,
 }
 
 /// One run of an engine against a planted decoder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// The seed, where the engine draws.
+    /// The seed, if the engine is random.
     pub seed: Option<u64>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// The signature reported, or the sanitizer's error.
     pub signature: Option<String>,
-    /// Inputs run until then.
+    /// Executions until then.
     pub executions: u64,
     /// Seconds until then.
     pub seconds: f64,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Caught, by a signature the fault implies.
+    /// Caught, with a signature that the fault implies.
     Caught,
-    /// Caught, by another signature.
+    /// Caught, but with another signature.
     WrongLaw,
     /// Not caught within the budget.
     Missed,
@@ -130,15 +130,15 @@ impl Engine {
 /// The figures of a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary<'a> {
-    /// How many decoders are planted.
+    /// The number of planted decoders.
     pub decoders: usize,
     /// The figures of each engine, in the order of the score.
     pub engines: Vec<Figures>,
     /// The decoders that [`Engine::Plain`] was run against and caught in no run.
     pub never_by_plain: Vec<&'a str>,
-    /// The decoders of which no engine has a caught cell.
+    /// The decoders that no engine caught.
     pub by_none: Vec<&'a str>,
-    /// Runs that reported a signature which the fault does not imply, in cells of every verdict.
+    /// Runs that reported a signature which the fault does not imply, in all cells.
     pub wrong_runs: usize,
 }
 
@@ -149,18 +149,18 @@ pub struct Figures {
     pub engine: Engine,
     /// Decoders it caught in more than half of its runs.
     pub caught: usize,
-    /// Decoders it did not catch, but called wrong under another law in at least one run.
+    /// Decoders it did not catch, but reported under another signature in at least one run.
     pub wrong_law: usize,
     /// Decoders it missed.
     pub missed: usize,
     /// Decoders it was not run against.
     pub not_run: usize,
-    /// The median over the decoders of the median executions; infinite where that is a miss, `None` without runs.
+    /// The median over the decoders of the median executions; infinite if that is a miss, `None` without runs.
     pub executions: Option<f64>,
-    /// The same of the seconds.
+    /// The same for the seconds.
     pub seconds: Option<f64>,
-    /// Its median executions over those of [`Engine::Plain`], both over the decoders that `Plain` caught and this
-    /// engine was run against: under 1 is fewer than `Plain`. `None` where there is nothing to divide by.
+    /// Its median executions divided by those of [`Engine::Plain`], both over the decoders that `Plain` caught and this
+    /// engine was run against: below 1 means fewer than `Plain`. `None` if there is nothing to divide by.
     pub against_plain: Option<f64>,
 }
 
@@ -183,8 +183,8 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// Every planted decoder was caught by at least one engine, and no run reported another law. A score of nothing
-    /// shows nothing, and is not clean.
+    /// Whether every planted decoder was caught by at least one engine, and no run reported another law. A score
+    /// without decoders is not clean.
     pub fn is_clean(&self) -> bool {
         self.decoders > 0 && self.by_none.is_empty() && self.wrong_runs == 0
     }
@@ -227,13 +227,13 @@ impl Row {
 }
 
 impl Cell {
-    /// How many runs came to `outcome`.
+    /// How many runs have this outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
         self.runs.iter().filter(|run| run.outcome == outcome).count()
     }
 
-    /// What the runs come to: caught if more than half of them are; if not, the wrong law if any is; if not, missed.
-    /// `None` without runs.
+    /// The outcome of the cell: caught if more than half of the runs are; otherwise the wrong law if any run is;
+    /// otherwise missed. `None` without runs.
     pub fn verdict(&self) -> Option<Outcome> {
         if self.runs.is_empty() {
             None
@@ -246,13 +246,13 @@ impl Cell {
         }
     }
 
-    /// The median executions until caught, infinite for a miss; `None` without runs. Finite exactly where the verdict
+    /// The median executions until caught, infinite for a miss; `None` without runs. Finite if and only if the verdict
     /// is caught.
     pub fn executions(&self) -> Option<f64> {
         self.median(|run| run.executions as f64)
     }
 
-    /// The median seconds until caught, likewise.
+    /// The same for the seconds.
     pub fn seconds(&self) -> Option<f64> {
         self.median(|run| run.seconds)
     }
@@ -263,7 +263,7 @@ impl Cell {
     }
 }
 
-/// The middle value, or the mean of the middle two; `None` of nothing.
+/// The middle value, or the mean of the middle two; `None` if there are no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -347,7 +347,7 @@ mod tests {
             vec![
                 vec![cell(plain, &[(Caught, 100)]), cell(mutator, &[(Caught, 10)])],
                 vec![cell(plain, &[(Caught, 300)]), cell(mutator, &[(Caught, 50)])],
-                // Once of three is not never, and not caught either.
+                // Caught in one run of three is neither "never" nor "caught".
                 vec![cell(plain, &[(Caught, 1), (Missed, 9), (Missed, 9)]), cell(mutator, &[(Caught, 70)])],
                 vec![cell(plain, &[(Missed, 900)]), cell(mutator, &[(WrongLaw, 3)])],
                 vec![cell(plain, &[])],
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_divides_by_nothing() {
+    fn ratios_without_a_divisor_are_none() {
         let plain = Engine::Plain;
         for (engines, rows) in [
             (vec![], vec![]),
@@ -418,7 +418,7 @@ mod tests {
         assert!(!clean(vec![]), "nothing was shown");
         assert!(!clean(vec![vec![caught()], vec![missed()]]));
         assert!(!clean(vec![vec![caught()], vec![]]));
-        // A run under the wrong law counts, whatever the others of its cell and row say.
+        // A run with the wrong law counts, regardless of the other runs of its cell and row.
         assert!(!clean(vec![vec![caught(), cell(Engine::Mutator, &[(WrongLaw, 5)])]]));
         assert!(!clean(vec![vec![cell(Engine::Plain, &[(Caught, 5), (Caught, 5), (WrongLaw, 5)])]]));
     }

@@ -27,11 +27,11 @@ use std::time::{Duration, Instant};
 pub struct Options {
     /// The engines.
     pub engines: Vec<Engine>,
-    /// The most time for one engine, decoder and seed.
+    /// The time limit for one engine, decoder and seed.
     pub budget: Duration,
-    /// How many seeds the random engines are run with: 1 to this.
+    /// The number of seeds for the random engines: the seeds are 1 to this.
     pub seeds: u64,
-    /// How many runs at a time; each takes a core.
+    /// How many runs in parallel; each uses one core.
     pub jobs: usize,
     /// The root of the repository, for the fuzz targets.
     pub root: PathBuf,
@@ -46,7 +46,7 @@ struct Job<'d> {
     seed: u64,
 }
 
-/// Scores the engines on these decoders; those not planted are left out. `progress` is called with the share that is done.
+/// Scores the engines on those of these decoders that are planted. `progress` is called with the fraction that is done.
 ///
 /// # Errors
 /// The fuzz targets cannot be built.
@@ -119,7 +119,7 @@ fn run_of(row: &Row, job: &Job<'_>, ended: Ended) -> Run {
     }
 }
 
-/// How far a decoder got.
+/// How a run of the embedded engine ended.
 struct Ended {
     find: Option<Find>,
     executions: u64,
@@ -144,12 +144,12 @@ fn run_embedded(decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Durati
     Ended { find, executions, seconds: start.elapsed().as_secs_f64() }
 }
 
-/// Hands the inputs of an engine to `each`, in order, until it breaks. It knows nothing of any decoder.
+/// Calls `each` with the inputs of an engine, in order, until it breaks. The inputs do not depend on the decoder.
 fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&[u8]) -> ControlFlow<()>) {
     let mut bytes = Vec::new();
     let flow = match engine {
         Engine::Exhaustive => fragments_and_class_strings(&mut bytes, &mut each),
-        // Seeds lie far apart, so that runs do not draw the same inputs.
+        // Seeds are far apart, so that runs do not generate the same inputs.
         Engine::Structured => (0..).try_for_each(|index| each(&Structured::seeded((seed << 40) + index).0)),
         Engine::Plain | Engine::Mutator | Engine::Behaviour => ControlFlow::Continue(()),
     };
@@ -166,8 +166,8 @@ fn fragments_and_class_strings(bytes: &mut Vec<u8>, each: &mut dyn FnMut(&[u8]) 
     })
 }
 
-/// Runs one fuzz target against one decoder: one process, from an empty corpus. A target that does not start, or ends by
-/// neither a divergence nor the time limit, has found nothing but that.
+/// Runs one fuzz target against one decoder: one process, from an empty corpus. If the target does not start, or ends
+/// neither by a divergence nor at the time limit, the result is that failure.
 fn run_target(programs: &Programs, decoder: &str, engine: Engine, seed: u64, budget: Duration) -> Ended {
     let start = Instant::now();
     try_run_target(programs, decoder, engine, seed, budget).unwrap_or_else(|error| Ended {
@@ -208,7 +208,8 @@ fn try_run_target(
     Ok(Ended { find, executions, seconds })
 }
 
-/// The behaviour features an engine uses: all, unless the environment asks for some; none, but code coverage alone.
+/// The behaviour features an engine uses: `none` for only code coverage; otherwise all, unless the environment selects
+/// some.
 fn features(engine: Engine) -> String {
     match engine {
         Engine::Behaviour => std::env::var(FEATURES).unwrap_or_default(),
@@ -216,7 +217,7 @@ fn features(engine: Engine) -> String {
     }
 }
 
-/// What a target found. A token that is not a signature is the sanitizer's own.
+/// What a target found. A token that is not a signature comes from the sanitizer.
 fn find(log: &Log<'_>) -> Option<Find> {
     let signature = log.token().filter(|token| token.contains('/')).map(|token| Find::Token(token.to_owned()));
     signature.or_else(|| log.sanitizer_error().map(|error| Find::Sanitizer(error.to_owned())))
@@ -229,15 +230,15 @@ enum Find {
     Signature(Signature),
     /// A signature, as a target prints it.
     Token(String),
-    /// An error of AddressSanitizer, which ends the process before the judge can speak.
+    /// An error of AddressSanitizer, which ends the process before the judge can report a divergence.
     Sanitizer(String),
-    /// Nothing that can be judged: the run itself failed. One such run does not throw the others away.
+    /// The run itself failed. The other runs are kept.
     Failure(String),
 }
 
 impl Find {
-    /// Whether it has one of these signatures without the decoder, `law/subject/shape` with `*` for anything. What
-    /// AddressSanitizer reports is taken for a read outside the slice.
+    /// Whether it has one of these signatures, which are `law/subject/shape` without the decoder and with `*` for any
+    /// characters. An error of AddressSanitizer counts as a read outside the slice.
     fn is_implied_by(&self, expected: &[String]) -> bool {
         let found = match self {
             Self::Sanitizer(_) => return expected.iter().any(|pattern| pattern.starts_with(Law::Bounds.name())),
@@ -270,7 +271,7 @@ mod tests {
     use crate::utf8::Validity;
     use std::sync::Mutex;
 
-    /// Notes what it is asked, and answers as `core::str`.
+    /// Records its inputs, and answers like `core::str`.
     struct Spy(Info, Mutex<Vec<Vec<u8>>>);
 
     impl Decoder for Spy {
@@ -287,7 +288,7 @@ mod tests {
         }
     }
 
-    /// What a decoder is asked depends neither on its name nor on its package.
+    /// The inputs of a decoder depend neither on its name nor on its package.
     #[test]
     fn an_engine_does_not_look_at_names() {
         let asked = |engine, name: &'static str, package: &'static str| {
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn other_seeds_draw_other_inputs() {
+    fn other_seeds_generate_other_inputs() {
         let first = |seed| {
             let mut drawn = Vec::new();
             inputs(Engine::Structured, seed, |bytes| {
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_fails_is_a_find_that_says_so() {
+    fn a_run_that_fails_is_reported_as_a_failure() {
         let nowhere = Programs::in_directory("no such directory".into());
         let ended = run_target(&nowhere, "planted-s01", Engine::Plain, 1, Duration::from_secs(1));
         let find = ended.find.map(|find| find.to_string()).unwrap_or_default();
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_told_from_the_token_of_the_sanitizer() {
+    fn a_signature_is_distinguished_from_the_token_of_the_sanitizer() {
         let signature = "verdict/planted-g12/surrogate/anywhere";
         let caught = format!("DEDUP_TOKEN: {signature}\n");
         assert_eq!(find(&Log(&caught)), Some(Find::Token(signature.into())));
