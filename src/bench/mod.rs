@@ -1,8 +1,8 @@
-//! How fast decoders are: all that can perform an operation, in turns, on the same bytes.
+//! How fast decoders are: all subjects that can perform an operation, in turns, on the same bytes.
 //!
-//! Before anything is timed, each answer is compared with that of the standard; a wrong one is marked, and has no time. In
-//! every round each subject runs once, one after the other, so that what slows the machine down for a while slows all of
-//! them. The figures to compare are ratios of medians.
+//! Before anything is timed, each answer is compared with that of the standard; a wrong one is marked and not timed. In
+//! every round the subjects run one after the other, so that a temporary slowdown of the machine affects all of them.
+//! Compare ratios of medians, not absolute times.
 
 mod subjects;
 pub mod texts;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use subjects::{Answer, Buffers, Subject, subjects};
 use texts::{SCRIPTS, corrupted, latin_1, page, random};
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// One for each operation and text.
@@ -46,25 +46,25 @@ pub struct Cell {
     pub name: String,
     /// The kind of subject.
     pub kind: Kind,
-    /// Whether its answer is not that of the standard.
+    /// Whether its answer differs from that of the standard.
     pub wrong: bool,
-    /// Its time, where its answer is right.
+    /// Its time, if its answer is right.
     pub time: Option<Time>,
 }
 
 /// Nanoseconds for one pass over the text.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Time {
-    /// Half of the rounds took less.
+    /// The median of the rounds.
     pub median: f64,
-    /// A quarter of the rounds took less.
+    /// The first quartile of the rounds.
     pub low: f64,
-    /// A quarter of the rounds took more.
+    /// The third quartile of the rounds.
     pub high: f64,
 }
 
 impl Row {
-    /// Gigabytes of input in a second; `None` for no bytes.
+    /// Gigabytes (10^9 bytes) of input per second; `None` if the text is empty.
     pub fn throughput(&self, time: Time) -> Option<f64> {
         (self.bytes > 0).then(|| self.bytes as f64 / time.median)
     }
@@ -91,7 +91,7 @@ pub fn names() -> Vec<String> {
     names
 }
 
-/// Measures what the plan lists. `progress` is called with the share that is done.
+/// Measures what the plan lists. `progress` is called with the fraction that is done.
 pub fn run(plan: &Plan, progress: &dyn Fn(f64)) -> Measured {
     let rows = plan.texts.iter().flat_map(|text| text.operations.iter().map(move |operation| (text, *operation)));
     let rows: Vec<_> = rows.collect();
@@ -137,11 +137,11 @@ fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
 enum Verdict {
     Right,
     Wrong,
-    /// There is none.
+    /// It gives no answer.
     Silent,
 }
 
-/// Asks twice: what the first call left in the buffers must not matter.
+/// Runs a subject twice, since the first call must not affect the second through the buffers.
 fn verdict(subject: &Subject, text: &Text, operation: Operation, expected: &Answer, buffers: &mut Buffers) -> Verdict {
     let mut worst = Verdict::Right;
     for _ in 0..2 {
@@ -163,7 +163,7 @@ fn sample(subject: &Subject, bytes: &[u8], buffers: &mut Buffers, passes: u32) -
     start.elapsed()
 }
 
-/// How many passes take about this long.
+/// The number of passes that take about this long.
 fn warmed(subject: &Subject, bytes: &[u8], buffers: &mut Buffers, long: Duration) -> u32 {
     const MOST: u32 = 1 << 20;
     let mut passes = 1;
@@ -182,11 +182,11 @@ fn warmed(subject: &Subject, bytes: &[u8], buffers: &mut Buffers, long: Duration
 pub struct Plan {
     /// The texts, each with its operations.
     pub texts: Vec<Text>,
-    /// How many samples are taken of each subject on each text.
+    /// The number of samples of each subject on each text.
     pub rounds: usize,
-    /// About how long a sample takes.
+    /// The approximate duration of a sample.
     pub sample: Duration,
-    /// Which subjects: names, `*` standing for any characters; all where there are none.
+    /// Which subjects: names, in which `*` matches any characters; all subjects if empty.
     pub subjects: Vec<String>,
 }
 
@@ -211,7 +211,8 @@ impl Text {
 const LEN: usize = 80_000;
 
 impl Plan {
-    /// Text in every script, whole, corrupted and truncated; random bytes and Latin-1; every length up to 128; large texts.
+    /// Text in every script, whole, corrupted and truncated; random bytes and Latin-1; every length up to 128; large
+    /// texts.
     pub fn built_in(quick: bool) -> Self {
         // These texts are UTF-8, not Latin-1.
         let all: Vec<_> = Operation::ALL.into_iter().filter(|one| *one != Operation::FromLatin1).collect();
@@ -251,7 +252,7 @@ impl Plan {
     /// These files, and those below these directories, with every operation.
     ///
     /// # Errors
-    /// A file cannot be read, or there is none.
+    /// A file cannot be read, or the directories contain none.
     pub fn of_files(paths: &[PathBuf], quick: bool) -> Result<Self, Error> {
         let mut files = Vec::new();
         for path in paths {
@@ -261,7 +262,7 @@ impl Plan {
             }
         }
         if files.is_empty() {
-            return Err(Error::usage("there is no file below these directories; name some text to measure on"));
+            return Err(Error::usage("the named directories contain no files; nothing was measured"));
         }
         let read = |path: &Path| std::fs::read(path).map_err(|error| Error::io(path, &error));
         let text = |path: &Path| Ok(Text::new(path.to_string_lossy(), read(path)?, &Operation::ALL));
@@ -275,7 +276,7 @@ impl Plan {
     }
 }
 
-/// Short text of all widths, of exactly this length.
+/// Short text with characters of all widths, of exactly this length in bytes.
 fn mixed(len: usize) -> Vec<u8> {
     let mut text = "aé€ b😀ñ ж".repeat(1 + len / 8);
     let end = (0..=len.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_is_right_on_short_texts_or_silent() {
+    fn every_subject_is_right_on_short_texts_or_gives_no_answer() {
         let mut silent = 0;
         for bytes in [&b""[..], b"a", b"\xC3\xA9", b"\xFF", b"ab\xE2\x82", b"\xF0\x9F\x98\x80\xED\xA0\x80"] {
             let mut buffers = Buffers::of(bytes);
@@ -315,7 +316,7 @@ mod tests {
                 }
             }
         }
-        // Characters of ill-formed bytes are not counted, and simdutf gives them neither in UTF-16 nor in UTF-32.
+        // Subjects count only the characters of well-formed input, and simdutf converts only well-formed input.
         let (ill_formed, counters) = (3, 2 + Kernel::available().count());
         let of_simdutf = if cfg!(feature = "simdutf") { 3 } else { 0 };
         assert_eq!(silent, ill_formed * (counters + of_simdutf));

@@ -1,7 +1,7 @@
 //! What is measured: operations, and the subjects that can perform them.
 //!
-//! A peer is called here by its own interface, not through the adapter that is judged: the trait of the judge appends to
-//! a `Vec` and answers per call, which would be timed with it.
+//! A peer is called here through its own interface, not through its adapter: the `Decoder` trait appends to a `Vec` and
+//! translates the answer, which would be timed too.
 
 use crate::codec;
 use crate::codec::Kernel;
@@ -11,7 +11,7 @@ use crate::utf8::Validity;
 use encoding_rs::Encoding;
 use serde::{Deserialize, Serialize};
 
-/// Whose a subject is.
+/// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -21,7 +21,7 @@ pub enum Kind {
     Kernel,
     /// Someone else's decoder.
     Peer,
-    /// Not a decoder: what the machine can do at best.
+    /// Not a decoder: a limit set by the machine.
     Limit,
 }
 
@@ -50,7 +50,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All of them.
+    /// Every operation.
     pub const ALL: [Self; 8] = [
         Self::Validate,
         Self::Locate,
@@ -76,7 +76,8 @@ impl Operation {
         }
     }
 
-    /// The answer of the standard; for large inputs that of `core::str`, which is held to the standard elsewhere.
+    /// The answer of the standard; for large inputs the one of `core::str`, which is checked against the standard
+    /// elsewhere.
     pub(super) fn expected(self, bytes: &[u8]) -> Answer {
         const MANY: usize = 4 << 20;
         let contract = &Contract::STANDARD;
@@ -111,7 +112,7 @@ impl Operation {
         }
     }
 
-    /// How many bytes of input are read.
+    /// The length of the input in bytes.
     pub(super) fn input_len(self, bytes: &[u8], buffers: &Buffers) -> usize {
         if self == Self::FromUtf16 { 2 * buffers.source_units.len() } else { bytes.len() }
     }
@@ -143,7 +144,8 @@ pub(super) enum Answer {
     Scalars(Vec<u32>),
 }
 
-/// What subjects read and write. The buffers keep their size from pass to pass, so neither allocation nor zeroing is timed.
+/// The buffers that subjects read and write. They keep their size from pass to pass, so that neither allocation nor
+/// zeroing is timed.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     /// For subjects that append.
@@ -151,7 +153,7 @@ pub(super) struct Buffers {
     text: String,
     units: Vec<u16>,
     scalars: Vec<u32>,
-    /// The input in UTF-16, and as text; the text is empty where the input is ill-formed.
+    /// The input in UTF-16, and as text; the text is empty if the input is ill-formed.
     source_units: Vec<u16>,
     source_text: String,
     /// For subjects that write into a slice.
@@ -168,13 +170,13 @@ impl Buffers {
         buffers
     }
 
-    /// The input as text, where it is well-formed.
+    /// The input as text, if it is well-formed.
     fn text_of(&self, bytes: &[u8]) -> Option<&str> {
         (self.source_text.len() == bytes.len()).then_some(&self.source_text)
     }
 }
 
-/// What a subject returns: a number, or where it wrote.
+/// What a subject returns: a number, or which buffer it wrote to.
 #[derive(Clone, Copy)]
 pub(super) enum Output {
     Number(u64),
@@ -183,10 +185,10 @@ pub(super) enum Output {
     Filled(usize),
 }
 
-/// Performs an operation; `None` where the subject cannot.
+/// Performs an operation; `None` if the subject cannot.
 type Run = Box<dyn Fn(&[u8], &mut Buffers) -> Option<Output>>;
 
-/// One that can perform an operation.
+/// An implementation of an operation, or a limit of the machine.
 pub(super) struct Subject {
     pub(super) name: String,
     pub(super) kind: Kind,
@@ -197,7 +199,7 @@ fn subject(kind: Kind, name: &str, run: impl Fn(&[u8], &mut Buffers) -> Option<O
     Subject { name: name.to_owned(), kind, run: Box::new(run) }
 }
 
-/// Everyone who can do this operation here.
+/// All subjects that can perform this operation on this machine.
 pub(super) fn subjects(operation: Operation) -> Vec<Subject> {
     let kernels =
         Kernel::available().map(|kernel| by_kernel(Kind::Kernel, &format!("own-{kernel}"), operation, kernel));
@@ -214,7 +216,7 @@ pub(super) fn subjects(operation: Operation) -> Vec<Subject> {
     [chosen(operation)].into_iter().chain(kernels).chain(others).collect()
 }
 
-/// Ours, as users call it: choosing the kernel is part of the time.
+/// Our decoder as users call it: the choice of the kernel is timed too.
 fn chosen(operation: Operation) -> Subject {
     match operation {
         Operation::Validate => {
@@ -341,7 +343,7 @@ fn transcoders() -> Vec<Subject> {
             let (_, _, written, _) = decoder.decode_to_utf16(bytes, &mut buffers.unit_slice, true);
             Some(Output::Filled(written))
         }),
-        // Of ill-formed bytes it reports only that they are.
+        // It reports ill-formed input, but not where the error is.
         #[cfg(feature = "simdutf")]
         peer("simdutf", |bytes, buffers| {
             fit(&mut buffers.unit_slice, bytes.len());
@@ -426,7 +428,7 @@ fn counters() -> Vec<Subject> {
     ]
 }
 
-/// Makes a slice at least this long.
+/// Grows a buffer to at least this length.
 fn fit<T: Copy + Default>(slice: &mut Vec<T>, len: usize) {
     if slice.len() < len {
         slice.resize(len, T::default());

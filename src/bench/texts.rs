@@ -1,16 +1,16 @@
-//! Texts to measure on: words in many scripts, generated here, and the same with errors. They are the same on every
+//! Texts for the benchmarks: generated words in many scripts, and the same with errors. They are the same on every
 //! machine and run.
 
 use crate::case::choices::Rng;
 
-/// A script: where its letters stand in Unicode, and how many of them make a word.
+/// A script: the code points of its letters, and the length of its words.
 #[derive(Clone, Copy, Debug)]
 pub struct Script {
     /// The name in reports.
     pub name: &'static str,
-    /// Ranges of code points, first and last, each as likely as the others.
+    /// Ranges of code points, first and last, all equally likely.
     letters: &'static [(u32, u32)],
-    /// The most letters between two spaces.
+    /// The maximum number of letters between two spaces.
     longest_word: usize,
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_well_formed_and_as_long_as_asked() {
+    fn text_is_well_formed_and_has_the_requested_length() {
         for len in [0, 1, 3, 4, 5, 64, 1000, 65_536] {
             for script in SCRIPTS {
                 let text = script.text(len);

@@ -1,7 +1,7 @@
 //! What exhaustive runs covered, kept in `certificate.json` and shown in `certificate.md`.
 //!
-//! `schema`, `verdict`, `proofs[]`: one for each kind of run, the latest. The rows are made from the sets of cases that
-//! were run, and a run that was interrupted writes none.
+//! The fields are `schema`, `verdict` and `proofs[]`, the latest run of each kind. The rows are derived from the sets
+//! of cases that were run, and an interrupted run writes none.
 
 use crate::decoder::{Decoder, Info};
 use crate::engine::check;
@@ -56,8 +56,8 @@ struct Proof {
 }
 
 impl Certificate {
-    /// The certificate in this directory, which is created where it does not exist. A certificate of an earlier schema is
-    /// about an earlier decoder, and is replaced. Nothing is written yet, but it is made sure that something can be.
+    /// The certificate in this directory, which is created if it does not exist. A certificate of an earlier schema is
+    /// about an earlier decoder, and is replaced. This writes no certificate, but checks that one can be written.
     ///
     /// # Errors
     /// The directory cannot be created or written to; the certificate in it cannot be read.
@@ -91,7 +91,7 @@ impl Certificate {
         Ok(Self { directory: directory.to_owned(), proofs })
     }
 
-    /// Puts a finished run in the place of an earlier one of its kind, and writes both files. `record` is that of the
+    /// Replaces the earlier run of the same kind by a finished one, and writes both files. `record` is that of the
     /// run's outcome.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Proof {
             judged.lineage = lineage(info);
         }
         if let Section::Check(check) = &mut record.section {
-            // In a deep run the other stages are left out of the counts; a divergence counts wherever it was found.
+            // The counts of a deep run include only its class strings; divergences are counted in every stage.
             (check.cases, check.comparisons) = (coverage.cases(), coverage.comparisons());
             check.coverage = Some(coverage);
         }
@@ -190,7 +190,7 @@ fn named<N: ToString>(comparisons: &[(N, u64)]) -> Vec<(String, u64)> {
     comparisons.iter().map(|(name, count)| (name.to_string(), *count)).collect()
 }
 
-/// The implementation that runs from each length on.
+/// The implementation that runs from each input length in bytes on.
 fn lineage(info: &Info) -> Vec<(usize, String)> {
     let mut lineage: Vec<(usize, String)> = Vec::new();
     for len in 0..=256 {
@@ -254,10 +254,10 @@ fn page(file: &File) -> String {
     markdown(&document)
 }
 
-/// The offsets of each length in one setting.
+/// The offsets of each length, with the same padding and questions.
 type Lengths = BTreeMap<u32, Vec<usize>>;
 
-/// The sets of a part: one row for lengths that stand at the same offsets in the same setting.
+/// The sets of a part: one row for all lengths with the same offsets, padding and questions.
 fn sets(part: &plan::Part) -> Vec<CoveredSet> {
     let mut settings: BTreeMap<(Ask, Padding, Option<Padding>), Lengths> = BTreeMap::new();
     for set in &part.sets {
@@ -297,7 +297,7 @@ fn sets(part: &plan::Part) -> Vec<CoveredSet> {
     rows
 }
 
-/// Every byte string of a length: alone, and for some decoders across the edge of a block.
+/// Every byte string of a length: alone, and for some decoders also across the edge of a block.
 fn byte_sets(infos: &[&Info], len: u32) -> Vec<CoveredSet> {
     let strings = 1u64 << (8 * len);
     let row = |offset, before: &str, after: String, decoders: Vec<&str>| CoveredSet {
@@ -382,7 +382,7 @@ mod tests {
         assert!(write(Exhaustive::Bytes(2), &strings).is_err());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 
-        // What an earlier version proved is replaced.
+        // A proof of an earlier version is replaced.
         fs::write(directory.path().join("certificate.json"), r#"{"schema":1,"verdict":"","proofs":[{}]}"#).unwrap();
         strings.statistics.cases += 1;
         write(Exhaustive::Bytes(2), &strings).unwrap();

@@ -1,6 +1,6 @@
 //! The code page of a grammar: what each byte may be, and which ranges of code points take how many bytes.
 //!
-//! Everything is read from the rows of `spec`; the text and the page are made from this.
+//! Everything is derived from the rows of `spec`; the text and the page are rendered from it.
 
 use crate::report::document::{Cell as TableCell, Document, Row as TableRow, Table, command, paragraph, plain};
 use crate::report::page::html;
@@ -29,29 +29,29 @@ pub(crate) struct Chart {
 struct Cell {
     /// The byte.
     byte: u8,
-    /// Where it may stand.
+    /// Where it may occur.
     role: Role,
     /// The lengths of the sequences it starts.
     lengths: Vec<usize>,
     /// First and last code point of the sequences it starts.
     code_points: Option<(u32, u32)>,
-    /// Six bits, of a continuation byte.
+    /// The six bits that a continuation byte adds.
     adds: Option<u8>,
-    /// The rule it breaks, where it occurs in no sequence.
+    /// The rule it breaks, if it occurs in no sequence.
     fault: Option<&'static str>,
 }
 
-/// Where a byte may stand.
+/// Where a byte may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Role {
-    /// It is a character.
+    /// It is a character by itself.
     Single,
     /// After a lead byte.
     Continuation,
-    /// Before any continuation bytes, as many as it announces.
+    /// A lead byte, followed by any continuation bytes.
     Lead,
-    /// Before some continuation bytes and not before others.
+    /// A lead byte, followed by certain continuation bytes only.
     RestrictedLead,
     /// Nowhere.
     Never,
@@ -93,9 +93,9 @@ struct Span {
     first: u32,
     /// Last code point.
     last: u32,
-    /// How many code points lie in it; those between that take other forms, or none, are left out.
+    /// How many code points are in the range, without those that have another form or none.
     count: u64,
-    /// How many bits of a sequence are payload.
+    /// The number of payload bits in a sequence.
     bits: u32,
     /// First and last of each byte.
     bytes: Vec<(u8, u8)>,
@@ -103,7 +103,7 @@ struct Span {
     first_bytes: Vec<u8>,
     /// The sequence of the last code point.
     last_bytes: Vec<u8>,
-    /// What the code points are, where they are not characters of their own.
+    /// What the code points are, if they are not characters.
     form: &'static str,
 }
 
@@ -125,7 +125,7 @@ impl Chart {
 }
 
 impl Chart {
-    /// Each rule that keeps bytes out, and these as ranges in hexadecimal.
+    /// Each rule that excludes bytes, with these bytes as ranges in hexadecimal.
     fn faults(&self) -> Vec<(&'static str, String)> {
         let mut faults: Vec<(&str, Vec<(u8, u8)>)> = Vec::new();
         for (byte, fault) in self.bytes.iter().filter_map(|cell| Some((cell.byte, cell.fault?))) {
@@ -192,7 +192,7 @@ impl Span {
         }
     }
 
-    /// The bits of each byte: those that are the same in the whole range, then an `x` for each other.
+    /// The bits of each byte: those that are the same in the whole range, then an `x` for each of the others.
     fn patterns(&self) -> Vec<String> {
         let pattern = |&(first, last): &(u8, u8)| {
             let free = 8 - (first ^ last).leading_zeros() as usize;
@@ -234,7 +234,7 @@ impl Cell {
         let code_points: Vec<u32> = ends.filter_map(|sequence| code_point(grammar, &sequence)).collect();
         let code_points = code_points.iter().copied().min().zip(code_points.iter().copied().max());
         let follows = grammar.rows.iter().any(|row| row.bytes[1..].iter().any(|&range| within(range, byte)));
-        // Every continuation byte may follow where as many sequences begin as six bits each allow.
+        // Any continuation byte may follow if the number of sequences is what six bits for each of them allow.
         let begun =
             |row: &&Row| row.bytes[1..].iter().map(|&(first, last)| u64::from(last - first) + 1).product::<u64>();
         let role = match lengths[..] {
@@ -254,7 +254,7 @@ impl Cell {
         }
     }
 
-    /// What a code page shows in its place, at most three columns wide.
+    /// The symbol in the code page, at most three columns wide.
     fn symbol(&self) -> String {
         const CONTROLS: [&str; 32] = [
             "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI",
@@ -286,7 +286,7 @@ fn code_point(grammar: &'static Grammar, sequence: &[u8]) -> Option<u32> {
     }
 }
 
-/// The rule this byte breaks before continuation bytes.
+/// The rule that this byte breaks when continuation bytes follow.
 fn fault(grammar: &'static Grammar, byte: u8) -> &'static str {
     let bytes = [byte, 0x80, 0x80, 0x80, 0x80, 0x80];
     match segments(&Contract { grammar, ..Contract::VALIDATOR }, &bytes).next().map(|unit| unit.reading) {
@@ -295,7 +295,7 @@ fn fault(grammar: &'static Grammar, byte: u8) -> &'static str {
     }
 }
 
-/// Writes the code page, a legend and the ranges, in colours where `colours` is set.
+/// Writes the code page, a legend and the ranges, in colour if `colours` is set.
 ///
 /// # Errors
 /// Those of the writer.
@@ -347,7 +347,7 @@ fn write_ranges(chart: &Chart, out: &mut dyn Write) -> io::Result<()> {
         let form = if span.form.is_empty() { String::new() } else { format!("  {}", span.form) };
         writeln!(out, "      {first:10}  {last:10}  {:11}  {}{form}", span.count, span.ranges().join(" "))?;
     }
-    writeln!(out, "\nIn octal, where a continuation byte is 2 and two digits:\n")?;
+    writeln!(out, "\nIn octal, where a continuation byte is 2 and two more digits:\n")?;
     for span in &chart.lengths {
         for (code_point, bytes) in [span.first, span.last].into_iter().zip(span.octal()) {
             writeln!(out, "      {code_point:>11o}  {bytes}")?;
@@ -443,7 +443,7 @@ mod tests {
         ranges
     }
 
-    /// The published code page of UTF-8, and where the relatives part from it.
+    /// The published code page of UTF-8, and how the relatives differ from it.
     #[test]
     fn the_code_page_is_the_published_one() {
         let chart = Chart::of(&grammar::RFC3629);
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn every_symbol_fits_its_place() {
+    fn every_symbol_fits_its_cell() {
         for grammar in grammar::ALL {
             let chart = Chart::of(grammar);
             assert!(chart.bytes.iter().all(|cell| (1..=3).contains(&cell.symbol().len())), "{}", grammar.name);

@@ -1,4 +1,4 @@
-//! The formats that CI systems read: SARIF 2.1.0, as GitHub code scanning reads it, and JUnit XML. Of a triage only.
+//! The formats that CI systems read, for a triage: SARIF 2.1.0, as GitHub code scanning reads it, and JUnit XML.
 
 use crate::judge::Law;
 use crate::report::exporter::{Exporter, json};
@@ -14,8 +14,8 @@ use std::time::Duration;
 /// A SARIF log: a rule for each law, a result for each signature.
 pub struct Sarif;
 
-/// A JUnit document: a suite for each decoder, a case for each signature. New signatures fail; regressions and known ones
-/// are skipped.
+/// A JUnit document: a suite for each decoder, a case for each signature. New signatures fail; regressions and known
+/// ones are skipped.
 pub struct Junit;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -48,7 +48,7 @@ fn rule(law: Law) -> sarif::ReportingDescriptor {
         .id(law.name())
         .short_description(words(law.sentence().to_owned()))
         .full_description(words(law.sentence().to_owned()))
-        .help(words(format!("{} A result names a decoder that breaks this, and on what input.", law.sentence())))
+        .help(words(format!("{} A result names a decoder that breaks this law, and the input.", law.sentence())))
         .default_configuration(sarif::ReportingConfiguration::builder().level("error").build())
         .build()
 }
@@ -77,10 +77,10 @@ fn result(member: &Member) -> sarif::Result {
         member.signature, member.decoder, member.version, member.notation, member.status
     );
     let file = sarif::ArtifactLocation::builder().uri(uri(file(member))).uri_base_id("%SRCROOT%").build();
-    // The file is binary; GitHub requires a line nevertheless.
+    // The file is binary, but GitHub requires a line number.
     let region = sarif::Region::builder().start_line(1).build();
     let place = sarif::PhysicalLocation::builder().artifact_location(file).region(region).build();
-    // GitHub identifies a result by the second one alone; without it, it would use the text of the file.
+    // GitHub identifies a result only by the second fingerprint; without it, it would use the text of the file.
     let fingerprints = [
         ("signature/v1", printable(&member.signature)),
         ("primaryLocationLineHash", format!("{:016x}:1", fingerprint(&member.signature))),
@@ -98,15 +98,15 @@ fn result(member: &Member) -> sarif::Result {
     result
 }
 
-/// The file that shows it: the one it is or was kept in, otherwise one of those it was found in.
+/// The file that shows it: the one in which it is or was kept, otherwise one in which it was found.
 fn file(member: &Member) -> &str {
     let before = member.known_as.as_deref().filter(|_| member.status == "regression");
     let files = [member.kept.as_deref(), before, member.files.first().map(String::as_str)];
     files.into_iter().flatten().next().unwrap_or_default()
 }
 
-/// A path as a reference relative to the repository. Of a path outside of it the last name remains; where there is no
-/// path, the reference is to the ledger, a file that exists.
+/// A path as a URI reference relative to the repository. For a path outside it, only the file name; for no path, the
+/// ledger, since the file must exist.
 fn uri(path: &str) -> String {
     let mut parts = Vec::new();
     let mut outside = path.starts_with('/');
@@ -141,7 +141,7 @@ fn message(text: &str) -> sarif::Message {
     sarif::Message::builder().text(escaped).build()
 }
 
-/// The same number on every machine and for every version.
+/// A hash that is the same on every machine and in every version.
 fn fingerprint(text: &str) -> u64 {
     let mut hasher = fnv::FnvHasher::default();
     hasher.write(text.as_bytes());

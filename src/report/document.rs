@@ -1,4 +1,5 @@
-//! A report laid out: headings, paragraphs, tables. Every page format is written from this, and nothing in it is markup.
+//! The layout of a report: headings, paragraphs, tables. Every page format is written from it. Its texts contain no
+//! markup.
 
 use serde::Serialize;
 
@@ -6,9 +7,9 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(super) struct Document {
     pub(super) title: String,
-    /// What rows and items can be filtered by: a name, and the values that occur.
+    /// The filters for rows and items: a name, and the values that occur.
     pub(super) filters: Vec<Filter>,
-    /// How many rows and items can be filtered.
+    /// The number of rows and items that can be filtered.
     pub(super) items: usize,
     pub(super) blocks: Vec<Block>,
 }
@@ -29,23 +30,23 @@ pub(super) enum Block {
     Heading { level: u8, text: String },
     /// A paragraph; `alert` marks what needs attention.
     Paragraph { spans: Vec<Span>, alert: bool },
-    /// Names and values, one a line.
+    /// Names and values, one on each line.
     Facts { facts: Vec<(&'static str, Vec<Span>)> },
     /// A table.
     Table(Table),
-    /// Text in lines of fixed width; those that need attention are marked.
+    /// Text in a fixed-width font; lines that need attention are marked.
     Code { language: &'static str, lines: Vec<CodeLine> },
-    /// A picture that stands in the page; `file` is where Markdown finds it.
+    /// A picture, embedded in an HTML page; `file` is the path that a Markdown page links to.
     Figure { svg: String, file: Option<&'static str>, caption: &'static str },
-    /// Blocks that are hidden together once every item in them is.
+    /// Blocks that are hidden together when all items in them are hidden.
     Group { blocks: Vec<Block> },
-    /// One thing of a list that can be filtered and folded.
+    /// An item of a list that can be filtered and folded.
     Item { level: u8, title: Vec<Span>, class: &'static str, open: bool, data: Data, blocks: Vec<Block> },
     /// Folded blocks without a heading.
     Fold { title: &'static str, blocks: Vec<Block> },
-    /// What only a page in a browser has room for.
+    /// Blocks that only an HTML page shows.
     Page { blocks: Vec<Block> },
-    /// The place of the filters.
+    /// The position of the filters.
     Filter,
 }
 
@@ -61,9 +62,9 @@ pub(super) struct Span {
 pub(super) enum Style {
     Plain,
     Strong,
-    /// Fixed width; of our own text only.
+    /// A fixed-width font; only for our own text.
     Code,
-    /// Fixed width in a browser; of any text.
+    /// A fixed-width font in an HTML page; for any text.
     Fixed,
 }
 
@@ -85,7 +86,7 @@ pub(super) struct Table {
 #[derive(Serialize)]
 pub(super) struct Column {
     pub(super) name: String,
-    /// Numbers stand to the right.
+    /// Whether the column contains numbers, which are aligned to the right.
     pub(super) number: bool,
 }
 
@@ -100,17 +101,17 @@ pub(super) struct Row {
 #[derive(Default, Serialize)]
 pub(super) struct Cell {
     pub(super) text: String,
-    /// It names its row.
+    /// Whether it is the heading of its row.
     pub(super) head: bool,
     pub(super) strong: bool,
     pub(super) code: bool,
     /// A class for the style sheet.
     pub(super) class: String,
-    /// What a pointer shows.
+    /// The tooltip.
     pub(super) title: String,
-    /// A second, smaller line of a page.
+    /// A second, smaller line in an HTML page.
     pub(super) small: Option<String>,
-    /// What a page shows when the cell is opened.
+    /// What an HTML page shows when the cell is unfolded.
     pub(super) details: Vec<String>,
 }
 
@@ -168,7 +169,7 @@ impl Span {
 }
 
 impl Table {
-    /// A table with these columns; a name that begins with `#` is of a column of numbers.
+    /// A table with these columns; a name that begins with `#` marks a column of numbers.
     pub(super) fn new<N: AsRef<str>>(columns: impl IntoIterator<Item = N>) -> Self {
         let column = |name: N| match name.as_ref().strip_prefix('#') {
             Some(name) => Column { name: name.to_owned(), number: true },
@@ -214,7 +215,7 @@ impl From<&str> for Cell {
     }
 }
 
-/// Three significant digits, with a suffix for each thousandfold.
+/// Three significant digits, with a suffix for each factor of a thousand.
 pub(super) fn short(value: f64) -> String {
     let (mut value, mut suffixes) = (value, ["", "k", "M", "G", "T", "P", "E"].iter());
     let mut suffix = suffixes.next().copied().unwrap_or_default();
@@ -255,7 +256,7 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// The day of a time in seconds since 1970, YYYY-MM-DD in UTC; the seconds where no calendar reaches.
+/// The date of a time in seconds since 1970, as YYYY-MM-DD in UTC; the number of seconds if it is out of range.
 pub(super) fn date(seconds: u64) -> String {
     let time = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     time.map_or_else(|| format!("second {seconds}"), |time| time.strftime("%Y-%m-%d").to_string())

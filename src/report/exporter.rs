@@ -1,4 +1,4 @@
-//! A format, and the two that are printed: JSON, and text for a terminal.
+//! The trait of report formats, and the two formats that are printed: JSON, and text for a terminal.
 
 use crate::engine::score::Summary;
 use crate::engine::score::{Outcome, Score};
@@ -8,16 +8,16 @@ use crate::text::{is_printable, printable};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// A format.
+/// A report format.
 pub trait Exporter {
     /// Writes the record.
     ///
     /// # Errors
-    /// Those of the writer; the format has no place for a record of this kind.
+    /// Those of the writer; or the format cannot represent a record of this kind.
     fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// For programs: one JSON object, indented so that two of them can be compared line by line.
+/// For programs: one JSON object, indented so that two can be compared line by line.
 pub struct Json;
 
 /// For people, in a terminal: what is new in full, then what is known, then totals.
@@ -32,7 +32,7 @@ impl Exporter for Json {
 /// A value as indented JSON and a line feed, every character of it safe to print.
 pub(super) fn json(value: &impl Serialize) -> serde_json::Result<String> {
     let text = serde_json::to_string_pretty(value)? + "\n";
-    // All text outside strings is ASCII, so an unsafe character stands inside one.
+    // JSON outside strings is ASCII, so an unsafe character is always inside a string.
     let escape = |c: char| match c {
         '\n' => String::from(c),
         _ if is_printable(c) => String::from(c),
@@ -75,7 +75,7 @@ fn write_check(record: &Record, check: &Check, out: &mut dyn Write) -> io::Resul
         writeln!(out, "STALE: ledger entry {} matches nothing; remove it, or find out why", printable(id))?;
     }
     for name in &check.silent {
-        writeln!(out, "SILENT: {} answered nothing, so nothing is known of it", printable(name))?;
+        writeln!(out, "SILENT: {} answered nothing, so nothing is known about it", printable(name))?;
     }
     for stage in &check.stages {
         writeln!(out, "{:<14} {:>10} cases in {:.1} s", stage.name, stage.cases, stage.seconds)?;

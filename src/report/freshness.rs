@@ -1,7 +1,7 @@
-//! Which sources each committed report speaks of, and whether they have changed since it was made.
+//! Which sources each committed report depends on, and whether they have changed since it was generated.
 //!
-//! `reports/manifest.json` has a stamp for each report: a digest of its sources and of its own files, the command, its
-//! cost, the date and the machine. [`REPORTS`] is the one list of reports and of their sources.
+//! `reports/manifest.json` has a stamp for each report: digests of its sources and of its own files, the command, its
+//! cost, the date and the machine. [`REPORTS`] is the only list of reports and of their sources.
 
 use crate::error::Error;
 use crate::io::replace_file;
@@ -27,11 +27,11 @@ pub struct Report {
     pub about: &'static str,
     /// Its files, relative to the root of the repository.
     pub files: &'static [&'static str],
-    /// The files and directories it speaks of, likewise.
+    /// The files and directories it depends on, relative to the root of the repository.
     pub sources: &'static [&'static str],
-    /// The command that makes it anew.
+    /// The command that generates it.
     pub command: &'static str,
-    /// It takes hours and is not made by `.ci/report all`; being stale is listed, and is not an error.
+    /// Whether it takes hours. Then `.ci/report all` does not generate it, and it is not an error if it is stale.
     pub slow: bool,
 }
 
@@ -167,20 +167,20 @@ pub const REPORTS: [Report; 7] = [
     },
 ];
 
-/// What is known of the making of a report.
+/// When, how and from what a report was generated.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stamp {
-    /// The digest of its sources before it was made.
+    /// The digest of its sources before it was generated.
     pub sources: String,
     /// The digest of its files.
     pub files: String,
-    /// The command that made it.
+    /// The command that generated it.
     pub command: String,
     /// How long that took, in seconds.
     pub seconds: u64,
-    /// How many cases were run, where they are counted.
+    /// How many cases were run, if they are counted.
     pub cases: Option<u64>,
-    /// When it was made, in seconds since 1970.
+    /// When it was generated, in seconds since 1970.
     pub made: u64,
     /// The machine.
     pub machine: Machine,
@@ -192,21 +192,21 @@ struct Manifest {
     reports: BTreeMap<String, Stamp>,
 }
 
-/// Whether a report speaks of the sources as they are.
+/// Whether a report was generated from the current sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It does.
+    /// It was.
     Current,
     /// Its sources have changed.
     Stale,
-    /// Its files are not those that were stamped.
+    /// Its files have changed since they were stamped.
     Changed,
-    /// It has no stamp, or a file of it does not exist.
+    /// It has no stamp, or one of its files does not exist.
     Missing,
 }
 
 impl State {
-    /// In a word or two.
+    /// The state in a few words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Current => "current",
@@ -220,7 +220,7 @@ impl State {
 /// The report of this name.
 ///
 /// # Errors
-/// There is none.
+/// No report has this name.
 pub fn report(name: &str) -> Result<&'static Report, Error> {
     let names = || REPORTS.each_ref().map(|report| report.name).join(", ");
     REPORTS
@@ -229,11 +229,11 @@ pub fn report(name: &str) -> Result<&'static Report, Error> {
         .ok_or_else(|| Error::usage(format!("no report is named {name:?}; there are: {}", names())))
 }
 
-/// SHA-256 over the names, lengths and contents of files below `root`, sorted by path; hidden files in directories are
-/// skipped. Lines of Rust that are empty or a comment do not count: they cannot change a result.
+/// SHA-256 of the names, lengths and contents of files below `root`, sorted by path; hidden files in directories are
+/// skipped. Blank and comment lines of Rust files are ignored: they cannot change a result.
 ///
 /// # Errors
-/// One cannot be read, or does not exist.
+/// A file cannot be read, or does not exist.
 pub fn digest(root: &Path, paths: &[&str]) -> Result<String, Error> {
     let mut files = Vec::new();
     for path in paths {
@@ -282,10 +282,10 @@ fn read(root: &Path) -> Result<Manifest, Error> {
     }
 }
 
-/// Stamps a report that was just made from the sources with this digest.
+/// Stamps a report that was just generated from the sources with this digest.
 ///
 /// # Errors
-/// A file of it does not exist; the manifest cannot be read or written.
+/// One of its files does not exist; the manifest cannot be read or written.
 pub fn stamp(root: &Path, report: &Report, sources: &str, seconds: u64, cases: Option<u64>) -> Result<(), Error> {
     let mut manifest = read(root)?;
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -332,7 +332,8 @@ pub fn states(root: &Path) -> Result<Vec<Dated>, Error> {
 const BEGIN: &str = "<!-- Written by .ci/report table; do not edit. -->\n";
 const END: &str = "<!-- End of the table. -->\n";
 
-/// Writes the table of reports into `docs/reports.md`, between its two markers; a page without them gets them at its end.
+/// Writes the table of reports into `docs/reports.md`, between its two markers; a page without them gets them at its
+/// end.
 ///
 /// # Errors
 /// A source, the manifest or the page cannot be read, or the page cannot be written.

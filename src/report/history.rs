@@ -1,4 +1,4 @@
-//! The history of nights: a file with one JSON object a line that is only ever appended to.
+//! The history of nights: an append-only file with one JSON object on each line.
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ pub struct Night {
     pub seconds: f64,
     /// The version of this crate.
     pub version: String,
-    /// How many inputs the targets ran.
+    /// The number of executions of all targets.
     pub executions: u64,
-    /// How many files their corpora have.
+    /// The number of files in their corpora.
     pub corpus: u64,
-    /// How many inputs were triaged.
+    /// The number of inputs that were triaged.
     pub inputs: u64,
-    /// How many clusters they made.
+    /// The number of clusters.
     pub clusters: u64,
     /// How many of these are new.
     pub new: u64,
@@ -31,8 +31,8 @@ pub struct Night {
     pub known: u64,
 }
 
-/// Reads the nights in the order of the file; none where the file does not exist. Lines that are not a night are skipped:
-/// a process may have been killed while it wrote.
+/// Reads the nights in the order of the file; none if the file does not exist. Invalid lines are skipped, since a
+/// process may have been killed while it wrote one.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -45,8 +45,7 @@ pub fn history(path: &Path) -> Result<Vec<Night>, Error> {
     Ok(text.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }
 
-/// Appends a night to a history file, on a line of its own even after an incomplete one; it is on the disk when this
-/// returns.
+/// Appends a night to a history file, on a new line even after an incomplete one, and syncs the file to disk.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incomplete_line_costs_no_other() {
+    fn an_incomplete_line_does_not_affect_others() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("history.jsonl");
         assert_eq!(history(&path).unwrap(), []);
@@ -100,7 +99,7 @@ mod tests {
             append(&path, &night(3)).unwrap();
             let read = history(&path).unwrap();
             assert_eq!(read.last(), Some(&night(3)), "{end}");
-            // What was whole is still there, whether its line feed was written or not.
+            // A complete line is still there, whether or not its line feed was written.
             assert!(read.len() > usize::from(end + 1 >= whole.len() / 2), "{end}: {read:?}");
         }
         std::fs::write(&path, b"\xFF\n[1]\n{}\n\0\n").unwrap();

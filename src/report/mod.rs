@@ -1,8 +1,8 @@
-//! What a run found, written out.
+//! Reports of what a run found.
 //!
-//! A [`Record`] is the one truth, and JSON is all of it; every other format is an [`Exporter`] that renders the record, so
-//! any of them can be made again from the JSON. Everything in a record that comes from outside is hostile to whatever
-//! shows it, and is escaped by every format.
+//! A [`Record`] is the single source of every report, and its JSON is complete. Every other format is an [`Exporter`]
+//! that renders the record, so it can be generated again from the JSON. Everything in a record that comes from outside
+//! is untrusted, and is escaped by every format.
 
 mod certificate;
 #[cfg(feature = "cli")]
@@ -33,7 +33,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The picture of a score or a throughput.
+/// The picture of a score or a measurement.
 struct Svg;
 
 impl Exporter for Svg {
@@ -51,7 +51,7 @@ impl Exporter for Svg {
 /// Writes a record into a directory, which is created if necessary, in every format its kind has: `report.json`, `.md`,
 /// `.html`, `.junit.xml` and `.sarif` of a triage; `score.*` and `throughput.*` as `.json`, `.md`, `.html` and `.svg`;
 /// `check.json`, `.md`, `.html` and `.txt`. Nothing is written unless all of them can be rendered, and each file is
-/// replaced as a whole.
+/// replaced atomically.
 ///
 /// # Errors
 /// The directory or a file in it cannot be written.

@@ -1,5 +1,5 @@
-//! The two page formats, written from one [`Document`]: Markdown for a repository's web view, and one HTML page that needs
-//! nothing else: no network, and no script but its own.
+//! The two page formats, written from one [`Document`]: Markdown for a repository's web view, and a self-contained HTML
+//! page, without network access and with only its own script.
 
 use crate::report::document::{Block, Cell, Document, Row, Span, Style, Table};
 use crate::report::exporter::Exporter;
@@ -17,7 +17,8 @@ pub struct Markdown;
 pub struct Html;
 
 const SCRIPT: &str = include_str!("page.js");
-/// The SHA-256 of the script, as a content security policy has it. `.ci/page` fails where it is that of another script.
+/// The SHA-256 of the script, as written in a content security policy. `.ci/page` fails if it does not match the
+/// script.
 const SCRIPT_HASH: &str = "sha256-cNk0P6ZP76yzSM0UQ2xLG5oMn5rGWR37jzLNwbqLFvY=";
 
 impl Exporter for Markdown {
@@ -32,8 +33,8 @@ impl Exporter for Html {
     }
 }
 
-/// The document as one HTML page. The template's name ends in `.html`, which is what makes minijinja escape every value;
-/// should one get through nevertheless, the page's policy permits no script but the one whose hash it names.
+/// The document as one HTML page. Because the name of the template ends in `.html`, minijinja escapes every value. If
+/// one got through nevertheless, the policy of the page permits only the script with the given hash.
 pub(super) fn html(document: &Document) -> io::Result<String> {
     let render = || {
         let mut environment = Environment::empty();
@@ -51,7 +52,7 @@ pub(super) fn html(document: &Document) -> io::Result<String> {
     render().map_err(|error: minijinja::Error| io::Error::other(error))
 }
 
-/// Makes every text safe to print; line feeds stay.
+/// Makes every text safe to print; line feeds are kept.
 fn clean(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::String(text) => *text = printable_lines(text),
@@ -101,7 +102,7 @@ fn line(spans: &[Span]) -> String {
     spans.iter().map(span).collect::<String>().trim().to_owned()
 }
 
-/// Escapes what would make a list or a heading at the start of a line.
+/// Escapes what would start a list or a heading at the start of a line.
 fn block_start(line: String) -> String {
     let digits = line.chars().take_while(char::is_ascii_digit).count();
     match line[digits..].chars().next() {
@@ -127,7 +128,7 @@ fn table(table: &Table) -> String {
     text
 }
 
-/// Text that stays text in the middle of a line: no markup, no HTML, no link, and no end of a table's cell.
+/// Escapes text inside a line, so that it contains no markup, HTML, link, or end of a table cell.
 fn escaped(text: &str) -> String {
     escaped_part(text).trim().to_owned()
 }
@@ -137,7 +138,7 @@ fn escaped_part(text: &str) -> String {
     let text = printable(text);
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        // A colon before a space begins no link and no emoji.
+        // A colon before a space starts neither a link nor an emoji.
         let is_markup = match c {
             ':' => chars.peek() != Some(&' '),
             _ => "\\`*_[]<>|~&$@!#".contains(c),
@@ -147,11 +148,11 @@ fn escaped_part(text: &str) -> String {
         }
         escaped.push(c);
     }
-    // GitHub makes a link of this without any markup.
+    // GitHub turns this into a link without any markup.
     escaped.replace("www.", "www\\.")
 }
 
-/// Several lines that are shown as they are.
+/// Several lines as a fenced code block.
 fn fenced(language: &str, text: &str) -> String {
     let lines = printable_lines(text);
     let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -1,8 +1,8 @@
 //! The record of a run, from which every report is rendered.
 //!
-//! As JSON it is one object: the fields of [`Record`], then `record` with the kind of its [`Section`], then the fields of
-//! that section. A change that a reader could notice raises [`SCHEMA`]. Texts that come from outside (bytes, names of
-//! files and decoders, answers) are kept as they are, and are hostile to whatever shows them; every format escapes them.
+//! As JSON it is one object: the fields of [`Record`], then `record` with the kind of its [`Section`], then the fields
+//! of that section. Every change that a reader of the JSON could notice increments [`SCHEMA`]. Texts from outside
+//! (bytes, names of files and decoders, answers) are stored unchanged and are untrusted; every format escapes them.
 
 #[cfg(feature = "cli")]
 use crate::bench::Measured;
@@ -42,7 +42,7 @@ pub struct Record {
     pub seconds: f64,
     /// Where it ran.
     pub machine: Machine,
-    /// The decoders that took part; empty where the section names them.
+    /// The decoders that took part; empty if the section names them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decoders: Vec<Judged>,
     /// The result.
@@ -82,13 +82,13 @@ pub struct Clock {
 pub struct Machine {
     /// The target triple.
     pub target: String,
-    /// The processor, where the system names it.
+    /// The processor, if the system names it.
     pub processor: Option<String>,
-    /// Processor features that decoders look for and that it has.
+    /// The CPU features that decoders use and that it has.
     pub features: Vec<String>,
-    /// Decoders that it cannot run, because it lacks such a feature.
+    /// The decoders that it cannot run, because it lacks such a feature.
     pub missing: Vec<String>,
-    /// How many threads work at a time.
+    /// The number of threads.
     pub threads: usize,
     /// The compiler's version.
     pub rustc: String,
@@ -103,10 +103,10 @@ pub struct Judged {
     pub version: String,
     /// Its contract.
     pub contract: String,
-    /// How many of its answers were compared; where that is counted.
+    /// How many of its answers were compared, if counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparisons: Option<u64>,
-    /// The implementation that runs from each length of input on; where that was asked.
+    /// The implementation that runs from each input length in bytes on, if recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lineage: Vec<(usize, String)>,
 }
@@ -120,13 +120,13 @@ pub struct Check {
     pub comparisons: u64,
     /// The stages, in order.
     pub stages: Vec<Stage>,
-    /// Which shares of the cases were well-formed, and which began with which kind of error; one line.
+    /// Which fraction of the cases was well-formed, and which began with each kind of error; one line.
     pub shares: String,
     /// New divergences.
     pub divergences: Vec<Difference>,
-    /// Differences that the ledger knows.
+    /// Differences that are in the ledger.
     pub known: Vec<KnownDifference>,
-    /// Ids of ledger entries that nothing matched.
+    /// Ids of ledger entries that matched nothing.
     pub stale: Vec<String>,
     /// Decoders that answered nothing.
     pub silent: Vec<String>,
@@ -169,7 +169,7 @@ pub struct Difference {
     pub explanation: String,
 }
 
-/// A difference that the ledger knows.
+/// A difference that is in the ledger.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KnownDifference {
     /// The id in the ledger.
@@ -189,7 +189,7 @@ pub struct Coverage {
     pub parts: Vec<CoveredPart>,
 }
 
-/// Strings of some lengths at some offsets in one setting.
+/// Strings of some lengths at some offsets, with the same padding and questions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoveredSet {
     /// The part it belongs to.
@@ -198,9 +198,9 @@ pub struct CoveredSet {
     pub lengths: (u32, u32),
     /// First and last of each run of offsets.
     pub offsets: Vec<(usize, usize)>,
-    /// What stands before the string.
+    /// The padding before the string.
     pub before: String,
-    /// What stands after the string.
+    /// The padding after the string.
     pub after: String,
     /// The questions that were asked.
     pub asked: String,
@@ -230,19 +230,19 @@ pub struct Triage {
     pub targets: Vec<Target>,
     /// How many inputs were triaged.
     pub inputs: u64,
-    /// How many of them show nothing.
+    /// How many of them show no divergence.
     pub quiet: u64,
-    /// The others: new clusters first, then regressions, then known ones.
+    /// The clusters of the others: new ones first, then regressions, then known ones.
     pub clusters: Vec<Cluster>,
     /// Which decoders agree.
     pub agreement: Agreement,
-    /// The nights up to and with this one, if it is one.
+    /// The nights up to and including this one, if this is a night.
     pub history: Vec<Night>,
     /// Files that could not be read, and why.
     pub unread: Vec<String>,
-    /// Files that libFuzzer names for time or memory, and that show nothing else.
+    /// Files that libFuzzer reported for time or memory, and that show no divergence.
     pub slow: Vec<String>,
-    /// Failures of the run itself: a target that did not build or run.
+    /// Failures of the run itself, such as a target that was not built or did not run.
     pub faults: Vec<String>,
 }
 
@@ -253,7 +253,7 @@ pub struct Target {
     pub name: String,
     /// How long it ran, in seconds.
     pub seconds: f64,
-    /// How many inputs it ran.
+    /// The number of executions.
     pub executions: u64,
     /// How many files its corpus has now.
     pub corpus: u64,
@@ -268,7 +268,7 @@ pub struct Agreement {
     pub decoders: Vec<String>,
     /// By row and column: on how many inputs both give the same verdict and output.
     pub same: Vec<Vec<u64>>,
-    /// By row and column: on how many inputs both give something that can be compared.
+    /// By row and column: on how many inputs both give answers that can be compared.
     pub asked: Vec<Vec<u64>>,
 }
 
@@ -288,7 +288,7 @@ pub struct Cluster {
 pub struct Member {
     /// `law/decoder/subject/shape`.
     pub signature: String,
-    /// Signatures that differ only in what stands at the place that causes the divergence.
+    /// Signatures that differ only in the bytes at the location that causes the divergence.
     pub others: Vec<String>,
     /// The strongest law that shows it.
     pub law: String,
@@ -302,7 +302,7 @@ pub struct Member {
     pub shape: String,
     /// `new`, `regression` or `known`.
     pub status: String,
-    /// The ledger's id, or the file that shows it already.
+    /// The id in the ledger, or the regression file that shows it.
     pub known_as: Option<String>,
     /// How many inputs show it.
     pub inputs: u64,
@@ -312,13 +312,13 @@ pub struct Member {
     pub kept: Option<String>,
     /// The smallest input that shows it.
     pub witness_hex: String,
-    /// The same, short.
+    /// The same in the short notation.
     pub notation: String,
-    /// The offsets at which it is cut; `null` where they are derived from the bytes.
+    /// The offsets at which it is cut; `null` if they are derived from the bytes.
     pub cuts: Option<Vec<usize>>,
     /// The nearest input found on which the decoder is right.
     pub agreeing_hex: Option<String>,
-    /// The same, short.
+    /// The same in the short notation.
     pub agreeing: Option<String>,
     /// The clause that decides.
     pub rule: Option<Rule>,
@@ -335,7 +335,7 @@ pub struct Member {
 pub struct Rule {
     /// Its content, in a sentence.
     pub says: String,
-    /// Where it stands.
+    /// The standard and section.
     pub source: String,
 }
 
@@ -346,14 +346,14 @@ pub struct Answer {
     pub question: String,
     /// The answer.
     pub answer: String,
-    /// Whether the standard gives this answer, as far as it is stated.
+    /// Whether everything the answer states agrees with the standard.
     pub arbiter: bool,
-    /// Those of the decoders that break their own contract by it.
+    /// The decoders whose own contract this answer violates.
     #[serde(default)]
     pub breaches: Vec<String>,
     /// The decoders that give it.
     pub decoders: Vec<String>,
-    /// The implementations behind them, each once.
+    /// The implementations that gave it, without duplicates.
     pub lineages: Vec<String>,
 }
 
@@ -443,7 +443,7 @@ impl Record {
         Self::new(clock, Vec::new(), Section::Throughput(measured))
     }
 
-    /// The result, where this is a check.
+    /// The result, if this is a check.
     pub fn check(&self) -> Option<&Check> {
         match &self.section {
             Section::Check(check) => Some(check),
@@ -451,7 +451,7 @@ impl Record {
         }
     }
 
-    /// The result, where this is a triage.
+    /// The result, if this is a triage.
     pub fn triage(&self) -> Option<&Triage> {
         match &self.section {
             Section::Triage(triage) => Some(triage),
@@ -573,7 +573,7 @@ impl Triage {
         self.clusters.iter().filter(|cluster| cluster.status == status).count()
     }
 
-    /// Notes the file in which the witness of a signature is kept.
+    /// Records the file in which the witness of a signature is kept.
     fn enter_kept(&mut self, signature: &str, file: &Path) {
         for member in self.clusters.iter_mut().flat_map(|cluster| &mut cluster.members) {
             if member.signature == signature {
@@ -584,7 +584,8 @@ impl Triage {
 }
 
 impl Agreement {
-    /// On how many inputs two decoders, by their positions, agree, and of how many; zeros where the record has none.
+    /// For two decoders, given by index: the number of inputs on which they agree, and the number compared; zeros if
+    /// the record has none.
     pub(super) fn pair(&self, row: usize, column: usize) -> (u64, u64) {
         let of = |table: &[Vec<u64>]| table.get(row).and_then(|row| row.get(column)).copied().unwrap_or(0);
         (of(&self.same), of(&self.asked))
@@ -600,7 +601,7 @@ fn agreement(outcome: &triage::Outcome, decoders: &[&dyn Decoder]) -> Agreement 
     Agreement { inputs, decoders: decoders.iter().map(ToString::to_string).collect(), same, asked }
 }
 
-/// A file's name for the record: relative to the current directory where it is below that.
+/// The name of a file in the record: relative to the current directory if it is below it.
 fn named(file: &Path) -> String {
     let here = std::env::current_dir().ok();
     let short = here.and_then(|here| file.strip_prefix(here).ok()).unwrap_or(file);
@@ -663,7 +664,7 @@ fn member(member: &triage::Member) -> Member {
 }
 
 impl Night {
-    /// The figures of a night's record; `None` where it is not one of a triage.
+    /// The figures of a night's record; `None` if it is not a triage.
     pub fn of(record: &Record) -> Option<Self> {
         let triage = record.triage()?;
         let count = |status| triage.count(status) as u64;

@@ -1,4 +1,4 @@
-//! Pictures as SVG. Only numbers of a record and our own names get into them.
+//! Pictures as SVG. They contain only numbers from a record and our own names.
 
 #[cfg(feature = "cli")]
 use crate::bench::{Measured, Operation};
@@ -18,14 +18,14 @@ type Drawn = Result<(), Box<dyn Error>>;
 
 const GRID: RGBColor = RGBColor(0xDD, 0xDD, 0xDD);
 const AXIS: RGBColor = RGBColor(0x55, 0x55, 0x55);
-/// Colours that most people can tell apart (Okabe and Ito, <https://jfly.uni-koeln.de/color/>).
+/// Colours that are distinguishable with colour blindness (Okabe and Ito, <https://jfly.uni-koeln.de/color/>).
 const VERMILION: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
 const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xB2);
 const PURPLE: RGBColor = RGBColor(0xCC, 0x79, 0xA7);
 const GREEN: RGBColor = RGBColor(0x00, 0x9E, 0x73);
 const GREY: RGBColor = RGBColor(0x76, 0x76, 0x76);
 
-/// A picture of this size on white, with a description for those who do not see it.
+/// A picture of this size in pixels on white, with a description for screen readers.
 fn picture(label: &str, size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Drawn) -> io::Result<String> {
     let mut text = String::new();
     {
@@ -44,7 +44,7 @@ fn font(size: u32) -> TextStyle<'static> {
 
 // Planted decoders caught over executions, one line for each engine.
 
-/// How far an engine got.
+/// The result of an engine.
 struct Curve {
     engine: Engine,
     /// The median executions of each decoder it caught, ascending.
@@ -73,13 +73,13 @@ fn curve(score: &Score, engine: Engine) -> Curve {
 fn draw_score(curves: &[Curve], decoders: usize, root: &Area<'_>) -> Drawn {
     /// Where the chart ends and the legend begins.
     const CHART_WIDTH: i32 = 790;
-    /// Marks on a line, about.
+    /// The approximate number of marks on a line.
     const MARKS: usize = 8;
     let reach = curves.iter().map(|curve| curve.reach).fold(10.0, f64::max);
     let powers: Vec<f64> = (0..20).map(|power| 10f64.powi(power)).take_while(|power| *power <= reach).collect();
     let title = format!("Planted decoders caught, of {decoders}: median over the seeds");
     let (area, _) = root.split_horizontally(CHART_WIDTH);
-    // A little above the highest line, so that its marks are not cut off.
+    // Slightly above the highest line, so that its marks are not clipped.
     let top = decoders.max(1) + decoders / 20;
     let mut chart = ChartBuilder::on(&area)
         .margin(16)
@@ -107,7 +107,7 @@ fn draw_score(curves: &[Curve], decoders: usize, root: &Area<'_>) -> Drawn {
             steps.push((curve.reach.max(*last), curve.caught.len()));
         }
         chart.draw_series(LineSeries::new(steps, style(curve.engine).stroke_width(2)))?;
-        // Each line is marked at other heights, so that lines close to each other can be told apart.
+        // Each line has marks at different heights, so that lines close to each other can be distinguished.
         let every = curve.caught.len().div_ceil(MARKS).max(1);
         let marked = (0..curve.caught.len()).filter(|at| at % every == index % every);
         for at in marked {
@@ -227,7 +227,7 @@ fn replacements(output: &[u8]) -> usize {
 
 // Throughput.
 
-/// How many times as fast as the fastest peer ours is: a mark for each text, a row for each operation.
+/// Our speed relative to the fastest peer: a mark for each text, a row for each operation.
 #[cfg(feature = "cli")]
 pub(super) fn throughput(measured: &Measured) -> io::Result<String> {
     /// Where the last row of marks ends.
@@ -237,7 +237,7 @@ pub(super) fn throughput(measured: &Measured) -> io::Result<String> {
     let marks: Vec<(f64, usize)> = marks.collect();
     let least = marks.iter().map(|mark| mark.0).fold(0.5, f64::min) * 0.9;
     let most = marks.iter().map(|mark| mark.0).fold(2.0, f64::max) * 1.1;
-    // No grid line stands outside the axes.
+    // No grid line is outside the axes.
     let keys = [0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
     let keys: Vec<f64> = keys.into_iter().filter(|key| (least..=most).contains(key)).collect();
     let label = "How many times as fast as the fastest peer, for each operation and text";
@@ -259,7 +259,7 @@ pub(super) fn throughput(measured: &Measured) -> io::Result<String> {
             })
             .draw()?;
         chart.draw_series(LineSeries::new([(1.0, -0.5), (1.0, LAST)], BLACK.stroke_width(2)))?;
-        // Marks of one operation stand beside each other, so that none hides another.
+        // Marks of one operation are spread out, so that none hides another.
         let spread = |index: usize| (index % 13) as f64 / 13.0 * 0.6 - 0.3;
         let color = BLUE.mix(0.7);
         let marks = marks.iter().enumerate();
@@ -282,7 +282,7 @@ pub(super) fn nights(title: &str, lines: &[Line], nights: &[Night]) -> io::Resul
     let top = values.max().unwrap_or(0).max(2) as f64 * 1.05;
     let first = nights.iter().map(|night| night.started).min().unwrap_or(0) as f64;
     let last = nights.iter().map(|night| night.started).max().unwrap_or(0) as f64;
-    // A single night stands in the middle.
+    // A single night is in the middle.
     let margin = ((last - first) * 0.02).max(43_200.0);
     picture(title, (720, 260), |root| {
         let mut chart = ChartBuilder::on(root)

@@ -1,4 +1,4 @@
-//! Every kind of record laid out as a [`Document`]: what its headings, tables and pictures are.
+//! The layout of every kind of record as a [`Document`]: its headings, tables and pictures.
 
 #[cfg(feature = "cli")]
 use crate::bench::{Kind, Measured, Operation};
@@ -65,7 +65,7 @@ pub(super) fn answers_compared(record: &Record, check: &Check) -> Table {
     table
 }
 
-/// A check, and in a certificate one of its runs: what was covered, by which decoders, and with which result.
+/// A check, or one run of a certificate: what was covered, by which decoders, and with which result.
 pub(super) fn check_blocks(record: &Record, check: &Check) -> Vec<Block> {
     let heading = |text: &str| Block::Heading { level: 3, text: text.into() };
     let mut blocks = Vec::new();
@@ -147,7 +147,7 @@ fn compared_by_part(record: &Record, coverage: &Coverage) -> Table {
 
 // A triage.
 
-/// Where a witness is cut, as an addition to it.
+/// Where a witness is cut, to be appended to it.
 pub(super) fn cut_at(member: &Member) -> String {
     let cuts = member.cuts.as_ref().filter(|cuts| !cuts.is_empty());
     cuts.map_or(String::new(), |cuts| format!(", cut at {cuts:?}"))
@@ -207,7 +207,7 @@ fn findings(record: &Record, triage: &Triage) -> io::Result<Document> {
     Ok(document)
 }
 
-/// What a decoder is wrong about, by this signature or another of the same cause.
+/// The subjects of this signature and of the others with the same cause.
 fn kinds(member: &Member) -> Vec<String> {
     let others = member.others.iter().filter_map(|signature| signature.split('/').nth(2));
     std::iter::once(&*member.subject).chain(others).map(printable).collect()
@@ -288,7 +288,7 @@ fn member(member: &Member) -> Block {
             Block::Code { language: "text", lines: annotated },
             Block::Table(answers),
             Block::Fold {
-                title: "A test that fails until the decoder is mended",
+                title: "A test that fails until the decoder is fixed",
                 blocks: vec![code("rust", &member.test)],
             },
         ],
@@ -306,7 +306,7 @@ fn agreement(agreement: &Agreement, document: &mut Document) {
     let mut table = Table::new(["decoder", "most like", "#same", "#of"]);
     for (row, name) in agreement.decoders.iter().enumerate() {
         let others = (0..count).filter(|column| *column != row);
-        // Shares are compared without division; of equal ones the first is taken.
+        // Ratios are compared without division; the first of equal ones is taken.
         let shares = others.map(|column| (agreement.pair(row, column), column)).filter(|((_, asked), _)| *asked > 0);
         let most = shares.reduce(|best, next| if next.0.0 * best.0.1 > best.0.0 * next.0.1 { next } else { best });
         if let Some(((same, asked), column)) = most {
@@ -321,7 +321,7 @@ fn agreement(agreement: &Agreement, document: &mut Document) {
         let cells = (0..count).map(|column| {
             let (same, asked) = agreement.pair(row, column);
             let pair = format!("{name} and {}", agreement.decoders[column]);
-            // Rounded down, so that only those that always agree show 100.
+            // Rounded down, so that only decoders that always agree show 100.
             match (u128::from(same) * 100).checked_div(u128::from(asked)) {
                 None => {
                     Cell {
@@ -368,8 +368,8 @@ fn nights(triage: &Triage, document: &mut Document) -> io::Result<()> {
 
 fn engine_words(engine: Engine) -> &'static str {
     match engine {
-        Engine::Exhaustive => "every class string of the plan, in its order",
-        Engine::Structured => "structured inputs drawn from a seed",
+        Engine::Exhaustive => "every class string of the plan, in order",
+        Engine::Structured => "structured inputs generated from a seed",
         Engine::Plain => "libFuzzer: its own mutations, code coverage",
         Engine::Mutator => "libFuzzer: our mutator, code coverage",
         Engine::Behaviour => "libFuzzer: our mutator, behaviour features",
@@ -455,7 +455,7 @@ fn score_row(row: &ScoreRow, engines: &[Engine]) -> Row {
     let values = engines.iter().map(|engine| {
         let cell = row.cell(*engine);
         let mut values = vec![verdict_name(cell.and_then(ScoreCell::verdict)).to_owned()];
-        // A run under the wrong law is worth finding in a cell that is caught, too.
+        // A run with the wrong law should be found by the filter even if the cell is caught.
         let wrong = verdict_name(Some(Outcome::WrongLaw)).to_owned();
         if cell.is_some_and(|cell| cell.count(Outcome::WrongLaw) > 0) && !values.contains(&wrong) {
             values.push(wrong);
@@ -467,7 +467,7 @@ fn score_row(row: &ScoreRow, engines: &[Engine]) -> Row {
     Row { data, cells: cells.collect(), ..Row::default() }
 }
 
-/// What the runs of a row reported, each once; the rest is in the JSON.
+/// What the runs of a row reported, without duplicates; the details are in the JSON.
 fn reported(row: &ScoreRow) -> String {
     const SHOWN: usize = 3;
     let mut seen: Vec<&str> = Vec::new();
@@ -511,7 +511,7 @@ fn run_words(run: &crate::engine::score::Run) -> String {
     format!("{seed}{outcome}{signature}; {} executions, {:.2} s", run.executions, run.seconds)
 }
 
-/// A median: `missed` where it is infinite, a dash where there is none.
+/// A median: `missed` if it is infinite, a dash if there is none.
 fn cost(value: Option<f64>) -> String {
     match value {
         None => "–".into(),
