@@ -207,7 +207,7 @@ impl Text {
     }
 }
 
-/// The length of most texts: more than a first-level cache holds.
+/// The length of most texts in bytes: larger than a first-level cache.
 const LEN: usize = 80_000;
 
 impl Plan {

@@ -16,7 +16,7 @@ pub struct Script {
 
 const ASCII: (u32, u32) = (0x61, 0x7A);
 
-/// Scripts of one to four bytes a letter.
+/// Scripts with one to four bytes for each letter.
 pub const SCRIPTS: [Script; 12] = [
     Script { name: "ascii", letters: &[ASCII], longest_word: 9 },
     // One letter in eight has an accent.

@@ -1,4 +1,4 @@
-//! Arguments that several subcommands share: which decoders are judged, by which ledger, and how the result is printed.
+//! Arguments shared by several subcommands: which decoders are judged, by which ledger, and how the result is printed.
 
 use crate::codec::convert::Encoding;
 use crate::decoder::Decoder;
@@ -12,7 +12,7 @@ use clap::Args;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The grammar of this name; also by the names of the encoding it is of.
+/// The grammar of this name; the names of its encoding are accepted too.
 pub(super) fn grammar(name: &str) -> Result<&'static Grammar, Error> {
     let of_encoding = || Encoding::named(name).ok().filter(|encoding| *encoding != Encoding::Utf8b)?.grammar();
     Grammar::named(&name.to_lowercase()).or_else(of_encoding).ok_or_else(|| {
@@ -40,10 +40,10 @@ impl Judging {
     }
 }
 
-/// Which decoders.
+/// Which decoders are judged.
 #[derive(Debug, Args)]
 pub(super) struct Selection {
-    /// Decoders by name, separated by commas; `*` matches any characters, `-NAME` leaves one out
+    /// Decoders by name, separated by commas; `*` matches any characters, `-NAME` excludes one
     #[arg(long, value_name = "FILTER", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     pub(super) decoders: String,
 }
@@ -56,7 +56,7 @@ impl Selection {
         let chosen: Vec<_> =
             all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect();
         match chosen.is_empty() {
-            true => Err(Error::usage(format!("--decoders {:?} leaves no decoder; name one", self.decoders))),
+            true => Err(Error::usage(format!("--decoders {:?} selects no decoder", self.decoders))),
             false => Ok(chosen),
         }
     }
@@ -65,13 +65,13 @@ impl Selection {
 /// Which differences are accepted.
 #[derive(Debug, Args)]
 pub(super) struct Known {
-    /// The corpus directory [default: ./corpus where there is one]
+    /// The corpus directory [default: ./corpus, if it exists]
     #[arg(long, value_name = "DIR")]
     pub(super) corpus: Option<PathBuf>,
     /// The ledger of known differences [default: known.toml in the corpus directory, or the one built in]
     #[arg(long, value_name = "FILE")]
     pub(super) ledger: Option<PathBuf>,
-    /// Accept nothing: report known differences as if they were new
+    /// Ignore the ledger: report known differences as if they were new
     #[arg(long, conflicts_with = "ledger")]
     pub(super) no_ledger: bool,
 }

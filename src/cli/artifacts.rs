@@ -1,4 +1,4 @@
-//! `utfuzz replay`, `minimize` and `triage`: what becomes of files that a fuzz target or a user keeps.
+//! `utfuzz replay`, `minimize` and `triage`: commands for files left by a fuzz target or a user.
 
 use crate::case::input;
 use crate::cli::arguments::{Judging, Known, Selection};
@@ -24,10 +24,10 @@ pub(super) struct Triage {
     /// Directories and files: crashes, timeouts, corpora, anything
     #[arg(required = true, value_name = "DIR")]
     paths: Vec<PathBuf>,
-    /// Keep the witnesses of new signatures in this directory; signatures of its files are not new
+    /// Write the witnesses of new signatures into this directory; signatures that its files show are not new
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Write report.json, .md, .junit.xml, .sarif and .html into this directory; nights in its history.jsonl are shown
+    /// Write report.json, .md, .junit.xml, .sarif and .html into this directory, with the nights in its history.jsonl
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ impl Triage {
         if !self.judging.json {
             kept.iter().try_for_each(|(_, file)| writeln!(out, "written: {}", shown(file)))?;
         }
-        // After the text, which is not lost if a report cannot be written.
+        // Written after the text, so that the text is not lost if a report cannot be written.
         if let Some(directory) = &self.report {
             write_all(&record, directory)?;
         }
@@ -70,7 +70,7 @@ impl Triage {
     }
 }
 
-/// Keeps the witnesses of new signatures; each with its file.
+/// Keeps the witnesses of new signatures; returns each signature with its file.
 fn keep(outcome: &Outcome, directory: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
     let keep = |member: &Member| {
         let signature = &member.witness.signature;
@@ -79,10 +79,11 @@ fn keep(outcome: &Outcome, directory: &Path) -> Result<Vec<(String, PathBuf)>, E
     outcome.new_members().map(keep).collect()
 }
 
-/// Minimise files: the smallest input with the same signature, for each decoder a file shows something of
+/// Minimise files: the smallest input with the same signature, for each decoder that diverges on a file
 #[derive(Debug, Args)]
 pub(super) struct Minimize {
-    /// The files; below a directory named `streaming` or `structured`, or named *.cut, they are read as those targets do
+    /// The files; those named *.cut, or below a directory named `streaming` or `structured`, are read as by these
+    /// targets
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Take every file below a directory
@@ -102,7 +103,7 @@ impl Minimize {
         let boxes = self.selection.decoders()?;
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
         let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
-        // Known differences are minimised too, and named by the ledger afterwards.
+        // Known differences are minimised too, and looked up in the ledger afterwards.
         let everything = Ledger::default();
         let mut session = Session::new(decoders.iter().copied(), &everything);
         let mut verdict = Verdict::Clean;
@@ -143,8 +144,8 @@ impl Minimize {
     }
 }
 
-/// Judge the decoders on files; each is exactly the bytes they see, but those named *.cut and those below a directory
-/// named `streaming` or `structured`, which are read as these targets do
+/// Judge the decoders on files: each is exactly the bytes they see, except files named *.cut or below a directory named
+/// `streaming` or `structured`, which are read as by these targets
 #[derive(Debug, Args)]
 pub(super) struct Replay {
     /// The files

@@ -17,13 +17,13 @@ use std::time::Duration;
 /// structured inputs
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// How long to draw structured inputs after the other stages
+    /// How many seconds to run structured inputs after the other stages
     #[arg(long, value_name = "N", default_value_t = 10)]
     seconds: u64,
     /// The first seed of the structured inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Run the deep plan of class strings, which takes minutes: up to length 7, in surroundings, across every cut
+    /// Run the deep plan of class strings, which takes minutes: up to length 7, with padding, and with every cut
     #[arg(long, group = "exhaustive")]
     deep: bool,
     /// Run every byte string of this length, 1 to 4, and nothing else: verdicts of own, std and simdutf8, or of
@@ -31,7 +31,7 @@ pub(super) struct Check {
     #[arg(long, value_name = "N", group = "exhaustive", conflicts_with_all = ["seconds", "seed"],
         value_parser = clap::value_parser!(u32).range(1..=byte_strings::LONGEST as i64))]
     bytes: Option<u32>,
-    /// Record the progress of --bytes in this file; an interrupted run is continued from it
+    /// Record the progress of --bytes in this file, and resume an interrupted run from it
     #[arg(long, value_name = "FILE", requires = "bytes", conflicts_with = "deep")]
     resume: Option<PathBuf>,
     /// Write what was covered to certificate.json and certificate.md in this directory
@@ -41,7 +41,7 @@ pub(super) struct Check {
     judging: Judging,
 }
 
-/// The decoders of `--bytes` if none are named; only those under the standard's contract take part.
+/// The decoders of `--bytes` if none are named; of these, only the ones with the standard contract are used.
 const BYTE_DECODERS: &str = "own*,std,simdutf8*";
 
 fn is_standard(contract: &Contract) -> bool {
@@ -70,7 +70,7 @@ impl Check {
         }
         let mut record = Record::of_check(&clock, &decoders, &ledger, &outcome);
         if self.bytes.is_some() {
-            // A resumed run includes the time of the runs before.
+            // The time of a resumed run includes the earlier runs.
             record.seconds = outcome.stages.iter().map(|(.., seconds)| seconds).sum();
         }
         let run = self.bytes.map_or(Exhaustive::Classes, Exhaustive::Bytes);
@@ -81,7 +81,7 @@ impl Check {
         Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
     }
 
-    /// The decoders that were named; else all, or for `--bytes` those whose verdicts [`BYTE_DECODERS`] compares.
+    /// The decoders that were named; otherwise all, or for `--bytes` those in [`BYTE_DECODERS`].
     fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let selection = &self.judging.selection;
         if self.bytes.is_none() || !selection.decoders.is_empty() {
@@ -108,7 +108,7 @@ impl Check {
         bar: &Bar,
     ) -> Result<Outcome, Failure> {
         if corpus.is_none() {
-            note("no corpus directory here, so the corpus is left out; name one with --corpus DIR");
+            note("no corpus directory here, so the corpus stage is skipped; name one with --corpus DIR");
         }
         let plan = if self.deep { Plan::Deep } else { Plan::Quick };
         let time = Duration::from_secs(self.seconds);

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 /// Convert text from one encoding to another, of any length in constant memory
 ///
-/// Exit status: 0 done, 1 the input is ill-formed or cannot be encoded in the output encoding (unless errors are replaced),
-/// 2 usage or environment. Output up to the first error has been written to standard output by then; a file is written
-/// completely or not at all. If the reader of standard output goes away, files are still read to their end for the exit
-/// status, and a stream is read no further.
+/// Exit status: 0 done, 1 the input is ill-formed or cannot be encoded in the output encoding (unless errors are
+/// replaced), 2 usage or environment. Standard output receives everything up to the first error; a file is written
+/// completely or not at all. If the reader of standard output closes it, input files are still read to the end for the
+/// exit status, but streams are not.
 #[derive(Debug, Args)]
 #[command(after_help = encodings())]
 pub(super) struct Convert {
@@ -28,19 +28,19 @@ pub(super) struct Convert {
     /// The encoding of the output
     #[arg(short, long, value_name = "ENCODING")]
     to: String,
-    /// What to write for ill-formed input, and for what the output encoding lacks
+    /// What to write for ill-formed input, and for characters that the output encoding lacks
     #[arg(long, value_name = "WHAT", default_value = "strict")]
     on_error: OnError,
     /// How ill-formed UTF-8 is cut into segments, each of which is replaced [default: maximal-subpart]
     #[arg(long, value_name = "RULE")]
     policy: Option<Segmentation>,
-    /// What to do with a byte order mark [default: UTF-16 and UTF-32 have one, any other encoding keeps one]
+    /// What to do with a byte order mark [default: UTF-16 and UTF-32 have one, other encodings keep it as text]
     #[arg(long, value_name = "WHAT")]
     bom: Option<Mark>,
     /// What to do with unpaired surrogates
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     surrogates: UnpairedSurrogates,
-    /// Write to this file, in one step at the end [default: standard output]
+    /// Write to this file, which is replaced only at the end [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The files to read, one after the other; - is standard input [default: -]
@@ -99,7 +99,7 @@ impl ValueEnum for Mark {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let (name, help) = match self {
-            // What no option means.
+            // The default, which has no name.
             Self::AsEncoded => return None,
             Self::Keep => ("keep", "It is text"),
             Self::Strip => ("strip", "It is not copied to the output"),
@@ -125,7 +125,7 @@ impl ValueEnum for UnpairedSurrogates {
 
 fn encodings() -> String {
     let names: Vec<_> = Encoding::all().map(Encoding::name).collect();
-    format!("Encodings: {}; and their other names in the Encoding Standard and at IANA.", names.join(", "))
+    format!("Encodings: {}; and their other names in the Encoding Standard and in the IANA registry.", names.join(", "))
 }
 
 /// How the conversion of one input ended.
@@ -133,7 +133,7 @@ enum End {
     Finished(Summary),
     /// The first error, if errors are not replaced.
     Fault(Fault),
-    /// Nobody reads standard output any more, and the input may have no end.
+    /// The reader of standard output has closed it, and the input may be endless.
     ReaderLeft,
 }
 
@@ -163,7 +163,7 @@ impl Convert {
 
     fn converter(&self) -> Result<Converter, Error> {
         if self.on_error.0.is_none() && self.policy.is_some() {
-            return Err(Error::usage("--policy cuts what is replaced, and --on-error strict replaces nothing"));
+            return Err(Error::usage("--policy applies to replacements, and --on-error strict makes none"));
         }
         let options = Options {
             on_error: self.on_error.0,
@@ -182,7 +182,7 @@ impl Convert {
     }
 }
 
-/// Converts one input to the file, or else to standard output.
+/// Converts one input to the file if there is one, otherwise to standard output.
 fn convert(
     converter: &mut Converter,
     input: &mut Input,
@@ -213,9 +213,9 @@ fn convert(
     }
 }
 
-/// Name the encoding of files: valid UTF-8, or else the likeliest, with the reason
+/// Detect the encoding of files: valid UTF-8, otherwise the most likely encoding, with the reason
 ///
-/// Exit status: 0 each has an encoding, 1 one of them is not text, 2 usage or environment.
+/// Exit status: 0 every file has an encoding, 1 a file is not text, 2 usage or environment.
 #[derive(Debug, Args)]
 pub(super) struct Detect {
     /// The files to examine; - is standard input [default: -]
@@ -273,7 +273,7 @@ impl Detect {
         for path in or_standard_input(&self.files) {
             match detect(&path) {
                 Ok(row) => rows.push(row),
-                // The other files are examined all the same.
+                // The other files are still examined.
                 Err(error) => {
                     if let Some(before) = unread.replace(error) {
                         fail(before);
@@ -315,16 +315,16 @@ fn or_standard_input(files: &[PathBuf]) -> Vec<PathBuf> {
     if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() }
 }
 
-/// Bytes that are read at a time.
+/// How many bytes are read at a time.
 const CHUNK: usize = 64 << 10;
 
 /// A file or standard input, read in chunks.
 struct Input {
     reader: Box<dyn Read>,
     path: PathBuf,
-    /// Safe to print.
+    /// The name, safe to print.
     name: String,
-    /// A file, not a stream.
+    /// Whether it is a file and not a stream.
     has_end: bool,
 }
 
@@ -361,7 +361,7 @@ struct Progress {
 
 impl Progress {
     fn of(files: &[PathBuf]) -> Self {
-        /// Less than this takes no noticeable time.
+        /// Shorter input, in bytes, takes no noticeable time.
         const LONG: u64 = 64 << 20;
         let size =
             |path: &PathBuf| std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len());

@@ -1,4 +1,4 @@
-//! `utfuzz explain`: what bytes are, and how each decoder answers them; and `utfuzz chart`: the code page of a grammar.
+//! `utfuzz explain`: what bytes mean, and what each decoder answers; and `utfuzz chart`: the code page of a grammar.
 
 use crate::case::{Case, input};
 use crate::cli::arguments::{Selection, grammar};
@@ -14,14 +14,14 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Explain bytes: what each is, bit by bit, which rule is broken, its source, and what every decoder answers
+/// Explain bytes bit by bit: which rule they break, where it is specified, and what every decoder answers
 #[derive(Debug, Args)]
 pub(super) struct Explain {
     /// Hexadecimal digits such as 'C0 AF', code points such as U+20AC, the name of a file, or - for standard input
     #[arg(value_name = "HEX|U+XXXX|FILE|-")]
     input: OsString,
-    /// Read and write by this grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name lists
-    /// them all. Each decoder keeps to its own
+    /// Read and write by this grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name
+    /// lists them all. The decoders are held to their own grammars
     #[arg(long = "as", value_name = "GRAMMAR", default_value = "rfc3629")]
     grammar: String,
     #[command(flatten)]
@@ -93,7 +93,7 @@ fn encoded(contract: &Contract, text: &[u32]) -> Result<Vec<u8>, Error> {
         let others: Vec<&str> = ALL.iter().filter(takes).map(|grammar| grammar.name).collect();
         let remedy = match &others[..] {
             [] => "no grammar has it".to_owned(),
-            _ => format!("these have it, name one with --as: {}", others.join(", ")),
+            _ => format!("these have it, choose one with --as: {}", others.join(", ")),
         };
         Error::usage(format!("{} refuses {refused}; {remedy}", contract.grammar.name))
     })
@@ -105,7 +105,7 @@ pub(super) struct Chart {
     /// The grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name lists them all
     #[arg(long, value_name = "NAME", default_value = "rfc3629")]
     grammar: String,
-    /// Write it as a page to this file, and print nothing
+    /// Write it as an HTML page to this file, and print nothing
     #[arg(short = 'o', long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
     /// Print one JSON object

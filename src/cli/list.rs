@@ -1,4 +1,4 @@
-//! `utfuzz list`: the decoders there are.
+//! `utfuzz list`: all decoders of this build.
 
 use crate::cli::arguments::Selection;
 use crate::cli::output::{Failure, Verdict};
@@ -6,7 +6,7 @@ use crate::decoder::Decoder;
 use clap::Args;
 use std::io::Write;
 
-/// List the decoders: version, what they answer, whose code runs, and the contract they are held to
+/// List the decoders: version, the questions they answer, lineage, and contract
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// Print one JSON array

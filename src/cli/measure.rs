@@ -11,16 +11,16 @@ use std::path::PathBuf;
 
 /// Measure every decoder and kernel: validation, replacement, UTF-16; with ratios to the fastest peer of the same run
 ///
-/// Each answer is held to the standard before it is timed. Exit status 1: one of ours was wrong.
+/// Each answer is compared with the standard before it is timed. Exit status 1: an answer of our own decoder is wrong.
 #[derive(Debug, Args)]
 pub(super) struct Measure {
-    /// Text to measure on; of a directory every file below it [default: text made up here, in twelve scripts]
+    /// Texts to measure on, or directories of them [default: generated text in twelve scripts]
     #[arg(value_name = "FILE|DIR")]
     paths: Vec<PathBuf>,
-    /// Fewer rounds, and nothing large
+    /// Run fewer rounds, and no large texts
     #[arg(long)]
     quick: bool,
-    /// What is measured: names separated by commas, `*` matches any characters [default: all]
+    /// The subjects to measure, separated by commas; `*` matches any characters [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     subjects: Vec<String>,
     /// Only texts whose name contains this
@@ -43,7 +43,11 @@ impl Measure {
         plan.subjects = self.subjects;
         plan.texts.retain(|text| text.name.contains(&self.texts));
         if plan.texts.is_empty() {
-            return Err(Error::usage(format!("no text is named {:?}; leave --texts out", self.texts)).into());
+            return Err(Error::usage(format!(
+                "no text matches --texts {:?}; omit it to measure all texts",
+                self.texts
+            ))
+            .into());
         }
         let known = bench::names();
         if !known.iter().any(|name| plan.selects(name)) {

@@ -1,8 +1,8 @@
 //! The command line.
 //!
-//! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder) or ill-formed input, 2 usage or
-//! environment. Standard output does not decide a verdict: a reader that goes away (a closed pipe) changes nothing, and a
-//! full disk turns 0 into 2, never 1 into anything else.
+//! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder) or ill-formed input, 2 usage
+//! or environment. Standard output does not affect a verdict: a closed pipe changes nothing, and a full disk changes 0
+//! to 2 but leaves 1 unchanged.
 
 mod arguments;
 mod artifacts;
@@ -49,7 +49,7 @@ enum Verb {
 }
 
 impl Cli {
-    /// Reads the arguments of the process, does what they ask and returns the exit status.
+    /// Parses the arguments of the process, runs the subcommand and returns the exit status.
     pub fn main() -> ExitCode {
         match Self::try_parse() {
             Ok(cli) => cli.run(),
@@ -69,7 +69,7 @@ impl Cli {
 
     fn run(self) -> ExitCode {
         crate::judge::silence_panics();
-        crate::judge::watch(PATIENCE, |stuck| {
+        crate::judge::watch(TIMEOUT, |stuck| {
             let bytes = hex(&stuck.bytes);
             let (decoder, seconds) = (&stuck.decoder, stuck.waited.as_secs());
             let _ = writeln!(
@@ -109,5 +109,5 @@ impl Cli {
     }
 }
 
-/// A decoder that takes longer than this for one case is taken to hang.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+/// A decoder that takes longer than this for one case is considered to hang.
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(60);

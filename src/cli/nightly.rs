@@ -15,22 +15,22 @@ use std::time::Duration;
 /// Run every fuzz target, triage what they find, keep new signatures as regressions, write the reports
 #[derive(Debug, Args)]
 pub(super) struct Nightly {
-    /// How long the targets run, all together
+    /// How many minutes to run all targets in total
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     minutes: u64,
-    /// How many processes of a target run at a time [default: one for each core]
+    /// How many processes of a target to run in parallel [default: one for each core]
     #[arg(long, value_name = "J")]
     jobs: Option<std::num::NonZeroUsize>,
-    /// Where the reports are written
+    /// The directory for the reports
     #[arg(long, short, value_name = "DIR", default_value = "reports/night")]
     output: PathBuf,
-    /// The history of nights, one line each
+    /// The file with the history of nights, one line for each
     #[arg(long, value_name = "FILE", default_value = "reports/history.jsonl")]
     history: PathBuf,
-    /// Where corpus and artifacts are kept from night to night, and a night that was broken off
+    /// The directory for corpora and artifacts of all nights, and the state of an interrupted night
     #[arg(long, value_name = "DIR", default_value = "target/night")]
     state: PathBuf,
-    /// Where new signatures are kept
+    /// The directory for the witnesses of new signatures
     #[arg(long, value_name = "DIR", default_value = "corpus/regressions")]
     regressions: PathBuf,
     #[command(flatten)]
@@ -72,10 +72,10 @@ impl Nightly {
     }
 }
 
-/// Writes a line in the history, once for each night, and the reports.
+/// Writes a line in the history, only once for each night, and the reports.
 fn write(mut record: Record, file: &Path, reports: &Path) -> Result<Record, Error> {
     let nights = history(file)?;
-    // Where the night was interrupted after this, its line is there already.
+    // If the night was interrupted after this point, its line already exists.
     if nights.iter().all(|night| night.started != record.started) {
         if let Some(directory) = file.parent() {
             std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;

@@ -1,4 +1,4 @@
-//! What a subcommand comes to, and where its output goes: standard output, standard error, and files that are written
+//! The result of a subcommand, and where its output goes: standard output, standard error, and files that are written
 //! completely or not at all.
 
 use crate::error::Error;
@@ -20,7 +20,7 @@ pub(super) enum Verdict {
     IllFormed,
 }
 
-/// Why a subcommand has no verdict: usage or environment.
+/// The usage or environment error because of which a subcommand has no verdict.
 pub(super) struct Failure(pub(super) Error);
 
 impl From<Error> for Failure {
@@ -29,7 +29,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// [`StandardOutput`] does not fail while a subcommand runs; a report that cannot be serialised does.
+/// [`StandardOutput`] does not fail while a subcommand runs, so this is a report that cannot be serialised.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self(Error::io(Path::new("standard output"), &error))
@@ -40,7 +40,7 @@ impl From<io::Error> for Failure {
 pub(super) const DIVERGED: u8 = 1;
 
 pub(super) fn fail(message: impl std::fmt::Display) -> ExitCode {
-    // The exit status stands even if nobody reads standard error.
+    // The exit status does not change if standard error is closed.
     let _ = writeln!(io::stderr(), "utfuzz: {message}");
     ExitCode::from(2)
 }
@@ -49,7 +49,7 @@ pub(super) fn note(message: &str) {
     let _ = writeln!(io::stderr(), "note: {message}");
 }
 
-/// A progress bar on standard error, if that is a terminal.
+/// A progress bar on standard error, shown only if that is a terminal.
 pub(super) struct Bar(ProgressBar);
 
 impl Bar {
@@ -73,8 +73,8 @@ impl Bar {
     }
 }
 
-/// Standard output. Writing to it never fails: after the first error nothing more is written, and the subcommand continues
-/// to its verdict.
+/// Standard output. Writing to it never fails: after the first error nothing more is written, and the subcommand
+/// continues to its verdict.
 pub(super) struct StandardOutput {
     out: BufWriter<Box<dyn Write>>,
     error: Option<io::Error>,
@@ -90,7 +90,7 @@ impl StandardOutput {
         self.error.is_some()
     }
 
-    /// Writes what is buffered. Why not all of the output was written, unless its reader went away.
+    /// Writes what is buffered. Returns why not all of the output was written, unless its reader closed it.
     pub(super) fn finish(mut self) -> Option<io::Error> {
         let _ = self.flush();
         self.error.filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
@@ -113,7 +113,7 @@ impl Write for StandardOutput {
     }
 }
 
-/// The file itself: `std::io::Stdout` searches everything for its last line feed.
+/// Standard output as a file, since `std::io::Stdout` searches everything for its last line feed.
 fn standard_output() -> Box<dyn Write> {
     #[cfg(unix)]
     if let Ok(descriptor) = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned() {
@@ -122,7 +122,7 @@ fn standard_output() -> Box<dyn Write> {
     Box::new(io::stdout().lock())
 }
 
-/// A file that appears at its path when it is complete.
+/// A file that appears at its path only when it is complete.
 pub(super) struct OutputFile {
     path: PathBuf,
     sink: Sink,
@@ -135,13 +135,13 @@ enum Sink {
 }
 
 impl OutputFile {
-    /// Starts to write the file at `path`.
+    /// Starts writing the file at `path`.
     ///
     /// # Errors
     /// It cannot be written.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let wrong = |error: io::Error| Error::io(path, &error);
-        // A link stays, and its target is replaced.
+        // If it is a symbolic link, its target is replaced.
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let before = match fs::metadata(&place) {
             Ok(before) => Some(before),
@@ -154,7 +154,7 @@ impl OutputFile {
                 return Ok(Self { path: path.to_owned(), sink: Sink::Direct(opened) });
             }
         }
-        // The lock is held until the name is known, so that a signal finds and removes the file.
+        // The lock is held until the name is stored, so that a signal handler finds and removes the file.
         let mut unfinished = unfinished();
         let file = temporary_beside(&place)?;
         *unfinished = Some(file.path().to_owned());
@@ -179,10 +179,10 @@ impl OutputFile {
         written.map_err(|error| Error::io(&self.path, &error))
     }
 
-    /// Puts the file in place.
+    /// Moves the file to its path.
     ///
     /// # Errors
-    /// That is not possible; what was there before still is.
+    /// That is not possible; the old file is unchanged.
     pub(super) fn finish(self) -> Result<(), Error> {
         let Sink::TempFile(file) = self.sink else { return Ok(()) };
         let mut unfinished = unfinished();
@@ -202,14 +202,14 @@ fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes signals that end the process remove the unfinished file first.
+/// Installs handlers that remove the unfinished file when a signal ends the process.
 #[cfg(unix)]
 fn clean_up_on_signals() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     std::thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            // The lock is held to the end, so that nothing is put in place any more.
+            // The lock is held until the process ends, so that no file is moved to its path any more.
             let unfinished = unfinished();
             if let Some(path) = &*unfinished {
                 let _ = fs::remove_file(path);

@@ -23,21 +23,21 @@ enum Action {
         /// The report
         name: String,
     },
-    /// Note that a report was just made
+    /// Record that a report was just generated
     Stamp {
         /// The report
         name: String,
-        /// The digest of its sources before it was made
+        /// The digest of its sources before it was generated
         #[arg(long, value_name = "DIGEST")]
         sources: String,
-        /// How long that took
+        /// How many seconds that took
         #[arg(long, value_name = "N")]
         seconds: u64,
         /// How many cases were run
         #[arg(long, value_name = "N")]
         cases: Option<u64>,
     },
-    /// List the reports that are not current; exit status 1 if one is among them that does not take hours
+    /// List the reports that are not current; exit status 1 if they include one that is fast to generate
     Stale,
     /// Write the table of reports into docs/reports.md
     Table,
@@ -71,7 +71,7 @@ impl Reports {
                 let states = freshness::states(root)?;
                 let stale: Vec<_> = states.iter().filter(|(_, _, state)| *state != State::Current).collect();
                 for (report, _, state) in &stale {
-                    writeln!(out, "{}: {}; make it anew with {}", report.name, state.name(), report.command)?;
+                    writeln!(out, "{}: {}; generate it with {}", report.name, state.name(), report.command)?;
                 }
                 let fails = stale.iter().any(|(report, _, _)| !report.slow);
                 return Ok(if fails { Verdict::Diverged } else { Verdict::Clean });

@@ -13,16 +13,16 @@ pub(super) struct Score {
     /// The engines, separated by commas: exhaustive, structured, plain, mutator, behaviour
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "exhaustive,structured")]
     engines: Vec<String>,
-    /// Planted decoders by name, separated by commas; `*` matches any characters, `-NAME` leaves one out
+    /// Planted decoders by name, separated by commas; `*` matches any characters, `-NAME` excludes one
     #[arg(long, value_name = "FILTER", default_value = "planted-*", allow_hyphen_values = true)]
     decoders: String,
-    /// The most seconds for one engine, decoder and seed
+    /// The time limit in seconds for one engine, decoder and seed
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     budget: u64,
-    /// How many seeds the random engines are run with
+    /// How many seeds to run the random engines with
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
-    /// How many runs at a time [default: one for each core]
+    /// How many runs in parallel [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
     /// Write score.json, score.md, score.html and score.svg into this directory
@@ -70,7 +70,7 @@ impl Score {
         let score = crate::engine::score::run(&decoders, &options, &|share| bar.show("score", share))?;
         bar.finish();
         if score.rows.is_empty() {
-            return Err(Error::usage("no planted decoder is among --decoders").into());
+            return Err(Error::usage("--decoders selects no planted decoder").into());
         }
         let verdict = if Summary::of(&score).is_clean() { Verdict::Clean } else { Verdict::Diverged };
         let record = Record::of_score(&clock, score);

@@ -311,7 +311,7 @@ impl Run {
     }
 }
 
-/// A hash of the content, which is not cryptographic.
+/// The FNV-1a hash of some bytes in hexadecimal. It is not cryptographic.
 fn fingerprint(bytes: &[u8]) -> String {
     struct Fnv(u64);
     impl Hasher for Fnv {
