@@ -13,7 +13,7 @@ fn main() {
     // "rustc 1.97.0-nightly (e50aa6fba 2026-05-19)"
     let version = text.split_whitespace().nth(1).unwrap_or("0.0.0-unknown");
     println!("cargo::rustc-env=UTFUZZ_CORE_VERSION={version}");
-    // The target triple: cargo-fuzz puts its programs in a directory of that name.
+    // The target triple, which is the name of cargo-fuzz's output directory.
     println!("cargo::rustc-env=UTFUZZ_TARGET={}", env::var("TARGET").unwrap_or_default());
     // The packaged crate contains no `docs/`.
     println!("cargo::rerun-if-changed=docs");

@@ -118,9 +118,9 @@ pub enum Kind {
     SurrogatePair,
     /// A code point beyond the grammar's last (U+10FFFF in RFC 3629).
     TooLarge,
-    /// A sequence broken off by a byte that is not a continuation byte.
+    /// A sequence truncated by a byte that is not a continuation byte.
     TooShort,
-    /// A sequence broken off by the end of the input.
+    /// A sequence truncated by the end of the input.
     Incomplete,
     /// A noncharacter (U+FDD0..U+FDEF, U+nFFFE, U+nFFFF) in a grammar without them.
     Noncharacter,
@@ -260,7 +260,7 @@ impl ByteClass {
         bounds
     };
 
-    /// How many classes there are.
+    /// The number of classes.
     pub const COUNT: usize = Self::RANGES.len();
 
     /// The class of a byte.
@@ -283,7 +283,7 @@ impl ByteClass {
         Self::RANGES[self.index()].iter().flat_map(|&(first, last)| first..=last)
     }
 
-    /// The byte that stands for the class in minimised inputs: the smallest, but `a` for ASCII and FF for F5..FF.
+    /// The byte that represents the class in minimised inputs: the smallest, except `a` for ASCII and FF for F5..FF.
     pub fn canonical(self) -> u8 {
         match self.0 {
             0 => b'a',
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_stand_at_their_index() {
+    fn kinds_are_listed_at_their_index() {
         assert!(Kind::ALL.iter().enumerate().all(|(index, kind)| kind.index() == index));
     }
 

@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    /// The names of the decoders of which a target has compared an answer.
+    /// The names of the decoders with at least one answer that a target has compared.
     fn judged(target: &Target) -> Vec<String> {
         target.run(&Case::new(b"a\xE2\x82\xAC"), |_| {});
         target.with(|running| {

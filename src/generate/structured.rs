@@ -1,4 +1,4 @@
-//! Structured inputs: segments of text and of faults, laid across block edges, drawn with `arbitrary`.
+//! Structured inputs: segments of text and faults across block edges, generated with `arbitrary`.
 
 use crate::case::choices::Rng;
 use crate::utf8::{push_extended, push_form};

@@ -58,7 +58,7 @@ impl Questions {
     /// The input in chunks.
     pub(crate) const CHUNKS: Self = Self::of(&[Question::Stream]);
 
-    /// The input in chunks, and what is written before its end.
+    /// The input in chunks, and the output written before its end.
     pub const STREAM: Self = Self::of(&[Question::Stream, Question::Written]);
 
     /// The verdict on the same bytes at another address.

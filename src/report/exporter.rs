@@ -20,7 +20,7 @@ pub trait Exporter {
 /// For programs: one JSON object, indented so that two can be compared line by line.
 pub struct Json;
 
-/// For people, in a terminal: what is new in full, then what is known, then totals.
+/// For users, in a terminal: new divergences in full, then known ones, then totals.
 pub struct Text;
 
 impl Exporter for Json {

@@ -276,7 +276,7 @@ fn read(root: &Path) -> Result<Manifest, Error> {
     let path = manifest_path(root);
     match fs::read(&path) {
         Ok(text) => serde_json::from_slice(&text)
-            .map_err(|error| Error::parse(format!("{}: {error}; delete it and stamp the reports anew", shown(&path)))),
+            .map_err(|error| Error::parse(format!("{}: {error}; delete it and stamp the reports again", shown(&path)))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Manifest { schema: 1, reports: BTreeMap::new() }),
         Err(error) => Err(Error::io(&path, &error)),
     }

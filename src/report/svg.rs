@@ -154,7 +154,7 @@ fn mark<'a>(engine: Engine, at: (i32, i32)) -> Mark<'a> {
 
 // Answers.
 
-/// The inputs that columns of [`answers`] stand for, and why they are worth asking.
+/// The inputs of the columns of [`answers`], each with a name.
 const ASKED: [(&str, &[u8]); 12] = [
     ("NUL", b"\0"),
     ("4 bytes", b"\xF0\x9F\x98\x80"),
@@ -170,8 +170,8 @@ const ASKED: [(&str, &[u8]); 12] = [
     ("5 bytes", b"\xF8\x88\x80\x80\x80"),
 ];
 
-/// What decoders make of a few inputs, as SVG: a row for each decoder, a column for each input. "ok" is well-formed, a
-/// number is how many U+FFFD stand for ill-formed bytes, and "no" is ill-formed without output.
+/// The answers of decoders to a few inputs, as SVG: a row for each decoder, a column for each input. "ok" means
+/// accepted, a number is how many U+FFFD replace ill-formed bytes, and "no" means rejected without output.
 ///
 /// # Errors
 /// The picture cannot be drawn.
@@ -220,7 +220,7 @@ fn answer(decoder: &dyn Decoder, bytes: &[u8]) -> (String, RGBColor) {
     }
 }
 
-/// How often U+FFFD stands in an output.
+/// How often U+FFFD occurs in an output.
 fn replacements(output: &[u8]) -> usize {
     output.windows(REPLACEMENT.len()).filter(|window| *window == REPLACEMENT).count()
 }

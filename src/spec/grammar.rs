@@ -171,7 +171,7 @@ pub static RFC3629_WITH_OVERLONG: Grammar = Grammar::new(
         scalar(&[(0xE0, 0xEC), TAIL, TAIL]),
         THREE_ED,
         THREE_EE,
-        // The four-byte forms of the surrogates U+D800..U+DFFF (F0 8D A0..BF) are left out.
+        // The four-byte forms of the surrogates U+D800..U+DFFF (F0 8D A0..BF) are excluded.
         scalar(&[(0xF0, 0xF0), (0x80, 0x8C), TAIL, TAIL]),
         scalar(&[(0xF0, 0xF0), (0x8D, 0x8D), (0x80, 0x9F), TAIL]),
         scalar(&[(0xF0, 0xF0), (0x8E, 0xBF), TAIL, TAIL]),

@@ -146,7 +146,7 @@ pub(crate) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Op
         return Kind::SurrogatePair;
     }
     if matched > 0 && !is_continuation(next) {
-        // The three bytes of a leading surrogate are complete; what is missing is the rest of the pair.
+        // The three bytes of a leading surrogate are complete; the rest of the pair is missing.
         return if matched == 3 && rest[0] == 0xED { Kind::Surrogate } else { Kind::TooShort };
     }
     match (rest[0], next) {
@@ -168,7 +168,7 @@ pub(crate) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Op
     }
 }
 
-/// Length of the ill-formed segment at the start of `rest`, of which `matched` bytes begin a well-formed sequence.
+/// Length of the ill-formed segment at the start of `rest`, where `matched` bytes begin a well-formed sequence.
 fn ill_formed_len(contract: &Contract, rest: &[u8], matched: usize) -> usize {
     match contract.segmentation {
         Segmentation::MaximalSubpart => matched.max(1),

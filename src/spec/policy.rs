@@ -1,6 +1,6 @@
 //! What a decoder promises: its contract. Grammar, segmentation, replacement, byte order mark, end of input.
 //!
-//! Real decoders differ in these on purpose, so each is held to its own contract and to nothing else.
+//! Real decoders differ in these on purpose, so each is held only to its own contract.
 //!
 //! ```
 //! use utfuzz::spec::{Contract, Segmentation, lossy, validity};

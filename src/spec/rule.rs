@@ -58,7 +58,7 @@ impl Rule {
             }
             Kind::TooShort => (
                 format!(
-                    "{lead:02X} announces {announced} bytes, and a byte that is no continuation byte comes too early"
+                    "{lead:02X} announces {announced} bytes, but a byte before their end is not a continuation byte"
                 ),
                 "RFC 3629 §4; Unicode D93b (maximal subpart)",
             ),
@@ -70,7 +70,7 @@ impl Rule {
                 format!("truncated: {lead:02X} announces {announced} bytes, and the input ends after {}", rest.len()),
                 "RFC 3629 §4; Unicode D93b (maximal subpart)",
             ),
-            Kind::Noncharacter => ("a noncharacter, which this grammar leaves out".into(), "Unicode D14"),
+            Kind::Noncharacter => ("a noncharacter, which this grammar excludes".into(), "Unicode D14"),
             Kind::FourByte => ("a four-byte form, which this grammar writes as a pair".into(), "UTR #26 §2"),
             Kind::Null => ("a raw 00, which this grammar writes as C0 80".into(), "Java SE java.io.DataInput"),
         };

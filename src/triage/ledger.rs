@@ -79,15 +79,15 @@ impl Ledger {
                 return Err(wrong("an id is lower-case letters, digits and hyphens".into()));
             }
             if file.known[..index].iter().any(|other| other.id == entry.id) {
-                return Err(wrong("the id stands twice; give each entry its own".into()));
+                return Err(wrong("the id occurs twice; each entry needs its own".into()));
             }
             let laws: Vec<_> = Law::ALL.iter().map(|law| law.name()).collect();
             if let Some(law) = entry.laws.iter().find(|law| !laws.contains(&law.as_str())) {
-                return Err(wrong(format!("there is no law {law:?}; there are {}", laws.join(", "))));
+                return Err(wrong(format!("no law {law:?}; the laws are {}", laws.join(", "))));
             }
             let subjects = Subject::names();
             if let Some(subject) = entry.subjects.iter().find(|subject| !subjects.contains(&subject.as_str())) {
-                return Err(wrong(format!("there is no subject {subject:?}; there are {}", subjects.join(", "))));
+                return Err(wrong(format!("no subject {subject:?}; the subjects are {}", subjects.join(", "))));
             }
             let date: Vec<_> = entry.date.split('-').map(|part| (part.len(), part.parse::<u16>().is_ok())).collect();
             if date != [(4, true), (2, true), (2, true)] {

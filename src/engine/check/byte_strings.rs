@@ -367,7 +367,7 @@ struct SavedFinding {
 }
 
 impl State {
-    /// A run of which nothing is done.
+    /// The state of a run at its start.
     fn new(run: Run) -> Self {
         let done = vec![false; piece_count(run.len)];
         let zero = Duration::ZERO;
@@ -376,7 +376,7 @@ impl State {
 
     /// Reads the file; a new state if there is none.
     fn open(path: &Path, run: Run, decoders: &[&dyn Decoder], ledger: &Ledger) -> Result<Self, Error> {
-        let remedy = "; delete it to start anew, or name another with --resume";
+        let remedy = "; delete it to start again, or name another with --resume";
         let text = match fs::read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_fault_in_ill_formed_surroundings_is_found() {
-        // The fourth error is the first that is left out.
+        // The fourth error and later ones are not replaced.
         let output = |bytes: &[u8], out: &mut Vec<u8>| {
             if core::str::from_utf8(bytes).is_err() && String::from_utf8_lossy(bytes).matches('\u{FFFD}').count() > 3 {
                 out.pop();
