@@ -114,7 +114,7 @@ pub struct Info {
 }
 
 impl Info {
-    /// A decoder with [`Contract::STANDARD`], whose package and lineage have its own name.
+    /// A decoder with [`Contract::STANDARD`], whose package and lineage have the same name.
     pub const fn new(name: &'static str, version: &'static str) -> Self {
         Self {
             name: Cow::Borrowed(name),

@@ -145,7 +145,7 @@ impl<'d> Judge<'d> {
     /// For a deterministic decoder, [`Judge::judge`] finds every divergence that this finds, though perhaps as a
     /// violation of a stronger law.
     pub fn judge_novelty(&mut self, case: &Case<'_>, feature: impl FnMut(usize)) -> Novel<'_> {
-        /// So many judgements are made in full first, since almost every case is new to a new judge.
+        /// The number of initial judgements made in full, since almost every case is new to a new judge.
         const FIRST_JUDGEMENTS: u64 = 16 * 1024;
         self.start(case);
         let first = self.expectations.of(0, case.bytes, false);

@@ -429,7 +429,7 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
 #[cfg(all(target_os = "linux", feature = "fence"))]
 impl Guarded {
     /// Places the bytes at the end of accessible memory, and one time in four also at its start, and asks for the
-    /// verdict and for the output, in one piece or as a stream; which, is derived from the bytes.
+    /// verdict and for the output, either in one piece or as a stream. These choices are derived from the bytes.
     fn ask(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) -> Option<Result<(), End>> {
         if self.buffer.is_none() {
             self.buffer = GuardedBuffer::new();

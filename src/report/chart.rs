@@ -1,4 +1,4 @@
-//! The code page of a grammar: what each byte may be, and which ranges of code points take how many bytes.
+//! The code page of a grammar: the role of each byte, and the number of bytes for each range of code points.
 //!
 //! Everything is derived from the rows of `spec`; the text and the page are rendered from it.
 
@@ -234,7 +234,7 @@ impl Cell {
         let code_points: Vec<u32> = ends.filter_map(|sequence| code_point(grammar, &sequence)).collect();
         let code_points = code_points.iter().copied().min().zip(code_points.iter().copied().max());
         let follows = grammar.rows.iter().any(|row| row.bytes[1..].iter().any(|&range| within(range, byte)));
-        // Any continuation byte may follow if the number of sequences is what six bits for each of them allow.
+        // If the number of sequences is 64 to the power of their continuation bytes, any continuation byte may follow.
         let begun =
             |row: &&Row| row.bytes[1..].iter().map(|&(first, last)| u64::from(last - first) + 1).product::<u64>();
         let role = match lengths[..] {

@@ -397,14 +397,14 @@ fn score_page(record: &Record, score: &Score) -> io::Result<Document> {
     document.blocks.push(paragraph([
         strong(verdict),
         plain(format!(
-            " {caught} of {} planted decoders are caught. Runs that reported what the fault does not imply: {}.",
+            " {caught} of {} planted decoders are caught. Runs that reported a signature the fault does not imply: {}.",
             summary.decoders, summary.wrong_runs
         )),
     ]));
     let seeds: Vec<String> = score.seeds.iter().map(u64::to_string).collect();
     let seeds = if seeds.is_empty() { "none".to_owned() } else { seeds.join(", ") };
     document.paragraph(format!(
-        "At most {} s for each decoder, engine and seed; seeds {seeds}; {} at a time; {:.0} s in all.",
+        "At most {} s for each decoder, engine and seed; seeds {seeds}; {} in parallel; {:.0} s in total.",
         short(score.budget_seconds),
         score.jobs,
         record.seconds,
@@ -426,7 +426,8 @@ fn score_page(record: &Record, score: &Score) -> io::Result<Document> {
     document.paragraph(format!("Never caught by plain: {}.", names(&summary.never_by_plain)));
     document.heading(2, "Decoders");
     document.paragraph(
-        "Runs that caught it, of all; then the median executions until then, or how far an engine went without.",
+        "For each engine: runs that caught the decoder, of all runs; then the median executions until then, or the most \
+         executions of a run that missed it.",
     );
     let names = score.engines.iter().map(|engine| engine.name());
     let mut table = Table::new(["decoder", "fault"].into_iter().chain(names.clone()).chain(["reported"]));
@@ -520,7 +521,7 @@ fn cost(value: Option<f64>) -> String {
     }
 }
 
-/// How many times the executions of `Plain`.
+/// A ratio to the executions of `Plain`.
 fn ratio(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_finite() => format!("× {}", short(value)),

@@ -203,7 +203,7 @@ pub(super) struct State {
     pub(super) new: BTreeSet<String>,
     #[serde(skip)]
     path: PathBuf,
-    /// The operating system releases it when the process ends, in whatever way.
+    /// The operating system releases it when the process ends, even if it is killed.
     #[serde(skip)]
     _lock: Option<fs::File>,
 }
