@@ -11,19 +11,19 @@ use utfuzz::generate::structured::Structured;
 const FEW: bool = cfg!(miri) || option_env!("UTFUZZ_EMULATED").is_some();
 
 /// Asserts that no kernel reads outside these bytes, which are placed next to inaccessible pages, before and after.
-#[cfg(all(target_os = "linux", feature = "fence"))]
-#[allow(unsafe_code, reason = "units are placed next to inaccessible pages, too")]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
+#[allow(unsafe_code, reason = "units stand at the end of memory as bytes do")]
 fn keeps_within(bytes: &[u8]) {
     use std::cell::RefCell;
     use utfuzz::judge::isolate::guard_pages::GuardedBuffer;
     thread_local! {
-        static FENCE: RefCell<GuardedBuffer> = RefCell::new(GuardedBuffer::new().expect("the system gives pages"));
+        static GUARDED: RefCell<GuardedBuffer> = RefCell::new(GuardedBuffer::new().expect("the system gives pages"));
     }
-    FENCE.with_borrow_mut(|fence| {
+    GUARDED.with_borrow_mut(|guarded| {
         let (mut out, mut units, mut scalars) = (Vec::new(), Vec::new(), Vec::new());
         for kernel in Kernel::available() {
             for place in [GuardedBuffer::at_start, GuardedBuffer::at_end] {
-                let Some(bytes) = place(fence, bytes) else { continue };
+                let Some(bytes) = place(guarded, bytes) else { continue };
                 let _ = kernel.validate(bytes);
                 out.clear();
                 kernel.lossy_into(bytes, &mut out);
@@ -38,11 +38,11 @@ fn keeps_within(bytes: &[u8]) {
                     kernel.read_32_into(bytes, big_endian, &mut scalars);
                 }
                 kernel.utf16_from_bytes_into(bytes, &[7; 32], &mut units);
-                assert!(!fence.out_of_bounds_access(), "{kernel}: reads outside its input");
+                assert!(!guarded.out_of_bounds_access(), "{kernel}: reads outside its input");
             }
             // Whole units, so that they are aligned at either end.
             for place in [GuardedBuffer::at_start, GuardedBuffer::at_end] {
-                let Some(bytes) = place(fence, &bytes[..bytes.len() / 4 * 4]) else { continue };
+                let Some(bytes) = place(guarded, &bytes[..bytes.len() / 4 * 4]) else { continue };
                 // SAFETY: any bits are a number.
                 let (twos, fours) = unsafe { (bytes.align_to::<u16>().1, bytes.align_to::<u32>().1) };
                 assert_eq!((2 * twos.len(), 4 * fours.len()), (bytes.len(), bytes.len()));
@@ -57,13 +57,13 @@ fn keeps_within(bytes: &[u8]) {
                 kernel.write_16_into(twos, true, &mut out);
                 kernel.write_32_into(fours, true, &mut out);
                 kernel.write_16_as_32_into(twos, true, &mut out);
-                assert!(!fence.out_of_bounds_access(), "{kernel}: reads outside its units");
+                assert!(!guarded.out_of_bounds_access(), "{kernel}: reads outside its units");
             }
         }
     });
 }
 
-#[cfg(not(all(target_os = "linux", feature = "fence")))]
+#[cfg(not(all(target_os = "linux", feature = "guard-pages")))]
 fn keeps_within(_: &[u8]) {}
 
 /// Asserts that every kernel answers as the scalar one does, in one piece and in three.

@@ -163,13 +163,13 @@ impl Choices {
     }
 
     /// Whether, where readable memory ends, the output is asked for in one piece; else as a stream.
-    #[cfg_attr(not(feature = "fence"), allow(dead_code, reason = "only guard pages need it"))]
+    #[cfg_attr(not(feature = "guard-pages"), allow(dead_code, reason = "only guard pages need it"))]
     pub(crate) fn is_whole_at_bounds(&self) -> bool {
         BOUNDS_OUTPUT.of(self.manner) == 0
     }
 
     /// Whether the bytes are also put where readable memory begins; true one time in four.
-    #[cfg_attr(not(feature = "fence"), allow(dead_code, reason = "only guard pages need it"))]
+    #[cfg_attr(not(feature = "guard-pages"), allow(dead_code, reason = "only guard pages need it"))]
     pub(crate) fn has_both_bounds(&self) -> bool {
         BOUNDS_SIDES.of(self.manner) == 0
     }

@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::decoder::{Decoder, Stream};
-#[cfg(all(target_os = "linux", feature = "fence"))]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
 use crate::judge::isolate::guard_pages::GuardedBuffer;
 use crate::judge::question::{Question, Questions};
 use crate::utf8::{ErrorLen, Malformed, Validity};
@@ -24,7 +24,7 @@ pub(crate) struct Observation {
     placed_bytes: Vec<u8>,
     /// Whether only the bytes themselves were read, or at which end others were.
     pub(crate) bounds: Option<Result<(), End>>,
-    #[cfg(all(target_os = "linux", feature = "fence"))]
+    #[cfg(all(target_os = "linux", feature = "guard-pages"))]
     guarded: Guarded,
     /// The verdicts on the input before and after the first cut.
     pub(crate) halves: Option<(Validity, Validity)>,
@@ -99,7 +99,7 @@ struct Prefixed {
 }
 
 /// What is needed to put the bytes next to an inaccessible page.
-#[cfg(all(target_os = "linux", feature = "fence"))]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
 #[derive(Default)]
 struct Guarded {
     buffer: Option<GuardedBuffer>,
@@ -108,7 +108,7 @@ struct Guarded {
 
 /// One end of a byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(all(target_os = "linux", feature = "fence")), allow(dead_code, reason = "needs guard pages"))]
+#[cfg_attr(not(all(target_os = "linux", feature = "guard-pages")), allow(dead_code, reason = "needs guard pages"))]
 pub(crate) enum End {
     Start,
     End,
@@ -142,7 +142,7 @@ impl Observation {
         });
         self.reused.set(asks(Question::Reused), |reused| reused.ask(streams, bytes));
         self.bounds = None;
-        #[cfg(all(target_os = "linux", feature = "fence"))]
+        #[cfg(all(target_os = "linux", feature = "guard-pages"))]
         if asks(Question::Bounds) {
             self.bounds = self.guarded.ask(decoder, streams, case);
         }
@@ -425,7 +425,7 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
     start..start + len
 }
 
-#[cfg(all(target_os = "linux", feature = "fence"))]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
 impl Guarded {
     /// Puts the bytes where accessible memory ends, and one time in four also where it begins, and asks for the verdict,
     /// and for the output, of the whole or as a stream; picked by the bytes.

@@ -1,7 +1,7 @@
 //! Process state that keeps the harness alive when a decoder misbehaves, apart from the judge, which has none: panics
 //! are caught, hangs are reported, and reads outside the input are detected.
 
-#[cfg(all(target_os = "linux", feature = "fence"))]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
 pub mod guard_pages;
 pub(crate) mod watchdog;
 
