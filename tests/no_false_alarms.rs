@@ -137,7 +137,7 @@ fn broken(decoders: &[Box<dyn Decoder>]) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn no_law_is_broken_by_the_standard_itself() {
+fn the_standard_itself_breaks_no_law() {
     let info = |contract| Info::new("perfect", "0").contract(contract);
     let perfect = |contract| Box::new(Perfect(info(contract))) as Box<dyn Decoder>;
     let decoders: Vec<Box<dyn Decoder>> = contracts().into_iter().map(perfect).collect();
@@ -147,7 +147,7 @@ fn no_law_is_broken_by_the_standard_itself() {
 }
 
 #[test]
-fn nor_by_our_conversions_under_any_policy() {
+fn our_conversions_break_no_law_under_any_policy() {
     let policies = peers::policies();
     assert_eq!(policies.len(), 10);
     let broken = broken(&policies);

@@ -60,7 +60,7 @@ impl Stream for Counting {
     }
 }
 
-fn strangers() -> Vec<(&'static str, Faulty, &'static [Law])> {
+fn unseen_faults() -> Vec<(&'static str, Faulty, &'static [Law])> {
     let sound = Faulty::default;
     vec![
         (
@@ -190,10 +190,10 @@ fn strangers() -> Vec<(&'static str, Faulty, &'static [Law])> {
 }
 
 #[test]
-fn every_one_is_found() {
+fn every_unseen_fault_is_found() {
     silence_panics();
     let mut missed = Vec::new();
-    for (fault, decoder, laws) in strangers() {
+    for (fault, decoder, laws) in unseen_faults() {
         let found = broken(&decoder, 40_000);
         if found.is_empty() || found.iter().any(|law| !laws.contains(law)) {
             missed.push(format!("{fault}: {found:?}, not {laws:?}"));
@@ -203,7 +203,7 @@ fn every_one_is_found() {
 }
 
 #[test]
-fn without_a_fault_there_is_none() {
+fn a_sound_decoder_breaks_no_law() {
     let sound = Faulty { stream: || leaky(|stream, chunk, out| stream.push(chunk, out), finish), ..Faulty::default() };
     assert_eq!(broken(&sound, 20_000), []);
 }
