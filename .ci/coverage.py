@@ -1,8 +1,7 @@
 """Renders reports/coverage.json and .md from what llvm-cov exports. Called by .ci/coverage.
 
 Usage: coverage.py RUSTC LLVM KEPT [NAME WORK DIRECTORY...]; in WORK `lcov` and `json` are what llvm-cov exported, and
-`start`, if it exists, is the line in which libFuzzer reports what the corpus reaches. `--` separates the arguments of two
-corpora.
+`start`, if it exists, is the line in which libFuzzer reports what the corpus reaches. `--` separates two corpora.
 
 coverage.json: `schema` (1), `target`, `toolchain {rustc, llvm}`, `kept`, `corpora[] {name, files, bytes, edges,
 features, directories {PATH: total}, sources {PATH: total}}`, where a total is `{lines, covered, percent, entered,

@@ -1,4 +1,4 @@
-"""Opens DIRECTORY/report.html in Chromium and compares what it shows with report.json; validates report.sarif by SCHEMA.
+"""Opens DIRECTORY/report.html in Chromium and compares what it shows with report.json; checks report.sarif by SCHEMA.
 
 Chromium is controlled over a pipe with its DevTools protocol: JSON objects, each followed by a NUL byte.
 """

@@ -1,7 +1,8 @@
 //! Checks a decoder from outside this crate: `cargo run --release --example plug_in`.
 //!
 //! The decoder below checks only the shape of sequences, as some released decoders did (nim-lang/Nim#19333,
-//! json-voorhees#207). It declares the contract of an ordinary UTF-8 validator, and is held to it. Replace it with yours.
+//! json-voorhees#207). It declares the contract of an ordinary UTF-8 validator, and is held to it. Replace it with
+//! yours.
 
 use std::process::ExitCode;
 use utfuzz::engine::check::{Options, check};

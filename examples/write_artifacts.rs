@@ -1,7 +1,7 @@
 //! Writes a large number of fuzzing artifacts: `write_artifacts DIR [COUNT]`.
 //!
-//! For each of twenty planted decoders there are COUNT inputs (default 50) of up to 4 KiB that the decoder gets wrong, named
-//! like libFuzzer's artifacts. Many of them also show faults of others of the twenty.
+//! For each of twenty planted decoders there are COUNT inputs (default 50) of up to 4 KiB that the decoder gets wrong,
+//! named like libFuzzer's artifacts. Many of them also show faults of others of the twenty.
 
 use std::path::Path;
 use std::{env, fs, process};

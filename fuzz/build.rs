@@ -1,8 +1,8 @@
 //! Redirects LLVM's callbacks for traced comparisons to a function that does nothing.
 //!
-//! libFuzzer records the operands of every integer comparison. In byte classifiers that takes most of the run time, and the
-//! constants it would find are in the dictionary. cargo-fuzz always enables these callbacks, so they are redirected when
-//! the targets are linked.
+//! libFuzzer records the operands of every integer comparison. In byte classifiers that takes most of the run time, and
+//! the constants it would find are in the dictionary. cargo-fuzz always enables these callbacks, so they are redirected
+//! when the targets are linked.
 
 use std::path::Path;
 

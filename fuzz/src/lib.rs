@@ -23,8 +23,8 @@ pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
     if target.with(|target| target.run(case, count)) { Corpus::Keep } else { Corpus::Reject }
 }
 
-/// Mutates the first `size` bytes of `data` with `mutate`, or one time in eight with libFuzzer's mutator. Returns the new
-/// size.
+/// Mutates the first `size` bytes of `data` with `mutate`, or one time in eight with libFuzzer's mutator. Returns the
+/// new size.
 pub fn mutated(
     data: &mut [u8],
     size: usize,
