@@ -129,7 +129,7 @@ def utf_8b(directory):
         subprocess.run([UTFUZZ, "convert", "-f", "utf-8b", "-t", "wtf-8", raw], stdout=stdout, check=True)
     with open(back, "wb") as stdout:
         subprocess.run([UTFUZZ, "convert", "-f", "wtf-8", "-t", "utf-8b", there], stdout=stdout, check=True)
-    same("UTF-8B there and back", digest(back), digest(raw))
+    same("UTF-8B round trip", digest(back), digest(raw))
     import codecs
 
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -143,7 +143,7 @@ def utf_8b(directory):
             if not chunk:
                 same("UTF-8B, CPython, length", ours.read(1), b"")
                 break
-    print(f"UTF-8B: {RANDOM / 1e6:.0f} MB of random bytes there and back, compared with CPython, in {time.monotonic() - start:.0f} s")
+    print(f"UTF-8B: {RANDOM / 1e6:.0f} MB of random bytes converted there and back, compared with CPython, in {time.monotonic() - start:.0f} s")
 
 
 def digest(path):

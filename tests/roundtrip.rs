@@ -62,7 +62,7 @@ fn sequences(grammar: &Grammar) -> u64 {
 
 #[test]
 #[ignore = "minutes; `.ci/run full` runs it, in release"]
-fn every_code_point_comes_back() {
+fn every_code_point_round_trips() {
     const PIECE: u32 = 1 << 20;
     for codec in &CODECS {
         for grammar in grammar::ALL {
@@ -87,7 +87,7 @@ fn every_code_point_comes_back() {
             let by = |kind: Kind| tally.refused[kind.index()];
             assert_eq!(by(Kind::Surrogate) + by(Kind::TooLarge) + by(Kind::Noncharacter), refused, "{what}");
             let _ =
-                writeln!(std::io::stderr(), "{what}: {} code points come back, {refused} are refused", tally.encoded);
+                writeln!(std::io::stderr(), "{what}: {} code points round-trip, {refused} are refused", tally.encoded);
         }
     }
 }
@@ -194,25 +194,25 @@ fn every_text(len: usize) {
         let (count, other) = counts.into_iter().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
         assert_eq!(other > 0, *grammar == grammar::RFC3629_WITH_OVERLONG && len > 1, "{what}: {other} of {count}");
         if len > 2 {
-            tell(&format!("{what}: {count} come back, {other} of them only in the shortest form"));
+            tell(&format!("{what}: {count} round-trip, {other} of them only in the shortest form"));
         }
     }
 }
 
 #[test]
-fn every_text_of_up_to_two_bytes_comes_back() {
+fn every_text_of_up_to_two_bytes_round_trips() {
     (1..=2).for_each(every_text);
 }
 
 #[test]
 #[ignore = "minutes; `.ci/run full` runs it, in release"]
-fn every_text_of_three_and_four_bytes_comes_back() {
+fn every_text_of_three_and_four_bytes_round_trips() {
     (3..=4).for_each(every_text);
 }
 
 /// Texts of many sequences, chosen evenly from the rows of each grammar.
 #[test]
-fn long_texts_come_back() {
+fn long_texts_round_trip() {
     let mut state = 0x2545_F491_4F6C_DD1Du64;
     let mut below = |bound: usize| {
         // Xorshift is good enough here.

@@ -102,10 +102,10 @@ fn a_witness_is_deterministic_and_shows_its_signature() {
 #[test]
 fn any_mix_of_files_is_triaged_and_kept_witnesses_are_no_longer_new() {
     let scratch = tempfile::tempdir().unwrap();
-    let heap = scratch.path().join("heap");
-    fs::create_dir_all(heap.join("streaming")).unwrap();
+    let folder = scratch.path().join("folder");
+    fs::create_dir_all(folder.join("streaming")).unwrap();
     let file = |name: &str, bytes: &[u8]| {
-        let path = heap.join(name);
+        let path = folder.join(name);
         fs::write(&path, bytes).unwrap();
         path
     };
@@ -118,8 +118,8 @@ fn any_mix_of_files_is_triaged_and_kept_witnesses_are_no_longer_new() {
         file("huge", &vec![b'a'; (1 << 20) + 1]),
         file("streaming/crash-4", b"a\xED\xA0\x80\x01\x00\x01"),
     ];
-    files.push(heap.join("gone"));
-    files.push(PathBuf::from(&heap));
+    files.push(folder.join("gone"));
+    files.push(PathBuf::from(&folder));
     let decoder = planted("surrogates");
     let kept = scratch.path().join("kept");
     let run = || triage(&[&*decoder], &Ledger::default(), &files, Some(&kept), &|_, _| {}).unwrap();

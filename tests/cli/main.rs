@@ -273,8 +273,8 @@ fn a_full_disk_is_status_2_unless_the_verdict_is_1() {
 #[test]
 fn a_triage_of_nothing_but_unreadable_files_is_not_clean() {
     // Longer than an input may be.
-    let directory = directory_with(&[("heap/long.bin", &vec![b'a'; 2 << 20])]);
-    let run = run(directory.path(), &["triage", "heap", "--decoders", "own"]);
+    let directory = directory_with(&[("crashes/long.bin", &vec![b'a'; 2 << 20])]);
+    let run = run(directory.path(), &["triage", "crashes", "--decoders", "own"]);
     let unsaid = || (!run.out().contains("long.bin")).then(|| format!("{}: {}", run.line, run.out()));
     assert_none_wrong(run.wrong_status(2).or_else(unsaid));
 }
