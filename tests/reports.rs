@@ -505,7 +505,7 @@ fn a_report_is_stale_once_a_source_has_changed() {
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
     change("src/bench/source", "throughput");
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
-    // Comments and empty lines do not change a result; code does, and so does a comment that is not Rust's.
+    // Comments and empty lines in Rust code cannot change a result, so only other changes make a report stale.
     change("src/bench/code.rs", "fn one() {}\n");
     change("src/bench/other", "one\n");
     stamp_all(root);
