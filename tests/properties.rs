@@ -58,7 +58,7 @@ fn every_code_point_keeps_the_properties_of_its_grammar() {
         let mut tally = Tally::of(&Codec::SPEC, grammar, 0, 0x11_0000);
         let mut last = 0x7F;
         if grammar.rows.iter().any(|row| row.bytes.len() > 4 && row.form == Form::Scalar) {
-            // Each power of two and a thousand steps between, each with its neighbours.
+            // Each power of two, and a thousand values between two of them, each with its neighbours.
             for start in
                 (20..31).flat_map(|bits| (0..1000u32).map(move |step| (1 << bits) + ((1 << bits) / 1000 * step)))
             {

@@ -92,7 +92,7 @@ fn every_code_point_round_trips() {
     }
 }
 
-/// Every code point a relative of UTF-8 has, through our conversions and back.
+/// Converts every code point of every relative of UTF-8 there and back.
 #[test]
 #[ignore = "minutes; `.ci/run full` runs it, in release"]
 fn every_code_point_goes_through_our_conversions() {

@@ -44,7 +44,7 @@ fn every_place_names_the_same_targets() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// `.ci/targets` is what every script reads: name, directory of seeds, form.
+/// Every script reads `.ci/targets`: name, directory of seeds, form.
 #[test]
 fn scripts_are_given_the_same_targets() {
     let output = Command::new(root().join(".ci/targets")).output().unwrap();

@@ -209,8 +209,8 @@ fn explain_prints_what_each_decoder_answers() {
     assert_none_wrong(wrong);
 }
 
-/// A decoder is marked where it breaks its own contract, and only there; what that contract expects is printed where it
-/// is not the starred answer.
+/// A decoder is marked exactly where it breaks its own contract. If its contract expects another answer than the starred
+/// one, that answer is printed.
 #[test]
 fn explain_marks_who_breaks_a_contract() {
     let directory = directory_with(&[]);

@@ -36,7 +36,7 @@ pub(crate) struct Tally {
     pub(crate) refused: [u64; Kind::ALL.len()],
     /// Which bytes occur.
     pub(crate) seen: [bool; 256],
-    /// For each first byte the lengths it leads, one bit each.
+    /// For each first byte, the lengths of the sequences that it starts, one bit each.
     pub(crate) lengths: [u8; 256],
     /// How many sequences are longer than the shortest form.
     pub(crate) long: u64,
