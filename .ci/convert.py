@@ -1,4 +1,4 @@
-"""What .ci/convert measures. Arguments: megabytes of text, of random bytes, of stream."""
+"""The comparisons of .ci/convert. Arguments: megabytes of text, of random bytes, of stream."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ TEXT, RANDOM, STREAM = (int(size) * 1_000_000 for size in sys.argv[1:4])
 FASTER = float(os.environ.get("FASTER", 0))
 LIMIT = 64 << 10  # KiB
 
-# Name for utfuzz and iconv, and for CPython where that knows it too; and which of the texts below it can say.
+# The name for utfuzz and iconv; the name for CPython, or None; and the last of the texts below that it can represent.
 ENCODINGS = [
     ("UTF-8", "utf-8", "mixed"),
     ("UTF-16", "utf-16", "mixed"),
@@ -31,7 +31,7 @@ ENCODINGS = [
     ("ISO-8859-1", "latin-1", "latin"),
     ("US-ASCII", "ascii", "ascii"),
 ]
-# What each text is made of; each can say less than the one before.
+# The parts of each text, in addition to those of the texts before it.
 PARTS = {
     "ascii": ["The quick brown fox jumps over the lazy dog. ", "{\"key\": [1, 2, 3]}", "\n"],
     "latin": ["Grüße aus Köln, naïve façade. ", "El niño comió jalapeños, ¿no? "],
@@ -44,7 +44,7 @@ failures = []
 
 
 def text(name, size):
-    """So many bytes of UTF-8 or a little more, the same on every machine."""
+    """At least `size` bytes of UTF-8, the same on every machine."""
     dice = random.Random(name)
     parts = [part for known in TEXTS[: TEXTS.index(name) + 1] for part in PARTS[known]]
     # Some of it in short pieces, some in long runs of one script.
@@ -54,7 +54,7 @@ def text(name, size):
 
 
 def timed(command, path):
-    """Seconds of the processor, and of the clock, from a file on standard input to nowhere; the better of two runs."""
+    """CPU seconds and elapsed seconds to convert a file and discard the output; the better of two runs."""
     best = None
     for _ in range(2):
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -78,7 +78,7 @@ def same(what, ours, theirs):
 
 
 def pairs(directory):
-    """Every pair, against both."""
+    """Converts between every two encodings, and compares with iconv and CPython."""
     slowest = []
     print(f"{'from':14}{'to':14}{'text':9}{'utfuzz GB/s':>12}{'iconv GB/s':>12}{'ratio':>8}{'clock':>8}")
     inputs = {}
@@ -117,7 +117,7 @@ def pairs(directory):
 
 
 def utf_8b(directory):
-    """Random bytes to UTF-16 and back by way of UTF-8B, and what CPython makes of them."""
+    """Converts random bytes from UTF-8B to WTF-8 and back, and compares with CPython's surrogateescape."""
     start = time.monotonic()
     block = 4_000_000
     raw, there, back = (f"{directory}/{name}" for name in ("raw", "there", "back"))
@@ -129,7 +129,7 @@ def utf_8b(directory):
         subprocess.run([UTFUZZ, "convert", "-f", "utf-8b", "-t", "wtf-8", raw], stdout=stdout, check=True)
     with open(back, "wb") as stdout:
         subprocess.run([UTFUZZ, "convert", "-f", "wtf-8", "-t", "utf-8b", there], stdout=stdout, check=True)
-    same("UTF-8B there and back", digest(back), digest(raw))
+    same("UTF-8B round trip", digest(back), digest(raw))
     import codecs
 
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -143,7 +143,7 @@ def utf_8b(directory):
             if not chunk:
                 same("UTF-8B, CPython, length", ours.read(1), b"")
                 break
-    print(f"UTF-8B: {RANDOM / 1e6:.0f} MB of random bytes there and back, as CPython has them, in {time.monotonic() - start:.0f} s")
+    print(f"UTF-8B: {RANDOM / 1e6:.0f} MB of random bytes converted there and back, compared with CPython, in {time.monotonic() - start:.0f} s")
 
 
 def digest(path):
@@ -152,7 +152,7 @@ def digest(path):
 
 
 def memory():
-    """The most memory a long stream takes, by several ways."""
+    """Peak memory during the conversion of a long stream, on several paths."""
     block = text("mixed", 1_000_000).encode()
     for source, target, more in [
         ("UTF-8", "UTF-16LE", []),
@@ -180,5 +180,5 @@ with tempfile.TemporaryDirectory(dir="target") as scratch:
     utf_8b(scratch)
     memory()
 for failure in failures:
-    print(f"wrong: {failure}", file=sys.stderr)
+    print(f"failed: {failure}", file=sys.stderr)
 sys.exit(bool(failures))

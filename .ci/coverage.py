@@ -1,13 +1,12 @@
 """Renders reports/coverage.json and .md from what llvm-cov exports. Called by .ci/coverage.
 
 Usage: coverage.py RUSTC LLVM KEPT [NAME WORK DIRECTORY...]; in WORK `lcov` and `json` are what llvm-cov exported, and
-`start`, if it exists, is the line in which libFuzzer reports what the corpus reaches. A further `--` and NAME begin the
-next corpus.
+`start`, if it exists, is the line in which libFuzzer reports what the corpus reaches. `--` separates two corpora.
 
 coverage.json: `schema` (1), `target`, `toolchain {rustc, llvm}`, `kept`, `corpora[] {name, files, bytes, edges,
 features, directories {PATH: total}, sources {PATH: total}}`, where a total is `{lines, covered, percent, entered,
 missed}`: of the `lines` with code, `covered` were run; `entered` are the lines of functions that were run at all,
-`missed` those of them that were not run: how many, and for a source which. `kept` is how many of the committed files
+`missed` those of them that were not run: a number, and for a source the lines. `kept` is how many of the committed files
 libFuzzer's merge keeps; `edges` and `features` are libFuzzer's, null where it did not report them.
 """
 
@@ -21,7 +20,7 @@ DIRECTORIES = ["src/spec", "src/codec", "src/judge", "src/explain"]
 
 
 def lines_run(lcov):
-    """Of each source, how often each line with code was run."""
+    """For each source, how often each line with code ran."""
     sources = {}
     for line in lcov.splitlines():
         if line.startswith("SF:"):
@@ -33,7 +32,7 @@ def lines_run(lcov):
 
 
 def lines_entered(export):
-    """Of each source, the lines of functions that were run at all."""
+    """For each source, the lines of functions that ran at all."""
     entered = {}
     for function in export["data"][0]["functions"]:
         if function["count"]:

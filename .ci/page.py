@@ -1,6 +1,6 @@
-"""Opens DIRECTORY/report.html in Chromium and compares what it shows with report.json; holds report.sarif to SCHEMA.
+"""Opens DIRECTORY/report.html in Chromium and compares what it shows with report.json; checks report.sarif by SCHEMA.
 
-Chromium is spoken to over a pipe, in its DevTools protocol: JSON objects, each followed by a NUL byte.
+Chromium is controlled over a pipe with its DevTools protocol: JSON objects, each followed by a NUL byte.
 """
 
 import json
@@ -51,7 +51,7 @@ class Chromium:
         while b"\0" not in self.rest:
             part = os.read(self.read, 1 << 16)
             if not part:
-                raise RuntimeError("Chromium is gone")
+                raise RuntimeError("Chromium has exited")
             self.rest += part
         message, self.rest = self.rest.split(b"\0", 1)
         message = json.loads(message)
@@ -60,7 +60,7 @@ class Chromium:
         return message
 
     def load(self, method, **parameters):
-        """Calls what loads a page, and waits until it is there."""
+        """Calls a method that loads a page, and waits until it is loaded."""
         loads = lambda: sum(event["method"] == "Page.loadEventFired" for event in self.events)
         before = loads()
         self.call(method, **parameters)
@@ -80,7 +80,7 @@ class Chromium:
         self.process.wait(timeout=20)
 
 
-# The values of each signature that a reader sees.
+# The values of each visible signature.
 SHOWN = """Array.from(document.querySelectorAll(".item"))
     .filter((member) => member.checkVisibility())
     .map((member) => [member.dataset.decoder, member.dataset.law, member.dataset.kind, member.dataset.status])"""
@@ -92,7 +92,7 @@ CHOOSE = """(() => {{
     return select.value;
 }})()"""
 
-# Follows an address of this page; the page's own listener was there before.
+# Changes the fragment of the address. The page's own listener was added first, so it has run when this one is called.
 GO_TO = """new Promise((done) => {{
     addEventListener("hashchange", done, {{ once: true }});
     location.hash = {};
@@ -138,12 +138,12 @@ def page(chromium, record):
             equal(chromium.run(SHOWN), wanted, f"{name} {option}")
             equal(chromium.run("""document.getElementById("shown").textContent"""), str(len(wanted)), "the count")
             check(0 < chromium.run(CLUSTERS) <= len(wanted), "clusters without a signature")
-        # The address has the choice.
+        # The address contains the choice.
         address_says = f"new URLSearchParams(location.hash.slice(1)).get({json.dumps(name)})"
         equal(chromium.run(address_says), options[-1], "address")
         chromium.run(GO_TO.format("''"))
         equal(chromium.run(SHOWN), everything, "without a choice")
-    # Two choices at once, by an address; they stay after a reload.
+    # Two choices at once, set by the address; they survive a reload.
     first = everything[0]
     choices = [("decoder", first[0].split("\n")[0]), ("kind", first[2].split("\n")[0])]
     fits = lambda member: all(choice in member[at].split("\n") for at, (_, choice) in zip((0, 2), choices))
@@ -152,9 +152,9 @@ def page(chromium, record):
     chromium.run(GO_TO.format(f"new URLSearchParams({json.dumps(choices)})"))
     equal(chromium.run(SHOWN), both, "two choices")
     chromium.load("Page.reload")
-    equal(chromium.run(SHOWN), both, "two choices, opened anew")
+    equal(chromium.run(SHOWN), both, "two choices, after a reload")
 
-    # What was hidden may be loaded late, and a script may have waited.
+    # Hidden content may load only when it is shown, and a script may run only then.
     chromium.run("""document.querySelectorAll("details").forEach((details) => { details.open = true; })""")
     chromium.run(GO_TO.format("''"))
     chromium.call("Page.captureScreenshot")
@@ -181,4 +181,4 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         page(chromium, RECORD)
     finally:
         chromium.close()
-print(f"{DIRECTORY}: as it should be")
+print(f"{DIRECTORY}: passed")

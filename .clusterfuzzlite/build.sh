@@ -1,6 +1,6 @@
 #!/bin/bash -eu
 # Builds the fuzz targets from $SRC into $OUT, each with its seeds, dictionary and options, as OSS-Fuzz and
-# ClusterFuzzLite ask for; intermediate files go to $WORK. Arguments go to `cargo fuzz build`.
+# ClusterFuzzLite expect; intermediate files go to $WORK. Arguments go to `cargo fuzz build`.
 cd "$SRC/utfuzz"
 cargo fuzz build -O --target-dir "$WORK/target" "$@"
 .ci/targets | while read -r target seeds _; do

@@ -1,7 +1,8 @@
-//! A decoder from outside this crate, put before the judge: `cargo run --release --example plug_in`.
+//! Checks a decoder from outside this crate: `cargo run --release --example plug_in`.
 //!
-//! The decoder below looks only at the shape of sequences, as many have (nim-lang/Nim#19333, json-voorhees#207). It
-//! claims to be an ordinary UTF-8 validator, and that is what it is held to. Replace it by yours.
+//! The decoder below checks only the shape of sequences, as some released decoders did (nim-lang/Nim#19333,
+//! json-voorhees#207). It declares the contract of an ordinary UTF-8 validator, and is held to it. Replace it with
+//! yours.
 
 use std::process::ExitCode;
 use utfuzz::engine::check::{Options, check};

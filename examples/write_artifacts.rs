@@ -1,7 +1,7 @@
-//! Writes a heap of artifacts, as a bad night would leave them: `write_artifacts DIR [COUNT]`.
+//! Writes a large number of fuzzing artifacts: `write_artifacts DIR [COUNT]`.
 //!
-//! For each of twenty planted decoders COUNT inputs (50 where it is not named) of up to 4 KiB that it goes wrong on,
-//! named like libFuzzer's. Many of them show faults of others of the twenty too.
+//! For each of twenty planted decoders there are COUNT inputs (default 50) of up to 4 KiB that the decoder gets wrong,
+//! named like libFuzzer's artifacts. Many of them also show faults of others of the twenty.
 
 use std::path::Path;
 use std::{env, fs, process};
@@ -10,7 +10,7 @@ use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Judge, silence_panics};
 use utfuzz::peers;
 
-/// Faults of every family, of the grammar, of blocks, of resynchronisation, of streams, of memory and of relatives.
+/// Faults of every family: grammar, blocks, resynchronisation, streams, memory and relatives.
 const PLANTED: [&str; 20] = [
     "g01", "g06", "g09", "g19", "s05", "s08", "s13", "r04", "r06", "r13", "r16", "t06", "t10", "t13", "t15", "t21",
     "m01", "x01", "x02", "x11",
@@ -28,17 +28,19 @@ fn main() {
     let decoders = peers::all();
     for id in PLANTED {
         let name = format!("planted-{id}");
-        let decoder = decoders.iter().find(|decoder| decoder.info().name == name).expect("it is planted");
+        let decoder =
+            decoders.iter().find(|decoder| decoder.info().name == name).expect("a planted decoder has this name");
         let mut judge = Judge::new([&**decoder]);
         let shown = (0..).map(input).filter(|bytes| !judge.judge(&Case::new(bytes)).is_empty()).take(count);
         for (index, bytes) in shown.enumerate() {
-            fs::write(Path::new(directory).join(format!("crash-{id}-{index:02}")), bytes).expect("it can be written");
+            fs::write(Path::new(directory).join(format!("crash-{id}-{index:02}")), bytes)
+                .expect("the file can be written");
         }
     }
     println!("{}", PLANTED.map(|id| format!("planted-{id}")).join(","));
 }
 
-/// Structured inputs one behind the other, up to a length that differs from input to input.
+/// Structured inputs one after the other, up to a length that varies from input to input.
 fn input(number: u64) -> Vec<u8> {
     let longest = 64 + (number.wrapping_mul(0x9E37_79B9) % 4033) as usize;
     let mut bytes = Vec::new();

@@ -1,4 +1,5 @@
-//! Writes the committed seeds to `corpus/differential` and, with cuts, to `corpus/streaming`; and those of `corpus/relatives`.
+//! Writes the committed seeds to `corpus/differential` and `corpus/relatives`, and short ones with cuts to
+//! `corpus/streaming`.
 //!
 //! Run from the top of the repository: `cargo run --example write_seeds`.
 

@@ -1,12 +1,12 @@
-//! Answers LLVM's callbacks for traced comparisons with a function that does nothing.
+//! Redirects LLVM's callbacks for traced comparisons to a function that does nothing.
 //!
-//! libFuzzer notes the operands of every integer comparison. On byte classifiers that takes most of the run time, and the
-//! constants it would find are in the dictionary. cargo-fuzz always asks the compiler for these callbacks, so the linker
-//! is asked to send them elsewhere.
+//! libFuzzer records the operands of every integer comparison. In byte classifiers that takes most of the run time, and
+//! the constants it would find are in the dictionary. cargo-fuzz always enables these callbacks, so they are redirected
+//! when the targets are linked.
 
 use std::path::Path;
 
-/// The targets that are left as cargo-fuzz makes any target, since others are measured against them.
+/// The targets that keep the callbacks, as any target of cargo-fuzz has them, since others are measured against these.
 const YARDSTICKS: [&str; 2] = ["baseline", "plain"];
 
 fn main() {
@@ -15,8 +15,8 @@ fn main() {
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
         return;
     }
-    let sources = std::fs::read_dir("fuzz_targets").expect("the targets lie beside this file");
-    let names = sources.map(|source| source.expect("the folder can be read").path());
+    let sources = std::fs::read_dir("fuzz_targets").expect("fuzz_targets is beside this file");
+    let names = sources.map(|source| source.expect("fuzz_targets can be read").path());
     let names = names.filter_map(|source| Some(Path::new(source.file_stem()?).to_str()?.to_owned()));
     for target in names.filter(|name| !YARDSTICKS.contains(&name.as_str())) {
         let sizes = [1, 2, 4, 8];

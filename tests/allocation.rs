@@ -1,5 +1,5 @@
-//! A judge that has warmed up allocates nothing, whatever the decoders: not per case, not per decoder. But for cases whose
-//! outputs are long: the room they take is given back, since a decoder may look over all of it on every short case.
+//! After warm-up, a judge allocates nothing per case or per decoder. Cases with long outputs are an exception: their
+//! buffers are freed, since a decoder may scan the whole buffer on every short case that follows.
 #![cfg(feature = "peers")]
 
 use utfuzz::case::Case;
@@ -9,13 +9,13 @@ use utfuzz::judge::Judge;
 #[test]
 fn judging_does_not_allocate() {
     let decoders = utfuzz::peers::all();
-    // Decoders that break laws on the seeds are left out: to place a broken law may allocate. So are those that can
-    // answer only by an allocation.
+    // Decoders that break laws on the seeds are left out, since locating a violation may allocate. So are decoders that
+    // cannot answer without an allocation.
     let left_out =
         ["utf8-decode", "planted", "simd_cesu8", "cesu8", "residua-mutf8", "mutf8", "java_string", "wtf8", "glibc"];
     let quiet = decoders.iter().filter(|decoder| !left_out.contains(&&*decoder.info().package));
     let mut judge = Judge::new(quiet.map(|decoder| &**decoder));
-    // Three bytes for one, and some behind them, in 4 KiB.
+    // Three bytes of output for each byte, and some more, fit into 4 KiB.
     let is_short = |bytes: &Vec<u8>| bytes.len().max(Case::new(bytes).prefix()) <= 1200;
     let all = seeds::differential();
     let seeds: Vec<Vec<u8>> = all.values().filter(|bytes| is_short(bytes)).cloned().collect();

@@ -1,8 +1,8 @@
-//! Data flows one way: a file imports only from lower layers, and there is no circle, neither between folders nor between
-//! the files of one folder.
+//! Data flows one way: a file imports only from lower layers, and there are no import cycles, neither between
+//! directories nor between the files of one directory.
 //!
-//! The sources are read as tokens, so a path counts wherever it stands: in a `use`, in an expression, in the arguments of
-//! a macro. A name that is re-exported counts for the file that defines it.
+//! The sources are read as tokens, so a path counts wherever it appears: in a `use`, in an expression, in the arguments
+//! of a macro. A name that is re-exported counts for the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use std::{fs, iter};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::{ItemUse, UseTree};
 
-/// What `src/` has to look like.
+/// The rules that `src/` must follow.
 struct Rules<'a> {
     /// The modules of `lib.rs`, from low to high.
     layers: &'a [&'a str],
-    /// Folders or files, as module paths, with the only places outside themselves that they may import from.
+    /// Directories or files, as module paths, with the only other places that they may import from.
     only: &'a [(&'a str, &'a [&'a str])],
-    /// Two folders of which the first must not import from the second, whatever their order.
+    /// Two directories of which the first must not import from the second, whatever their layers.
     never: &'a [(&'a str, &'a str)],
     /// At most this many files, of any kind.
     files: usize,
-    /// Arrows between files that break a rule and are not cut yet; `*` at the end of a name is any rest. An entry that
-    /// excuses nothing any more is an error.
+    /// Imports between files that break a rule and are tolerated for now; `*` at the end of a name matches any rest. An
+    /// entry that is no longer needed is an error.
     still: &'a [(&'a str, &'a str)],
 }
 
@@ -40,11 +40,11 @@ const RULES: Rules = Rules {
 #[test]
 fn sources_keep_the_layers() {
     let sources = Sources::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    println!("{} files, {} arrows between them", sources.files.len(), sources.arrows.len());
+    println!("{} files, {} imports between them", sources.files.len(), sources.arrows.len());
     for (from, to) in RULES.still {
-        println!("still there: {from} -> {to}");
+        println!("still tolerated: {from} -> {to}");
     }
-    assert!(sources.arrows.len() > 400, "only {} arrows were found", sources.arrows.len());
+    assert!(sources.arrows.len() > 400, "only {} imports were found", sources.arrows.len());
     let broken = sources.violations(&RULES);
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
 }
@@ -57,7 +57,7 @@ fn the_document_draws_these_layers() {
     assert_eq!(drawn.into_iter().rev().collect::<Vec<_>>(), RULES.layers);
 }
 
-/// The breaches in a tree of these files and of the layers `low`, `middle` and `high`, in words.
+/// The violations, as text, in a tree of these files, with the layers `low`, `middle` and `high`.
 fn planted(files: &[(&str, &str)], still: &[(&str, &str)]) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let sound = [
@@ -88,10 +88,10 @@ fn planted(files: &[(&str, &str)], still: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn every_kind_of_breach_is_found() {
+fn every_kind_of_violation_is_found() {
     assert_eq!(planted(&[], &[]), [""; 0]);
     let upward = "upward: middle.rs -> high/mod.rs: ";
-    let two = "circle in src/low: left right";
+    let two = "cycle in src/low: left right";
     let mut missed = Vec::new();
     for (file, text, expected) in [
         ("middle.rs", "use crate::high::High;", upward),
@@ -114,8 +114,12 @@ fn every_kind_of_breach_is_found() {
         ("low/left.rs", "pub struct Left(crate::low::right::Right);", two),
         ("low/left.rs", "use super::*;\npub struct Left(right::Right);", two),
         ("low/left.rs", "use super::right;\npub struct Left(right::Right);", two),
-        ("high/one.rs", "use super::High;\npub fn one() { crate::low::left::Left::new(); }", "high imports no low: "),
-        ("low/right.rs", "use crate::low::other;", "low::right imports only low::left: low/right.rs -> low/mod.rs"),
+        (
+            "high/one.rs",
+            "use super::High;\npub fn one() { crate::low::left::Left::new(); }",
+            "high must not import low: ",
+        ),
+        ("low/right.rs", "use crate::low::other;", "low::right may import only low::left: low/right.rs -> low/mod.rs"),
         ("low/other.rs", "", "9 files, and only 8 are allowed"),
         ("low/other.html", "", "9 files, and only 8 are allowed"),
         ("main.rs", "mod low;\nmod other { fn f() { crate::low::f() } }\nfn f( {}", "main.rs: "),
@@ -128,12 +132,12 @@ fn every_kind_of_breach_is_found() {
         }
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
-    // A parent and its child, and three folders in a ring.
+    // A parent and its child, and a cycle of three directories.
     let parent = [
         ("high/mod.rs", "mod one;\npub struct High;\npub fn thing() { one::one() }"),
         ("high/one.rs", "use super::High;"),
     ];
-    assert!(planted(&parent, &[])[0].starts_with("circle in src/high: mod.rs one\n"), "{:?}", planted(&parent, &[]));
+    assert!(planted(&parent, &[])[0].starts_with("cycle in src/high: mod.rs one\n"), "{:?}", planted(&parent, &[]));
     assert_eq!(planted(&parent, &[("high/one.rs", "high/mod.rs")]), [""; 0]);
     assert_eq!(planted(&parent, &[("high/*", "high/mod.rs")]), [""; 0]);
     let ring = [
@@ -143,10 +147,10 @@ fn every_kind_of_breach_is_found() {
         ("high/one/b.rs", "pub struct B;\nuse crate::high::one::c::C;"),
         ("high/one/c.rs", "pub struct C;\nuse super::a::in_a::A;"),
     ];
-    assert!(planted(&ring, &[]).iter().any(|line| line.starts_with("circle in src/high/one: a b c\n")));
-    // An entry that excuses nothing.
+    assert!(planted(&ring, &[]).iter().any(|line| line.starts_with("cycle in src/high/one: a b c\n")));
+    // An entry that is not needed.
     let idle = planted(&[], &[("high/mod.rs", "middle.rs")]);
-    assert_eq!(idle, ["high/mod.rs -> middle.rs breaks no rule any more: take it off the list"]);
+    assert_eq!(idle, ["high/mod.rs -> middle.rs no longer breaks a rule: remove it from the list"]);
 }
 
 /// One `mod`, in a file of its own or within one.
@@ -162,7 +166,7 @@ struct Module {
     items: BTreeSet<String>,
     /// The modules with files of their own that this one declares, in order.
     children: Vec<String>,
-    /// Paths that code uses; with those of a `pub use`, which count unless they lead to what is below this module.
+    /// Paths that code uses. The flag marks those of a `pub use`, which count unless they lead below this module.
     used: Vec<(Vec<String>, bool)>,
 }
 
@@ -176,7 +180,7 @@ struct File {
 struct Sources {
     files: Vec<File>,
     modules: BTreeMap<Vec<String>, Module>,
-    /// From file to file, with one path that makes it.
+    /// Imports from file to file, each with one path that causes it.
     arrows: BTreeMap<(usize, usize), String>,
     /// What could not be read.
     errors: Vec<String>,
@@ -192,7 +196,7 @@ impl Sources {
         for path in files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs")) {
             let name = path.strip_prefix(directory).unwrap().to_str().unwrap().replace('\\', "/");
             let stem = name.trim_end_matches(".rs").trim_end_matches("/mod");
-            // `main.rs` and a build script are crates of their own, on top of the library.
+            // `main.rs` and a build script are separate crates, above the library.
             let module: Vec<String> = if stem == "lib" { vec![] } else { stem.split('/').map(str::to_owned).collect() };
             let file = sources.files.len();
             sources.files.push(File { name, module: module.clone() });
@@ -219,7 +223,7 @@ impl Sources {
         sources
     }
 
-    /// Reads what stands in `module`, and in the modules within it; adds the names of test modules to `tests`.
+    /// Reads the contents of `module` and of the modules within it; adds the names of test modules to `tests`.
     fn collect(&mut self, tokens: TokenStream, module: &[String], tests: &mut BTreeSet<Vec<String>>) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let word = |at: usize| match tokens.get(at) {
@@ -230,7 +234,7 @@ impl Sources {
         let is_path = |at: usize| word(at) == ":" && word(at + 1) == ":";
         let child = |name: String| module.iter().cloned().chain(iter::once(name)).collect::<Vec<_>>();
         let mut at = 0;
-        // The attributes before the item that comes next.
+        // Whether an attribute before the next item is `cfg(test)`.
         let mut for_tests = false;
         while at < tokens.len() {
             let this = word(at);
@@ -293,7 +297,7 @@ impl Sources {
                 }
                 TokenTree::Group(group) => {
                     self.collect(group.stream(), module, tests);
-                    // An attribute belongs to what comes after it.
+                    // An attribute belongs to the item after it.
                     if group.delimiter() == Delimiter::Bracket && at > 0 && word(at - 1) == "#" {
                         at += 1;
                         continue;
@@ -306,7 +310,7 @@ impl Sources {
         }
     }
 
-    /// The module that has what `path` names, as seen from `module`; none for a path to another crate.
+    /// The module that defines what `path` names, as seen from `module`; none for a path to another crate.
     fn resolve(&self, module: &[String], path: &[String], depth: usize) -> Option<Vec<String>> {
         let (first, rest) = path.split_first()?;
         let mut here = match first.as_str() {
@@ -321,7 +325,7 @@ impl Sources {
                 "self" => {}
                 name => match self.step(&here, name, depth) {
                     Some(next) => here = next,
-                    // An item of this module, or what belongs to one.
+                    // An item of this module, or a part of one.
                     None => break,
                 },
             }
@@ -355,7 +359,7 @@ impl Sources {
         })
     }
 
-    /// Every breach of the rules, in words.
+    /// Every violation of the rules, as text.
     fn violations(&self, rules: &Rules) -> Vec<String> {
         let mut broken = self.errors.clone();
         if self.count > rules.files {
@@ -382,17 +386,17 @@ impl Sources {
         for entry in rules.still {
             let with_it = kept.iter().chain(excused.iter().filter(|arrow| excused_by(entry, arrow))).copied().collect();
             if self.breaches(rules, &with_it).len() <= self.breaches(rules, &kept).len() {
-                broken.push(format!("{} -> {} breaks no rule any more: take it off the list", entry.0, entry.1));
+                broken.push(format!("{} -> {} no longer breaks a rule: remove it from the list", entry.0, entry.1));
             }
         }
         broken.extend(self.breaches(rules, &kept));
         broken
     }
 
-    /// What `arrows` break.
+    /// The rules that `arrows` break.
     fn breaches(&self, rules: &Rules, arrows: &BTreeSet<(usize, usize)>) -> Vec<String> {
         let mut broken = Vec::new();
-        // For each folder, the arrows between what stands in it, be it a file or a folder.
+        // For each directory, the imports between its files and subdirectories.
         let mut folders: BTreeMap<&[String], BTreeMap<(String, String), String>> = BTreeMap::new();
         for &(from, to) in arrows {
             let words = format!("{} -> {}: {}", self.files[from].name, self.files[to].name, self.arrows[&(from, to)]);
@@ -409,12 +413,12 @@ impl Sources {
             }
             for (place, allowed) in rules.only {
                 if below(from, place) && !below(to, place) && !allowed.iter().any(|place| below(to, place)) {
-                    broken.push(format!("{place} imports only {}: {words}", allowed.join(" and ")));
+                    broken.push(format!("{place} may import only {}: {words}", allowed.join(" and ")));
                 }
             }
             for (low, high) in rules.never {
                 if below(from, low) && below(to, high) {
-                    broken.push(format!("{low} imports no {high}: {words}"));
+                    broken.push(format!("{low} must not import {high}: {words}"));
                 }
             }
             let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
@@ -422,23 +426,23 @@ impl Sources {
             folders.entry(&from[..common]).or_default().entry((node(from), node(to))).or_insert(words);
         }
         for (folder, arrows) in folders {
-            for circle in circles(arrows.keys()) {
-                let within = |(from, to): &(String, String)| circle.contains(from) && circle.contains(to);
+            for cycle in cycles(arrows.keys()) {
+                let within = |(from, to): &(String, String)| cycle.contains(from) && cycle.contains(to);
                 let arrows: Vec<&str> =
                     arrows.iter().filter(|(arrow, _)| within(arrow)).map(|(_, words)| words.as_str()).collect();
-                let nodes: Vec<&str> = circle.iter().map(String::as_str).collect();
+                let nodes: Vec<&str> = cycle.iter().map(String::as_str).collect();
                 let folder = iter::once("src").chain(folder.iter().map(String::as_str)).collect::<Vec<_>>().join("/");
-                broken.push(format!("circle in {folder}: {}\n    {}", nodes.join(" "), arrows.join("\n    ")));
+                broken.push(format!("cycle in {folder}: {}\n    {}", nodes.join(" "), arrows.join("\n    ")));
             }
         }
         broken
     }
 }
 
-/// Files of `src/` that are crates of their own.
+/// Files of `src/` that are separate crates.
 const CRATES: [&str; 2] = ["main", "build"];
 
-/// Every `.rs` file below `directory`, in order of name.
+/// Every file below `directory`, sorted by name.
 fn files_under(directory: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
@@ -472,8 +476,8 @@ fn flatten(tree: &UseTree, before: &mut Vec<String>, each: &mut impl FnMut(Vec<S
     }
 }
 
-/// The sets of nodes that reach each other; not those of one node.
-fn circles<'a>(arrows: impl Iterator<Item = &'a (String, String)> + Clone) -> BTreeSet<BTreeSet<String>> {
+/// The sets of at least two nodes that all reach each other.
+fn cycles<'a>(arrows: impl Iterator<Item = &'a (String, String)> + Clone) -> BTreeSet<BTreeSet<String>> {
     let reached = |start: &String| {
         let mut reached = BTreeSet::new();
         let mut next = vec![start.clone()];
@@ -487,9 +491,9 @@ fn circles<'a>(arrows: impl Iterator<Item = &'a (String, String)> + Clone) -> BT
         reached
     };
     let all: BTreeMap<&String, BTreeSet<String>> = arrows.clone().map(|(from, _)| (from, reached(from))).collect();
-    let circle = |node: &String| {
+    let cycle = |node: &String| {
         let mutual = all[node].iter().filter(|other| all.get(other).is_some_and(|back| back.contains(node)));
         mutual.cloned().collect::<BTreeSet<String>>()
     };
-    all.keys().map(|node| circle(node)).filter(|circle| circle.len() > 1).collect()
+    all.keys().map(|node| cycle(node)).filter(|cycle| cycle.len() > 1).collect()
 }

@@ -1,4 +1,4 @@
-//! Every decoder, every published vector, behind 0 to 65 ASCII bytes, cut at every place.
+//! Every decoder on every published vector, after 0 to 65 ASCII bytes, cut at every position.
 #![cfg(all(feature = "peers", feature = "ledger"))]
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ fn every_decoder_keeps_its_contract_on_every_vector() {
                             None => {
                                 let what = format!("{}/{}/{}", broken.law, info.name, broken.subject);
                                 new.entry(what)
-                                    .or_insert_with(|| format!("{} behind {padding}, cut at {cut}", row.name));
+                                    .or_insert_with(|| format!("{} after {padding} bytes, cut at {cut}", row.name));
                             }
                         }
                     }

@@ -4,7 +4,7 @@ use utfuzz::codec::convert::{Converter, Detector, Encoding, Fault, Mark, Options
 use utfuzz::spec::{Contract, Replacement, Segmentation, code_points, encode, grammar, validity};
 use utfuzz::utf8::{Kind, Validity};
 
-/// The bytes of a code point, if the encoding has it.
+/// The bytes of a code point, if the encoding can represent it.
 fn expected(encoding: Encoding, code_point: u32) -> Option<Vec<u8>> {
     if encoding == Encoding::Utf8b && (0xDC80..=0xDCFF).contains(&code_point) {
         return Some(vec![code_point as u8]);
@@ -39,14 +39,14 @@ fn expected(encoding: Encoding, code_point: u32) -> Option<Vec<u8>> {
     }
 }
 
-/// No byte order mark is looked for or written.
+/// Byte order marks are neither looked for nor written.
 const PLAIN: Options = Options { mark: Mark::Keep, ..Options::STRICT };
 
 fn replacing(replacement: Replacement) -> Options {
     Options { on_error: Some(replacement), ..PLAIN }
 }
 
-/// The output, and the first fault or what ended it.
+/// The output, and the first fault or the one that ended the conversion.
 fn convert(
     from: Encoding,
     to: Encoding,
@@ -57,11 +57,11 @@ fn convert(
     let mut out = Vec::new();
     let pushed: Result<(), Fault> = chunks.iter().try_for_each(|chunk| converter.push(chunk, &mut out));
     let finished = converter.finish(&mut out);
-    assert!(pushed.is_ok() || finished.is_err(), "what ended the conversion is forgotten");
+    assert!(pushed.is_ok() || finished.is_err(), "the fault that ended the conversion was forgotten");
     (out, finished.map(|summary| summary.first))
 }
 
-/// Code points beyond the scalar values that some encodings have. No leading surrogate comes before a trailing one.
+/// Code points that are not scalar values, but that some encodings have. No leading surrogate precedes a trailing one.
 const OTHERS: [u32; 14] = [
     0xDC00,
     0xDC7F,
@@ -95,7 +95,7 @@ impl Spelled {
         Self { bytes, ends }
     }
 
-    /// Empty where the encoding does not have it.
+    /// Empty if the encoding cannot represent it.
     fn at(&self, index: usize) -> &[u8] {
         &self.bytes[self.ends[index]..self.ends[index + 1]]
     }
@@ -137,7 +137,7 @@ fn every_scalar_value_goes_from_any_encoding_to_any_other() {
     }
 }
 
-/// Strings with something to cut in every encoding, ill-formed places among them.
+/// Strings with something to cut in every encoding, some of them ill-formed.
 const CUT: [&[u8]; 9] = [
     b"",
     b"a\nb",
@@ -151,7 +151,7 @@ const CUT: [&[u8]; 9] = [
 ];
 
 #[test]
-fn chunks_cut_anywhere_give_the_whole() {
+fn chunks_cut_anywhere_give_the_same_output() {
     let replacements = [None, Some(Replacement::ReplacementCharacter), Some(Replacement::Drop)];
     let marks = [Mark::AsEncoded, Mark::Keep, Mark::Strip, Mark::Add, Mark::Detect];
     let rules = [
@@ -193,7 +193,7 @@ fn chunks_cut_anywhere_give_the_whole() {
 
 #[test]
 fn unencodable_code_points_are_replaced_anywhere_in_long_text() {
-    // Beside the edges of blocks, stretches and pieces.
+    // Next to the edges of blocks, stretches and pieces.
     let places = [0, 1, 31, 32, 63, 255, 256, 1023, 1024, 2047, 2048, 4094, 4095, 4096];
     let mut conversions = 0;
     for from in Encoding::all() {
@@ -286,14 +286,14 @@ fn ill_formed_input_is_replaced_as_the_standard_says_after_and_before_long_text(
 }
 
 #[test]
-fn any_bytes_come_back_through_utf_8b() {
+fn utf_8b_round_trips_any_bytes() {
     for bytes in ill_formed() {
         let (escaped, ended) = convert(Encoding::Utf8b, Encoding::Wtf8, PLAIN, &[&bytes]);
         assert_eq!(ended, Ok(None));
         assert!(validity(&Contract { grammar: &grammar::WTF8, ..Contract::STANDARD }, &escaped).is_valid());
         let (back, ended) = convert(Encoding::Wtf8, Encoding::Utf8b, PLAIN, &[&escaped]);
         assert_eq!((back, ended), (bytes.clone(), Ok(None)));
-        // And as an answer to errors, where the output has no surrogates.
+        // The same with the option to escape errors, for an output without surrogates.
         let same = convert(Encoding::Utf8, Encoding::Utf8, replacing(Replacement::SurrogateEscape), &[&bytes]);
         assert_eq!(same.0, bytes);
     }
@@ -318,7 +318,7 @@ fn surrogates_that_meet_join_in_wtf_8_and_pass_where_they_may() {
         assert_eq!(ended, Ok(None), "{to}");
         assert_eq!(convert(to, Encoding::Utf16Le, pass, &[&out]), (lone.to_vec(), Ok(None)), "{to}");
     }
-    // A surrogate that may still find its other half waits for it.
+    // A leading surrogate at the end of a chunk waits for its other half.
     let (out, _) = convert(Encoding::Cesu8, Encoding::Utf16Le, pass, &[&apart[..4], &apart[4..], &apart[..3]]);
     assert_eq!(out, b"\x3D\xD8\x00\xDE\x3D\xD8");
 }
@@ -387,9 +387,9 @@ fn the_first_of_two_faults_is_reported_whatever_it_is() {
     assert_eq!(fault.reason(), Reason::Unencodable(0x20AC));
 }
 
-/// Encodings of single bytes have no surrogates, so the escaped bytes come back whether surrogates pass or not.
+/// Single-byte encodings have no surrogates, so escaped bytes are restored whether surrogates pass or not.
 #[test]
-fn escaped_bytes_come_back_in_single_bytes() {
+fn escaped_bytes_are_restored_in_single_byte_encodings() {
     for surrogates in [UnpairedSurrogates::Refuse, UnpairedSurrogates::Pass] {
         let options = Options { surrogates, ..replacing(Replacement::SurrogateEscape) };
         for to in Encoding::all().filter(|encoding| encoding.is_single_byte()) {
@@ -433,7 +433,7 @@ fn the_first_fault_is_as_long_as_the_first_run() {
 }
 
 #[test]
-fn byte_order_marks_are_kept_stripped_added_and_believed() {
+fn byte_order_marks_are_kept_stripped_added_and_detected() {
     use Encoding::{Utf8, Utf16, Utf16Be, Utf16Le, Utf32, Utf32Be};
     type Row = (Encoding, Encoding, Mark, &'static [u8], &'static [u8]);
     let rows: [Row; 14] = [
@@ -488,7 +488,7 @@ fn options_that_make_no_sense_together_are_refused() {
 }
 
 #[test]
-fn the_likeliest_encoding_is_found() {
+fn the_most_likely_encoding_is_detected() {
     let text = "Grüße aus Köln, naïve “façade” – 世界 😀\n".repeat(30);
     let western = "Grüße aus Köln, naïve “façade” – œuvre\n".repeat(30);
     let encoded = |to, text: &str| {

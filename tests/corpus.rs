@@ -1,6 +1,6 @@
-//! The committed corpus: seeds are what the code says, and each regression is a test of its own.
+//! The committed corpus: the seeds are those that the code generates, and each regression is a test of its own.
 //!
-//! A regression passes when no decoder does anything on it that the ledger does not know.
+//! A regression passes if every divergence that it shows is in the ledger.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use utfuzz::triage::session::{Session, Shown};
 
 fn main() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut trials = vec![Trial::test("seeds_are_those_of_the_code", {
+    let mut trials = vec![Trial::test("seeds_match_the_code", {
         let corpus = corpus.clone();
         move || {
-            seeds_are_those_of_the_code(&corpus.join("differential"), seeds::differential())?;
-            seeds_are_those_of_the_code(&corpus.join("relatives"), seeds::relatives())
+            seeds_match_the_code(&corpus.join("differential"), seeds::differential())?;
+            seeds_match_the_code(&corpus.join("relatives"), seeds::relatives())
         }
     })];
     for path in files(&corpus.join("regressions")) {
@@ -27,18 +27,21 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn seeds_are_those_of_the_code(directory: &Path, expected: BTreeMap<String, Vec<u8>>) -> Result<(), Failed> {
+fn seeds_match_the_code(directory: &Path, expected: BTreeMap<String, Vec<u8>>) -> Result<(), Failed> {
     let named = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // What libFuzzer finds locally is named by its hash and not committed.
     let is_found = |name: &str| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let committed: Vec<String> = files(directory).iter().map(named).filter(|name| !is_found(name)).collect();
     if committed != expected.keys().cloned().collect::<Vec<_>>() {
         let directory = directory.display();
-        return Err(format!("{directory} has other files; run `cargo run --example write_seeds`").into());
+        return Err(format!(
+            "the files in {directory} are not the generated seeds; run `cargo run --example write_seeds`"
+        )
+        .into());
     }
     for (name, bytes) in expected {
         if fs::read(directory.join(&name))? != bytes {
-            return Err(format!("{name} has other bytes; run `cargo run --example write_seeds`").into());
+            return Err(format!("{name} is not the generated seed; run `cargo run --example write_seeds`").into());
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Our decoder's operations that the trait does not ask for, against the standard library.
+//! Operations of our decoder that are not part of the trait, compared with the standard library.
 #![cfg(feature = "arbitrary")]
 
 use utfuzz::generate::classes::Block;
@@ -41,8 +41,8 @@ fn every_operation_agrees_with_the_standard_library() {
         let errors: Vec<&[u8]> = codec::errors(bytes).map(|error| &bytes[error.range()]).collect();
         assert_eq!(errors, invalid, "{bytes:02X?}");
         let kinds: Vec<Kind> = codec::errors(bytes).map(|error| error.kind()).collect();
-        let units = spec::segments(&Contract::STANDARD, bytes);
-        let expected = units.filter_map(|unit| match unit.reading {
+        let segments = spec::segments(&Contract::STANDARD, bytes);
+        let expected = segments.filter_map(|segment| match segment.reading {
             Reading::IllFormed { kind, .. } => Some(kind),
             Reading::WellFormed(_) => None,
         });
@@ -53,7 +53,7 @@ fn every_operation_agrees_with_the_standard_library() {
 }
 
 #[test]
-fn an_error_says_what_core_str_says_and_why() {
+fn an_error_matches_core_str_and_names_its_kind() {
     for (bytes, says) in [
         (&b"a\xC0\xAF"[..], "ill-formed UTF-8 at byte 1: overlong-2"),
         (b"\xED\xA0\x80", "ill-formed UTF-8 at byte 0: surrogate"),
@@ -68,7 +68,7 @@ fn an_error_says_what_core_str_says_and_why() {
 }
 
 #[test]
-fn a_stream_cut_at_every_place_gives_the_whole() {
+fn a_stream_cut_anywhere_gives_the_same_output() {
     let mixed = b"a\xE2\x82\xAC\xF0\x9F\x98\x80\xE2\x82\xF0\x9F\x98z\xED\xA0\x80\xC3";
     for text in [&mixed[..], b"", b"abc", b"ab\xE2\x82", b"\xC3\xA9\xF0\x9F\x98", b"\xE2\x82\xAC"] {
         let expected = (codec::from_utf8_lossy(text).into_owned().into_bytes(), codec::validate(text));
@@ -80,7 +80,7 @@ fn a_stream_cut_at_every_place_gives_the_whole() {
                     stream.push(chunk, &mut out);
                     assert!(out.len() >= before);
                 }
-                // At most three bytes wait.
+                // At most three bytes are pending.
                 assert!(out.len() + 3 >= expected.0.len().saturating_sub(3), "cut at {first} and {second}");
                 let verdict = stream.finish(&mut out);
                 assert_eq!((out, verdict), expected, "{text:02X?} cut at {first} and {second}");

@@ -1,5 +1,5 @@
-//! What the documents say is run: Rust blocks as doctests (at the end of `src/lib.rs`), console blocks here, against the
-//! program. Paths and lists in them are compared with what there is.
+//! The code blocks of the documents are run: Rust blocks as doctests (see the end of `src/lib.rs`), console blocks
+//! here. Paths and lists in the documents are compared with the repository.
 #![cfg(feature = "cli")]
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
-/// Blocks that are not run, by file and first line: they install, fuzz without end, or run the tests that run them.
+/// Blocks that are not run, by file and first line: they install something, take too long, or would run these tests.
 const EXEMPT: &[(&str, &str)] = &[
     ("docs/CONTRIBUTING.md", "cargo test"),
     ("docs/ci.md", ".ci/run               # the parts marked quick"),
@@ -37,7 +37,7 @@ fn documents() -> Vec<(String, String)> {
     paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The code blocks of a document: what stands after the fence, and the text. No fence is an empty one.
+/// The code blocks of a document: the words after the fence (none for an indented block), and the text.
 fn blocks(document: &str) -> Vec<(String, String)> {
     let mut blocks = Vec::new();
     let mut inside = false;
@@ -56,7 +56,7 @@ fn blocks(document: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// What is wrong with a block, and whether it is one that is not run.
+/// Whether a block is exempt from being run, or what is wrong with it.
 fn judge(info: &str, text: &str) -> Result<bool, String> {
     match info.split(',').collect::<Vec<_>>()[..] {
         ["rust"] => Ok(false),
@@ -68,7 +68,7 @@ fn judge(info: &str, text: &str) -> Result<bool, String> {
         }
         ["text"] | ["text layers"] => Ok(false),
         ["rust" | "console" | "sh", "ignore"] => Ok(true),
-        _ => Err(format!("a fence of {info:?}; it is none of rust, console, toml, text, or sh,ignore")),
+        _ => Err(format!("a block of {info:?}, which is not rust, console, toml, text, or sh,ignore")),
     }
 }
 
@@ -120,7 +120,7 @@ fn console_blocks_print_what_they_show() {
     cases.case("README.md").case("docs/*.md");
 }
 
-/// A console block of which one word is wrong is noticed.
+/// A console block that shows other output than the program's fails.
 #[test]
 #[should_panic]
 fn a_console_block_that_shows_something_else_fails() {
@@ -152,7 +152,7 @@ fn paths_in_documents_exist() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tops =
         ["src/", "tests/", "docs/", "fuzz/", "corpus/", "reports/", "examples/", "adapters/", ".ci/", ".github/"];
-    // These come into being by use.
+    // These are created by running the program.
     let by_use = ["fuzz/target/", "fuzz/artifacts", "reports/night", "reports/triage", "reports/history.jsonl"];
     let (mut missing, mut count) = (Vec::new(), 0);
     for (name, document) in documents() {
@@ -195,7 +195,7 @@ fn every_page_is_in_the_index() {
 
 #[cfg(unix)]
 #[test]
-fn the_table_of_parts_is_that_of_the_script() {
+fn the_table_of_parts_matches_the_script() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(top.join(".ci/run")).arg("list").output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -215,7 +215,7 @@ fn the_table_of_parts_is_that_of_the_script() {
     let rows: Vec<&str> = document.lines().filter(is_row).collect();
     assert_eq!(parts.collect::<Vec<_>>(), rows);
 
-    // Each part has a function, and each script is in the script or in the document.
+    // Each part has a function, and each script in `.ci` is mentioned in `.ci/run` or in the document.
     let script = fs::read_to_string(top.join(".ci/run")).unwrap();
     let functions: BTreeSet<&str> =
         script.lines().filter_map(|line| line.strip_prefix("part_")?.split("()").next()).collect();
@@ -228,11 +228,11 @@ fn the_table_of_parts_is_that_of_the_script() {
     }
 }
 
-/// The picture in the README is what the decoders answer; `UPDATE_DOCUMENTS=1 cargo test --test documents` draws it anew.
+/// The picture in the README is what the decoders answer; `UPDATE_DOCUMENTS=1 cargo test --test documents` redraws it.
 #[test]
 fn the_readme_shows_what_decoders_answer() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/answers.svg");
-    // Our kernels answer alike, and which there are depends on the machine.
+    // Our kernels give the same answers, and the machine determines which of them can run.
     let decoders = utfuzz::peers::all();
     let shown = |name: &str| !name.starts_with("own-") && !name.contains("planted") && !name.starts_with("simdutf8-");
     let decoders: Vec<_> = decoders.iter().map(|decoder| &**decoder).filter(|it| shown(&it.info().name)).collect();
@@ -244,7 +244,7 @@ fn the_readme_shows_what_decoders_answer() {
     }
 }
 
-/// The README shows the ledger as a table; `UPDATE_DOCUMENTS=1 cargo test --test documents` writes it anew.
+/// The README shows the ledger as a table; `UPDATE_DOCUMENTS=1 cargo test --test documents` rewrites it.
 #[test]
 fn the_readme_lists_the_ledger() {
     const START: &str =

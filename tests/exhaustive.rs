@@ -1,4 +1,4 @@
-//! Exhaustive runs as a user meets them: what is refused, what is resumed, what a certificate says.
+//! Exhaustive runs from the command line: which options are refused, how a run resumes, what a certificate says.
 #![cfg(feature = "cli")]
 
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn file(directory: &TempDir, name: &str) -> String {
     fs::read_to_string(directory.path().join(name)).unwrap()
 }
 
-/// Refused in one line that says all of `says`.
+/// Asserts that the command is refused in one line that contains all of `says`.
 fn assert_refused(directory: &TempDir, args: &str, says: &[&str]) {
     let output = run(directory, args);
     let text = String::from_utf8(output.stderr).unwrap();
@@ -39,7 +39,7 @@ fn assert_refused(directory: &TempDir, args: &str, says: &[&str]) {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn contradictory_options_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     for args in [
         "--bytes 0",
@@ -86,7 +86,7 @@ fn a_state_belongs_to_one_run() {
 }
 
 #[test]
-fn a_run_that_is_killed_goes_on() {
+fn a_killed_run_resumes() {
     let directory = tempfile::tempdir().unwrap();
     let args = "--bytes 3 --resume state --decoders own,std,simdutf8-* --json";
     let path = directory.path().join("state");
@@ -145,7 +145,7 @@ fn a_divergence_of_byte_strings_is_reported_and_certified() {
 }
 
 #[test]
-fn a_decoder_that_cannot_say_is_not_passed_over() {
+fn a_decoder_that_answers_nothing_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let output = run(&directory, "--bytes 1 --decoders std,encoding_rs-utf16 --certificate reports");
     assert_eq!(output.status.code(), Some(1));

@@ -1,4 +1,4 @@
-//! Every kernel this machine can run, against the scalar one.
+//! Every kernel that this machine can run, compared with the scalar kernel.
 #![cfg(feature = "arbitrary")]
 
 use utfuzz::codec;
@@ -11,19 +11,19 @@ use utfuzz::generate::structured::Structured;
 const FEW: bool = cfg!(miri) || option_env!("UTFUZZ_EMULATED").is_some();
 
 /// Asserts that no kernel reads outside these bytes, which are placed next to inaccessible pages, before and after.
-#[cfg(all(target_os = "linux", feature = "fence"))]
-#[allow(unsafe_code, reason = "units are placed next to inaccessible pages, too")]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
+#[allow(unsafe_code, reason = "code units are placed beside inaccessible pages, like bytes")]
 fn keeps_within(bytes: &[u8]) {
     use std::cell::RefCell;
     use utfuzz::judge::isolate::guard_pages::GuardedBuffer;
     thread_local! {
-        static FENCE: RefCell<GuardedBuffer> = RefCell::new(GuardedBuffer::new().expect("the system gives pages"));
+        static GUARDED: RefCell<GuardedBuffer> = RefCell::new(GuardedBuffer::new().expect("pages can be allocated"));
     }
-    FENCE.with_borrow_mut(|fence| {
+    GUARDED.with_borrow_mut(|guarded| {
         let (mut out, mut units, mut scalars) = (Vec::new(), Vec::new(), Vec::new());
         for kernel in Kernel::available() {
             for place in [GuardedBuffer::at_start, GuardedBuffer::at_end] {
-                let Some(bytes) = place(fence, bytes) else { continue };
+                let Some(bytes) = place(guarded, bytes) else { continue };
                 let _ = kernel.validate(bytes);
                 out.clear();
                 kernel.lossy_into(bytes, &mut out);
@@ -38,12 +38,12 @@ fn keeps_within(bytes: &[u8]) {
                     kernel.read_32_into(bytes, big_endian, &mut scalars);
                 }
                 kernel.utf16_from_bytes_into(bytes, &[7; 32], &mut units);
-                assert!(!fence.out_of_bounds_access(), "{kernel}: reads outside its input");
+                assert!(!guarded.out_of_bounds_access(), "{kernel}: reads outside its input");
             }
             // Whole units, so that they are aligned at either end.
             for place in [GuardedBuffer::at_start, GuardedBuffer::at_end] {
-                let Some(bytes) = place(fence, &bytes[..bytes.len() / 4 * 4]) else { continue };
-                // SAFETY: any bits are a number.
+                let Some(bytes) = place(guarded, &bytes[..bytes.len() / 4 * 4]) else { continue };
+                // SAFETY: every bit pattern is a valid integer.
                 let (twos, fours) = unsafe { (bytes.align_to::<u16>().1, bytes.align_to::<u32>().1) };
                 assert_eq!((2 * twos.len(), 4 * fours.len()), (bytes.len(), bytes.len()));
                 out.clear();
@@ -57,16 +57,16 @@ fn keeps_within(bytes: &[u8]) {
                 kernel.write_16_into(twos, true, &mut out);
                 kernel.write_32_into(fours, true, &mut out);
                 kernel.write_16_as_32_into(twos, true, &mut out);
-                assert!(!fence.out_of_bounds_access(), "{kernel}: reads outside its units");
+                assert!(!guarded.out_of_bounds_access(), "{kernel}: reads outside its units");
             }
         }
     });
 }
 
-#[cfg(not(all(target_os = "linux", feature = "fence")))]
+#[cfg(not(all(target_os = "linux", feature = "guard-pages")))]
 fn keeps_within(_: &[u8]) {}
 
-/// Asserts that every kernel answers as the scalar one does, in one piece and in three.
+/// Asserts that every kernel gives the answers of the scalar kernel, for the input as a whole and in three chunks.
 fn agree(bytes: &[u8]) {
     keeps_within(bytes);
     let (verdict, mut expected) = (Kernel::SCALAR.validate(bytes), Vec::new());
@@ -94,8 +94,8 @@ fn agree(bytes: &[u8]) {
         for chunk in [first, second, third] {
             stream.push(chunk, &mut out);
         }
-        assert_eq!(stream.finish(&mut out), verdict, "{kernel}, in three: {bytes:02X?}");
-        assert_eq!(out, expected, "{kernel}, in three: {bytes:02X?}");
+        assert_eq!(stream.finish(&mut out), verdict, "{kernel}, in three chunks: {bytes:02X?}");
+        assert_eq!(out, expected, "{kernel}, in three chunks: {bytes:02X?}");
     }
 }
 
@@ -143,7 +143,7 @@ fn errors_anywhere_in_long_text() {
     }
 }
 
-/// UTF-16 with pairs, lone surrogates and units of every length.
+/// UTF-16 with pairs, lone surrogates, and code units of every length in UTF-8.
 fn units(bytes: &[u8]) -> Vec<u16> {
     let unit = |pair: &[u8; 2]| match pair {
         [0..=0x3F, low] => u16::from(*low),
@@ -153,7 +153,7 @@ fn units(bytes: &[u8]) -> Vec<u16> {
     bytes.as_chunks::<2>().0.iter().map(unit).collect()
 }
 
-/// Numbers, many of them scalar values of every length, others surrogates or too large.
+/// Numbers: many are scalar values of every length in UTF-8, others are surrogates or too large.
 fn numbers(bytes: &[u8]) -> Vec<u32> {
     let number = |four: &[u8; 4]| match four[0] {
         0..=0x3F => u32::from(four[3]),
@@ -166,7 +166,7 @@ fn numbers(bytes: &[u8]) -> Vec<u32> {
 }
 
 #[test]
-fn other_forms_there_and_back() {
+fn conversions_from_and_to_other_encodings() {
     for seed in 0..if FEW { 100 } else { 3000 } {
         let bytes = Structured::dense(seed).0;
         let text = String::from_utf8_lossy(&bytes).into_owned();

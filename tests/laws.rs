@@ -19,7 +19,7 @@ fn only_valid(bytes: &[u8], valid: bool) -> Option<Validity> {
     Some(if valid && !bytes.is_empty() { Validity::Valid } else { verdict(bytes) })
 }
 
-/// The first error, changed.
+/// The verdict, with its first error replaced by `change`.
 fn changed(bytes: &[u8], change: fn(usize, ErrorLen) -> Malformed) -> Option<Validity> {
     Some(match verdict(bytes) {
         Validity::Invalid(Malformed { valid_up_to: Some(offset), len: Some(len), .. }) => change(offset, len).into(),
@@ -40,13 +40,13 @@ fn merged(bytes: &[u8]) -> Vec<u8> {
 #[allow(unsafe_code, reason = "reading outside the slice is the fault")]
 fn reading_beyond(bytes: &[u8]) -> &[u8] {
     if bytes.last().is_some_and(|&last| last >= 0xC0) {
-        // SAFETY: none; the judge offers memory that is mapped.
+        // SAFETY: deliberately unsound; in the judge's buffers the byte after the input is mapped.
         unsafe { bytes.as_ptr_range().end.read_volatile() };
     }
     bytes
 }
 
-/// Writes nothing before its end.
+/// A stream that writes nothing before `finish`.
 #[derive(Default)]
 struct Lazy(Vec<u8>);
 
@@ -61,7 +61,7 @@ impl Stream for Lazy {
     }
 }
 
-/// A decoder whose stream promises to write immediately what is decided.
+/// Declares a stream that writes everything already decided on every push.
 fn prompt() -> Info {
     let contract = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
     Faulty::default().info.contract(contract)
@@ -260,9 +260,9 @@ fn a_sound_decoder_keeps_every_law() {
     assert!(judge.statistics().total_comparisons() > 30_000);
 }
 
-/// A fault that depends only on the address of the bytes: any input must show it sooner or later.
+/// A fault that depends only on the address of the bytes: any input shows it if it is judged often enough.
 #[test]
-fn a_verdict_that_hangs_on_the_address_is_found() {
+fn a_verdict_that_depends_on_the_address_is_found() {
     let validate =
         |bytes: &[u8]| Some(if bytes.as_ptr() as usize % 16 == 5 { Validity::INVALID } else { verdict(bytes) });
     let faulty = Faulty { validate, ..Faulty::default() };
@@ -275,7 +275,7 @@ fn a_verdict_that_hangs_on_the_address_is_found() {
     assert!(laws.len() > 10 && laws.iter().all(|law| *law == Law::Placement), "{laws:?}");
 }
 
-/// Remembers after `finish` that a stream held FE, and then fails on the next one that does not.
+/// Remembers after `finish` that a stream contained FE, and fails on the next stream that does not.
 #[derive(Default)]
 struct Grudge {
     inner: Streaming,
@@ -299,9 +299,9 @@ impl Stream for Grudge {
     }
 }
 
-/// A fault that depends on the previous input does not show on any input alone, and is reported nonetheless.
+/// A fault that depends on the previous input is reported, although no input shows it alone.
 #[test]
-fn a_stream_that_carries_its_state_on_is_reported() {
+fn a_stream_that_keeps_state_after_its_end_is_reported() {
     let faulty = Faulty { stream: || Some(Box::new(Grudge::default())), ..Faulty::default() };
     let ledger = Ledger::default();
     let mut session = Session::new([&faulty as &dyn Decoder], &ledger);

@@ -1,4 +1,4 @@
-//! The peers of other grammars: witnesses of what the ledger knows of them, and what they join.
+//! Peers of other grammars: every known difference has a witness, and wtf8 joins surrogate pairs.
 #![cfg(all(feature = "peers", feature = "ledger"))]
 
 use std::fs;
@@ -10,7 +10,8 @@ use utfuzz::triage::ledger::Ledger;
 use utfuzz::{peers, spec};
 use wtf8::{CodePoint, Wtf8Buf};
 
-/// Each entry of the ledger about a decoder of this build has a witness among the regressions, named for that decoder.
+/// Each entry of the ledger about a decoder of this build has a witness among the regressions, named after that
+/// decoder.
 #[test]
 fn every_known_difference_has_a_witness() {
     let decoders = peers::all();
@@ -41,7 +42,8 @@ fn every_known_difference_has_a_witness() {
     assert!(missing.is_empty() && entries >= 13, "{entries} entries, without a witness: {missing:?}");
 }
 
-/// `push_wtf8` joins every leading surrogate with the bounds of the trailing ones, and the other way round.
+/// `push_wtf8` joins every leading surrogate with the first and the last trailing one, and every trailing surrogate
+/// with the first and the last leading one.
 #[test]
 fn surrogates_that_meet_join() {
     let one = |code_point| {
@@ -60,7 +62,7 @@ fn surrogates_that_meet_join() {
         [lead, trail].into_iter().for_each(|half| utfuzz::utf8::push_extended(half, &mut cesu));
         let contract = spec::Contract { grammar: &grammar::CESU8, ..spec::Contract::STANDARD };
         assert_eq!(code_points, spec::code_points(&contract, &cesu).collect::<Vec<_>>(), "{cesu:02X?}");
-        // The other way round they stay apart.
+        // In the opposite order they are not joined.
         let mut apart = one(trail);
         apart.push_wtf8(&one(lead));
         assert_eq!(apart.code_points().count(), 2);

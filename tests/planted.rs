@@ -1,4 +1,4 @@
-//! The planted decoders: their signs are well spelled, and the embedded engines catch each for what it is.
+//! The planted decoders: their expected signatures are valid, and the embedded engines catch each under one of them.
 #![cfg(all(feature = "planted", feature = "check"))]
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use utfuzz::report::{Clock, Exporter, Record, Text};
 use utfuzz::text::matches_glob;
 
 #[test]
-fn every_planted_fault_is_caught_for_what_it_is() {
+fn every_planted_fault_is_caught_under_an_expected_signature() {
     let decoders = peers::all();
     let decoders: Vec<_> = decoders.iter().map(|decoder| &**decoder).collect();
     let options = Options {
@@ -34,10 +34,10 @@ fn every_planted_fault_is_caught_for_what_it_is() {
     assert!(clean, "{}", String::from_utf8_lossy(&text));
 }
 
-/// Names, ids and citations of what is planted reach nothing that draws inputs: not the generators, not the mutator, not
-/// the feedback, not the targets. (What they could learn from a decoder at run time, `score::embedded` tests.)
+/// No code that generates inputs (generators, mutator, feedback, targets) contains a name, id or citation of a planted
+/// fault. What it could learn from a decoder at run time is tested in `engine/score/run.rs`.
 #[test]
-fn nothing_that_draws_inputs_knows_what_is_planted() {
+fn generators_do_not_know_the_planted_faults() {
     let mut texts = Vec::new();
     for place in ["src/case", "src/generate", "src/judge/novelty.rs", "fuzz/src", "fuzz/fuzz_targets", "fuzz/utf8.dict"]
     {
@@ -48,7 +48,7 @@ fn nothing_that_draws_inputs_knows_what_is_planted() {
     assert!(texts.len() >= 15, "{}", texts.len());
     let mut known = Vec::new();
     for (text, path) in &texts {
-        // An escaped byte is no id.
+        // An escaped byte is not an id.
         let text = text.replace("\\x", " ");
         let words: BTreeSet<&str> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
         for (name, row) in rows() {
@@ -68,16 +68,16 @@ fn expected_signatures_name_existing_laws_subjects_and_shapes() {
     let shapes = ["anywhere", "edge16", "edge32", "edge64", "offset", "tail", "cut", "context"];
     let mut wrong = Vec::new();
     for (name, row) in rows() {
-        for sign in row.expected_signatures {
-            let [law, subject, shape] = sign.split('/').collect::<Vec<_>>()[..] else {
-                wrong.push(format!("{name}: {sign}"));
+        for signature in row.expected_signatures {
+            let [law, subject, shape] = signature.split('/').collect::<Vec<_>>()[..] else {
+                wrong.push(format!("{name}: {signature}"));
                 continue;
             };
             let is_law = Law::ALL.iter().any(|known| known.name() == law);
             let is_subject = Subject::names().iter().any(|known| matches_glob(subject, known));
             let is_shape = shapes.iter().any(|known| matches_glob(shape, known));
             if !(is_law && is_subject && is_shape) {
-                wrong.push(format!("{name}: {sign}"));
+                wrong.push(format!("{name}: {signature}"));
             }
         }
     }

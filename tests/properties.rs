@@ -1,7 +1,7 @@
-//! The properties UTF-8 was made for, of every grammar: which keep them, and where the others part.
+//! The properties for which UTF-8 was designed: which grammars have them, and how the others differ.
 //!
-//! Exhaustive where that is finite: every code point of every grammar, but of RFC 2279 those up to U+10FFFF and some
-//! beyond; all 2^31 are in `tests/roundtrip.rs`.
+//! Covers every code point of every grammar; of RFC 2279, those up to U+10FFFF and some above. All 2^31 are covered by
+//! `tests/roundtrip.rs`.
 
 mod walk;
 
@@ -20,7 +20,7 @@ fn has_pairs(grammar: &Grammar) -> bool {
     grammar.rows.iter().any(|row| row.form == Form::Pair)
 }
 
-/// Every sequence of a row whose bytes each stand at an end of their range.
+/// Every sequence of a row in which each byte is the first or last of its range.
 fn corners(row: &Row) -> impl Iterator<Item = Vec<u8>> + '_ {
     let ends = |corner: usize| {
         row.bytes.iter().enumerate().map(move |(at, &(first, last))| if corner >> at & 1 == 0 { first } else { last })
@@ -51,14 +51,14 @@ fn boundaries(grammar: &'static Grammar, text: &[u8]) -> Vec<usize> {
     spec::segments(&strict(grammar), text).map(|segment| segment.start).chain([text.len()]).collect()
 }
 
-/// What a walk over every code point shows: sequences of one to six bytes, order, and which bytes stand where.
+/// What a walk over every code point shows: the lengths of sequences, their order, and which bytes occur where.
 #[test]
 fn every_code_point_keeps_the_properties_of_its_grammar() {
     for grammar in grammar::ALL {
         let mut tally = Tally::of(&Codec::SPEC, grammar, 0, 0x11_0000);
         let mut last = 0x7F;
         if grammar.rows.iter().any(|row| row.bytes.len() > 4 && row.form == Form::Scalar) {
-            // Each power of two and a thousand steps between, each with its neighbours.
+            // Each power of two, and a thousand values between two of them, each with its neighbours.
             for start in
                 (20..31).flat_map(|bits| (0..1000u32).map(move |step| (1 << bits) + ((1 << bits) / 1000 * step)))
             {
@@ -78,7 +78,7 @@ fn every_code_point_keeps_the_properties_of_its_grammar() {
     }
 }
 
-/// Of all that is accepted, not only of what is written.
+/// Checked for every sequence that is accepted, not only for those that are written.
 #[test]
 fn no_row_has_ascii_inside_or_fe_or_ff() {
     for row in grammar::ALL.into_iter().flat_map(|grammar| grammar.rows) {
@@ -97,7 +97,7 @@ fn no_sequence_begins_another() {
                 let prefix = &text[..len];
                 let expected = Malformed::at(0, ErrorLen::Incomplete);
                 let Validity::Invalid(error) = spec::validity(&strict(grammar), prefix) else {
-                    panic!("{}: {prefix:02X?} is whole, and {text:02X?} too", grammar.name);
+                    panic!("{}: {prefix:02X?} is a whole sequence, and so is {text:02X?}", grammar.name);
                 };
                 assert_eq!(Malformed { kind: None, ..error }, expected, "{}: {prefix:02X?}", grammar.name);
             }
@@ -105,7 +105,8 @@ fn no_sequence_begins_another() {
     }
 }
 
-/// A boundary is found from any byte by going back over continuation bytes, and in CESU-8 over the other half of a pair.
+/// A boundary is found from any byte by going back over continuation bytes, and in CESU-8 over the other half of a
+/// pair.
 #[test]
 fn a_boundary_is_found_by_backing_up() {
     for grammar in grammar::ALL {
@@ -128,7 +129,7 @@ fn a_boundary_is_found_by_backing_up() {
     }
 }
 
-/// A reader that starts inside a sequence reads nothing of it, and the next one as it is.
+/// A reader that starts inside a sequence decodes nothing of it, and decodes the next one correctly.
 #[test]
 fn a_lost_start_costs_one_character() {
     for grammar in grammar::ALL {
@@ -165,9 +166,9 @@ fn a_search_for_bytes_finds_characters() {
     }
 }
 
-/// Texts sorted by bytes are sorted by code points; in CESU-8 by UTF-16 instead.
+/// Texts sorted by bytes are sorted by code points; in CESU-8 they are sorted by UTF-16 code units instead.
 #[test]
-fn the_order_of_bytes_is_that_of_code_points() {
+fn byte_order_is_code_point_order() {
     let utf16 = |grammar, text: &[u8]| {
         let mut units = Vec::new();
         spec::utf16(&strict(grammar), text, &mut units);
@@ -180,9 +181,9 @@ fn the_order_of_bytes_is_that_of_code_points() {
         let by_utf16 = texts.is_sorted_by_key(|text| utf16(grammar, text));
         let expected = match grammar.name {
             "cesu-8" => (false, true),
-            // U+0000 is C0 80, behind all of ASCII.
+            // U+0000 is C0 80, which sorts after all of ASCII.
             "modified-utf-8" => (false, false),
-            // Two forms of one code point stand apart.
+            // Other texts sort between two forms of one code point.
             "rfc3629-with-overlong" => (false, false),
             _ => (true, false),
         };
@@ -192,7 +193,7 @@ fn the_order_of_bytes_is_that_of_code_points() {
 
 /// Every form longer than the shortest, of two to six bytes, of every code point up to U+10FFFF.
 #[test]
-fn one_form_is_the_shortest() {
+fn only_the_shortest_form_is_accepted() {
     for grammar in grammar::ALL {
         let mut allowed = [0; 7];
         let mut form = Vec::new();

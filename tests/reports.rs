@@ -1,7 +1,7 @@
-//! Records in every format: the same record is the same text, and no name, byte or answer in it becomes markup. And the
-//! stamps of committed reports: a report is stale once a source of it has changed.
+//! Records in every format: rendering is deterministic, and no name, byte or answer becomes markup. Also the stamps of
+//! committed reports: a report is stale once one of its sources has changed.
 //!
-//! Some records are left below `target/tmp/reports` for `.ci/page` to open.
+//! Some records are written below `target/tmp/reports` for `.ci/page` to open.
 #![cfg(feature = "check")]
 
 mod faulty;
@@ -41,7 +41,7 @@ const FORMATS: [(&str, &dyn Exporter); 6] = [
     ("text", &Text),
 ];
 
-/// Those that every kind of record has.
+/// The formats that every kind of record has.
 const PAGES: [(&str, &dyn Exporter); 4] = [("json", &Json), ("md", &Markdown), ("html", &Html), ("text", &Text)];
 
 fn triage_of(record: &Record) -> &Triage {
@@ -76,7 +76,7 @@ fn no_format_moves_a_cursor_or_reorders_text() {
 }
 
 #[test]
-fn the_same_record_is_the_same_text_and_json_is_all_of_it() {
+fn rendering_is_deterministic_and_json_is_complete() {
     let hostile = hostile();
     let again: Record = serde_json::from_str(&text(&Json, &hostile)).unwrap();
     for (name, format) in FORMATS {
@@ -91,7 +91,7 @@ fn the_same_record_is_the_same_text_and_json_is_all_of_it() {
     }
 }
 
-/// Every tag, its values left out.
+/// Every tag, without the values of its attributes.
 fn tags(page: &str) -> Vec<String> {
     let tag = |part: &str| {
         let mut values = part.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
@@ -105,28 +105,34 @@ fn tags(page: &str) -> Vec<String> {
 fn no_text_becomes_markup_in_the_page() {
     let (page, plain) = (text(&Html, &hostile()), text(&Html, &tame()));
     let (body, script) = page.split_once("<script>").expect("the page's own script");
-    // A line that begins with ! is marked, as an ill-formed unit is.
+    // A line that begins with ! is marked, as an ill-formed segment is.
     let marked = body.replace("<span class=\"fault\">!x</span>", "!x");
     assert_eq!(tags(&marked), tags(plain.split_once("<script>").unwrap().0));
     assert_eq!(script, plain.split_once("<script>").unwrap().1);
-    assert!(body.contains("&lt;script&gt;document") && body.contains("&amp;lt; &amp;#x3c;"), "the text itself is gone");
+    assert!(
+        body.contains("&lt;script&gt;document") && body.contains("&amp;lt; &amp;#x3c;"),
+        "the text itself is missing"
+    );
     assert!(!page.contains(" 49 "), "a text was run as a template");
-    assert!(page.contains("content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src"), "no policy");
+    assert!(
+        page.contains("content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src"),
+        "no content security policy"
+    );
     for (hostile, plain) in &others() {
         let (page, plain) = (text(&Html, hostile), text(&Html, plain));
         let body = page.split("<script>").next().unwrap();
         assert_eq!(tags(body), tags(plain.split("<script>").next().unwrap()));
         assert!(
             body.contains("&lt;script&gt;document") && !page.contains(" 49 "),
-            "the text itself is gone, or was run"
+            "the text itself is missing, or was run"
         );
     }
 }
 
-/// What Markdown makes of a page, the text itself left out.
+/// The structure of a Markdown page, without its text.
 fn blocks(page: &str) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
-    // What GitHub has.
+    // The extensions that GitHub has.
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
@@ -162,7 +168,7 @@ fn no_text_becomes_markup_in_markdown() {
     assert!(!outside.contains("https://x") && outside.contains("\\<script\\>"), "a bare link, or no text");
 }
 
-/// The elements and attributes of a document, values and texts left out; the texts.
+/// The elements and attributes of a document, without values and texts; and the texts.
 fn elements(document: &str) -> (Vec<String>, String) {
     let mut reader = quick_xml::Reader::from_str(document);
     reader.config_mut().check_end_names = true;
@@ -191,8 +197,8 @@ fn no_text_becomes_markup_in_xml() {
     let (page, plain) = (text(&Junit, &hostile()), text(&Junit, &tame()));
     let (found, texts) = elements(&page);
     assert_eq!(found, elements(&plain).0);
-    assert!(texts.contains(HOSTILE[0]) && texts.contains("]]> -->"), "the text itself is gone");
-    // What XML 1.0 allows, without the controls that are allowed and of no use.
+    assert!(texts.contains(HOSTILE[0]) && texts.contains("]]> -->"), "the text itself is missing");
+    // The characters that XML 1.0 allows, without control characters.
     assert!(
         page.chars()
             .all(|c| c == '\n' || c >= ' ' && !('\u{7f}'..='\u{9f}').contains(&c) && c < '\u{fffe}' || c > '\u{ffff}')
@@ -202,7 +208,7 @@ fn no_text_becomes_markup_in_xml() {
 }
 
 #[test]
-fn sarif_has_what_github_asks_for() {
+fn sarif_has_what_github_requires() {
     for record in [hostile(), tame(), planted()] {
         let findings = triage_of(&record);
         let log: Value = serde_json::from_str(&text(&Sarif, &record)).unwrap();
@@ -240,7 +246,7 @@ fn sarif_has_what_github_asks_for() {
     }
 }
 
-/// The triage of the seeds by a decoder that lets overlong forms and surrogates through.
+/// A triage of the seeds with a decoder that accepts overlong forms and surrogates.
 fn planted() -> Record {
     let lax = |bytes: &[u8]| {
         let lets_through =
@@ -264,7 +270,7 @@ fn planted() -> Record {
 }
 
 #[test]
-fn every_format_says_what_was_found() {
+fn every_format_shows_what_was_found() {
     let record = planted();
     let findings = triage_of(&record);
     let signatures: Vec<&str> = findings.members().map(|member| member.signature.as_str()).collect();
@@ -286,7 +292,7 @@ fn every_format_says_what_was_found() {
 }
 
 #[test]
-fn a_record_of_nothing_can_be_written() {
+fn an_empty_record_can_be_written() {
     let mut nothing = record(&[String::new(), String::new()]);
     for format in FORMATS {
         text(format.1, &nothing);
@@ -385,7 +391,7 @@ mod scores {
     }
 
     #[test]
-    fn a_score_of_nothing_can_be_written() {
+    fn an_empty_score_can_be_written() {
         let with = |engines: &[Engine], rows: &[Row]| {
             let mut record = tame();
             (score_of(&mut record).engines, score_of(&mut record).rows) = (engines.to_vec(), rows.to_vec());
@@ -452,7 +458,7 @@ mod scores {
     }
 }
 
-/// A tree with every source and file of every report.
+/// A directory with every source and every file of every report.
 fn tree() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     for report in &REPORTS {
@@ -499,7 +505,7 @@ fn a_report_is_stale_once_a_source_has_changed() {
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
     change("src/bench/source", "throughput");
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
-    // Comments and empty lines do not change a result; code does, and so does a comment that is not Rust's.
+    // Comments and empty lines in Rust code cannot change a result, so only other changes make a report stale.
     change("src/bench/code.rs", "fn one() {}\n");
     change("src/bench/other", "one\n");
     stamp_all(root);
@@ -519,13 +525,13 @@ fn a_report_is_stale_once_a_source_has_changed() {
     assert_eq!(not_current(root), [("coverage", State::Changed)]);
     fs::remove_file(root.join("reports/check.txt")).unwrap();
     assert_eq!(not_current(root), [("check", State::Missing), ("coverage", State::Changed)]);
-    // A source that is gone is an error, so that the list cannot name what no longer exists.
+    // A source that does not exist is an error, so that the list stays correct.
     fs::remove_dir_all(root.join("src/spec")).unwrap();
     assert!(freshness::states(root).unwrap_err().to_string().contains("src/spec"));
 }
 
 #[test]
-fn the_table_of_reports_stands_between_its_markers() {
+fn the_table_of_reports_is_written_between_its_markers() {
     let root = tree();
     let root = root.path();
     let path = root.join("docs/reports.md");

@@ -1,8 +1,8 @@
-//! There and back: decode(encode(x)) = x over the whole range of every grammar, and encode(decode(b)) = b for every
-//! well-formed b of up to four bytes and for some beyond.
+//! Round trips: decode(encode(x)) = x over the whole range of every grammar, and encode(decode(b)) = b for every
+//! well-formed b of up to four bytes and for some longer ones.
 //!
-//! All of it takes minutes, even with optimisation: `cargo test --release --test roundtrip -- --ignored`. Progress goes to
-//! standard error. Every core is used.
+//! All tests together take minutes, even with optimisation: `cargo test --release --test roundtrip -- --ignored`.
+//! Progress goes to standard error. Every core is used.
 
 mod walk;
 
@@ -17,10 +17,10 @@ use utfuzz::spec::{Contract, Reading, grammar};
 use utfuzz::utf8::Kind;
 use walk::{Codec, Tally};
 
-/// What is tested.
+/// The implementations under test.
 const CODECS: [Codec; 1] = [Codec::SPEC];
 
-/// Does `count` pieces of work on every core, reports progress, and returns the results.
+/// Distributes `count` pieces of work over all cores, reports progress, and returns the results.
 fn on_every_core<T: Send>(what: &str, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     const PAUSE: Duration = Duration::from_secs(5);
     let next = AtomicUsize::new(0);
@@ -48,12 +48,12 @@ fn on_every_core<T: Send>(what: &str, count: usize, work: impl Fn(usize) -> T + 
     done.into_inner().unwrap().0
 }
 
-/// Prints at once: the test harness keeps output until the end.
+/// Prints immediately, since the test harness holds other output back until the end.
 fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// The number of sequences the rows hold.
+/// The number of sequences that the rows describe.
 fn sequences(grammar: &Grammar) -> u64 {
     let of_row =
         |bytes: &[(u8, u8)]| -> u64 { bytes.iter().map(|&(first, last)| u64::from(last - first) + 1).product() };
@@ -62,12 +62,12 @@ fn sequences(grammar: &Grammar) -> u64 {
 
 #[test]
 #[ignore = "minutes; `.ci/run full` runs it, in release"]
-fn every_code_point_comes_back() {
+fn every_code_point_round_trips() {
     const PIECE: u32 = 1 << 20;
     for codec in &CODECS {
         for grammar in grammar::ALL {
             let what = format!("{} {}", codec.name, grammar.name);
-            // Where the last code point is U+10FFFF, twice as far, for the refusals.
+            // Twice as far if the last code point is U+10FFFF, to count refusals.
             let scalar = |row: &&Row| row.form == Form::Scalar;
             let longest = grammar.rows.iter().filter(scalar).map(|row| row.bytes.len()).max();
             let end: u32 = if longest == Some(6) { 1 << 31 } else { 1 << 22 };
@@ -80,19 +80,19 @@ fn every_code_point_comes_back() {
             walk::assert_properties(grammar, &tally);
             let refused = tally.refused.iter().sum::<u64>();
             assert_eq!(tally.encoded + refused, u64::from(end), "{what}");
-            // As many code points as sequences, each with its own: every sequence is the one of its code point, too.
+            // Each code point has a sequence of its own, and there are no other sequences: the inverse holds too.
             if *grammar != grammar::RFC3629_WITH_OVERLONG {
                 assert_eq!(tally.encoded, sequences(grammar), "{what}");
             }
             let by = |kind: Kind| tally.refused[kind.index()];
             assert_eq!(by(Kind::Surrogate) + by(Kind::TooLarge) + by(Kind::Noncharacter), refused, "{what}");
             let _ =
-                writeln!(std::io::stderr(), "{what}: {} code points come back, {refused} are refused", tally.encoded);
+                writeln!(std::io::stderr(), "{what}: {} code points round-trip, {refused} are refused", tally.encoded);
         }
     }
 }
 
-/// Every code point a relative of UTF-8 has, through our conversions and back.
+/// Converts every code point of every relative of UTF-8 there and back.
 #[test]
 #[ignore = "minutes; `.ci/run full` runs it, in release"]
 fn every_code_point_goes_through_our_conversions() {
@@ -110,7 +110,7 @@ fn every_code_point_goes_through_our_conversions() {
         let end: u32 = if has(&0x7FFF_FFFF) { 1 << 31 } else { 0x11_0000 };
         let walked = on_every_core(encoding.name(), end.div_ceil(PIECE) as usize, |piece| {
             let first = piece as u32 * PIECE;
-            // Backwards, so that no surrogates meet.
+            // In descending order, so that no surrogates form a pair.
             let text = (first..end.min(first + PIECE)).rev().filter(|code_point| first > 0 || has(code_point));
             let wide: Vec<u8> = text.flat_map(u32::to_le_bytes).collect();
             let there = convert(Encoding::Ucs4Le, encoding, &wide);
@@ -121,22 +121,22 @@ fn every_code_point_goes_through_our_conversions() {
     }
 }
 
-/// A reader and writer that allocates once.
+/// Decodes and encodes texts, with buffers that are allocated once.
 #[derive(Default)]
 struct Texts {
     text: Vec<u32>,
     back: Vec<u8>,
     count: u64,
-    /// How many come back in another form.
+    /// How many are encoded in another form than they had.
     other: u64,
 }
 
 impl Texts {
-    /// Reads and writes `bytes`, which begin with these `first` and go on with any sequences, up to `len` bytes.
+    /// Extends `bytes` by every combination of sequences to `len` bytes, and tests each text.
     fn grow(&mut self, sequences: &[Vec<Vec<u8>>; 5], contract: &Contract, bytes: &mut Vec<u8>, len: usize) {
         let left = len - bytes.len();
         if left == 0 {
-            // ASCII is the same in every grammar, and most of the texts, so it is tested in RFC 3629 only.
+            // Most of the texts are ASCII, which is the same in every grammar, so they are tested in RFC 3629 only.
             if *contract.grammar == grammar::RFC3629 || !bytes.is_ascii() {
                 self.read(contract, bytes);
             }
@@ -154,7 +154,7 @@ impl Texts {
     fn read(&mut self, contract: &Contract, bytes: &[u8]) {
         self.text.clear();
         if spec::decode(contract, bytes, &mut self.text).is_err() {
-            // A pair in two parts.
+            // A surrogate pair as two sequences.
             assert!(contract.grammar.pairs_join, "{}: {bytes:02X?}", contract.grammar.name);
             return;
         }
@@ -194,28 +194,28 @@ fn every_text(len: usize) {
         let (count, other) = counts.into_iter().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
         assert_eq!(other > 0, *grammar == grammar::RFC3629_WITH_OVERLONG && len > 1, "{what}: {other} of {count}");
         if len > 2 {
-            tell(&format!("{what}: {count} come back, {other} of them only in the shortest form"));
+            tell(&format!("{what}: {count} round-trip, {other} of them only in the shortest form"));
         }
     }
 }
 
 #[test]
-fn every_text_of_up_to_two_bytes_comes_back() {
+fn every_text_of_up_to_two_bytes_round_trips() {
     (1..=2).for_each(every_text);
 }
 
 #[test]
 #[ignore = "minutes; `.ci/run full` runs it, in release"]
-fn every_text_of_three_and_four_bytes_comes_back() {
+fn every_text_of_three_and_four_bytes_round_trips() {
     (3..=4).for_each(every_text);
 }
 
-/// Texts of many sequences, drawn from all rows of each grammar alike.
+/// Texts of many sequences, chosen evenly from the rows of each grammar.
 #[test]
-fn long_texts_come_back() {
+fn long_texts_round_trip() {
     let mut state = 0x2545_F491_4F6C_DD1Du64;
     let mut below = |bound: usize| {
-        // Xorshift: any numbers will do.
+        // Xorshift is good enough here.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;

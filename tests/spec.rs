@@ -1,4 +1,4 @@
-//! Proof of the arbiter: `spec` against `core::str` on every short string, and against published vectors.
+//! Tests of the arbiter: `spec` is compared with `core::str` on every short string, and with published vectors.
 
 use std::fs;
 use utfuzz::generate::vectors;
@@ -6,7 +6,7 @@ use utfuzz::spec;
 use utfuzz::spec::{Contract, Reading, Replacement, Segmentation, grammar};
 use utfuzz::utf8::{ByteClass, Kind, Validity};
 
-/// `spec` and `core::str` say the same of every byte string of length `N`, verdict and output.
+/// Asserts that `spec` and `core::str` give the same verdict and output for every byte string of length `N`.
 fn agrees_with_core_str<const N: usize>(firsts: impl Iterator<Item = u8>) -> u64 {
     let mut lossy = Vec::new();
     let mut cases = 0;
@@ -29,7 +29,7 @@ fn agrees_with_core_str<const N: usize>(firsts: impl Iterator<Item = u8>) -> u64
 }
 
 #[test]
-fn spec_is_core_str_on_every_string_of_one_to_three_bytes() {
+fn spec_equals_core_str_on_every_string_of_one_to_three_bytes() {
     assert_eq!(agrees_with_core_str::<1>(0..=255), 1 << 8);
     assert_eq!(agrees_with_core_str::<2>(0..=255), 1 << 16);
     assert_eq!(agrees_with_core_str::<3>(0..=255), 1 << 24);
@@ -38,7 +38,7 @@ fn spec_is_core_str_on_every_string_of_one_to_three_bytes() {
 /// 2^32 strings, which take minutes even with optimisation: `cargo test --release --test spec -- --ignored`.
 #[test]
 #[ignore = "minutes; `.ci/run full` runs it, in release"]
-fn spec_is_core_str_on_every_string_of_four_bytes() {
+fn spec_equals_core_str_on_every_string_of_four_bytes() {
     let cases: u64 = std::thread::scope(|scope| {
         let threads: u8 = std::thread::available_parallelism().map_or(1, |count| count.get().min(64) as u8);
         let workers: Vec<_> = (0..threads)
@@ -50,7 +50,7 @@ fn spec_is_core_str_on_every_string_of_four_bytes() {
 }
 
 #[test]
-fn spec_keeps_every_published_vector() {
+fn spec_agrees_with_every_published_vector() {
     let mut contradictions = Vec::new();
     let mut counts = Vec::new();
     for entry in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/vectors")).unwrap() {
@@ -73,9 +73,9 @@ fn spec_keeps_every_published_vector() {
     assert!(counts.len() >= 7 && counts.iter().map(|(_, rows)| rows).sum::<usize>() >= 700, "{counts:?}");
 }
 
-/// Unicode chapter 3 and PR-121 name the policies; the witnesses show each policy apart from the others.
+/// Unicode chapter 3 and PR-121 name the policies; the examples distinguish each policy from the others.
 #[test]
-fn every_segmentation_and_replacement_is_its_own() {
+fn every_segmentation_and_replacement_is_distinct() {
     let segments = |segmentation, bytes: &[u8]| {
         let contract = Contract { segmentation, ..Contract::STANDARD };
         let lengths =
@@ -87,16 +87,16 @@ fn every_segmentation_and_replacement_is_its_own() {
     assert_eq!(segments(Segmentation::Run, pr121), [6]);
     assert_eq!(segments(Segmentation::MaximalSubpart, pr121), [3, 2, 1]);
     assert_eq!(segments(Segmentation::Byte, pr121), [1; 6]);
-    // OpenJDK: a surrogate is one segment, whole, cut by the end, or cut by a byte that does not go on.
+    // OpenJDK: a surrogate is one segment, whether it is whole, cut off by the end, or cut off by another byte.
     assert_eq!(segments(Segmentation::MaximalSubpartSurrogate, b"\xED\xA0\x80"), [3]);
     assert_eq!(segments(Segmentation::MaximalSubpartSurrogate, b"\xED\xA0"), [2]);
     assert_eq!(segments(Segmentation::MaximalSubpartSurrogate, b"\xED\xA0a"), [2]);
     assert_eq!(segments(Segmentation::MaximalSubpart, b"\xED\xA0\x80"), [1, 1, 1]);
-    // ICU before 60: as announced, cut at the first byte that is no continuation.
+    // ICU before 60: the announced length, cut off at the first byte that is not a continuation byte.
     assert_eq!(segments(Segmentation::LeadAnnounced, b"\xF0\x80\x80"), [3]);
     assert_eq!(segments(Segmentation::LeadAnnounced, b"\xFB\xBF\xBF\xBF\xBFa"), [5]);
     assert_eq!(segments(Segmentation::LeadAnnounced, b"\xE1\x80\xC0\x80"), [2, 2]);
-    // PHP htmlspecialchars: C0 and FF lead nothing, so they are swallowed.
+    // PHP htmlspecialchars: C0 and FF cannot start a sequence, so they are swallowed.
     assert_eq!(segments(Segmentation::SwallowNonLead, b"\xC2\xFF"), [2]);
     assert_eq!(segments(Segmentation::SwallowNonLead, b"\xE1\xC0\x80"), [3]);
     assert_eq!(segments(Segmentation::SwallowNonLead, b"\xE1\x80\xC2\x80"), [2]);
@@ -112,7 +112,7 @@ fn every_segmentation_and_replacement_is_its_own() {
 }
 
 #[test]
-fn grammars_part_where_they_are_said_to() {
+fn grammars_differ_where_documented() {
     let verdict = |grammar, bytes: &[u8]| match spec::validity(&Contract { grammar, ..Contract::STANDARD }, bytes) {
         Validity::Valid => None,
         Validity::Invalid(malformed) => Some((malformed.valid_up_to.unwrap(), malformed.kind.unwrap())),
@@ -189,7 +189,7 @@ fn the_thirteen_classes_are_sound() {
             })
             .collect::<Vec<_>>()
     };
-    // F5..F7 and F8..FF are one class for every observable but the name of the kind.
+    // F5..F7 and F8..FF differ only in the name of the kind.
     let blur = |mut shape: Vec<(usize, usize, Option<Kind>)>| {
         for (_, _, kind) in &mut shape {
             if *kind == Some(Kind::InvalidByte) {

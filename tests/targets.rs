@@ -1,4 +1,4 @@
-//! One list of fuzz targets: whatever else names them is compared with it.
+//! There is one list of fuzz targets; every other place that names them is compared with it.
 #![cfg(all(feature = "check", unix))]
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ fn names(targets: impl IntoIterator<Item = FuzzTarget>) -> BTreeSet<String> {
     targets.into_iter().map(|target| target.name.to_owned()).collect()
 }
 
-/// Each place, the targets it names and those it should.
+/// Each place is listed with the targets it names and those it should name.
 #[test]
 fn every_place_names_the_same_targets() {
     let manifest = text("fuzz/Cargo.toml");
@@ -44,7 +44,7 @@ fn every_place_names_the_same_targets() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// `.ci/targets` is what every script reads: name, directory of seeds, form.
+/// Every script reads `.ci/targets`: name, directory of seeds, form.
 #[test]
 fn scripts_are_given_the_same_targets() {
     let output = Command::new(root().join(".ci/targets")).output().unwrap();
@@ -59,7 +59,7 @@ fn scripts_are_given_the_same_targets() {
     }
 }
 
-/// A build script that has no list: it leaves out the yardsticks by name, and reads the others from the folder.
+/// The build script has no list of targets: it excludes the yardsticks by name, and finds the others in the directory.
 #[test]
 fn the_build_script_leaves_out_the_yardsticks() {
     let script = text("fuzz/build.rs");
@@ -70,7 +70,7 @@ fn the_build_script_leaves_out_the_yardsticks() {
 }
 
 #[test]
-fn every_target_has_its_seeds_and_its_form_is_told_by_the_directory_of_its_artifacts() {
+fn every_target_has_seeds_and_its_artifact_directory_determines_its_form() {
     for target in ALL {
         for directory in target.seeds {
             assert!(fs::read_dir(root().join(directory)).unwrap().next().is_some(), "{directory}");

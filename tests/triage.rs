@@ -1,4 +1,4 @@
-//! Triage from outside: planted decoders' divergences come down to what brute force finds, and a heap of anything is read.
+//! Triage through the public interface: brute force finds no smaller witnesses, and any mix of files can be triaged.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn planted(id: &str) -> Box<dyn Decoder> {
     peers::all().into_iter().find(|decoder| decoder.info().name == name).unwrap()
 }
 
-/// What the first structured input that shows the fault comes down to.
+/// The witness to which the first structured input that shows the fault is minimised.
 fn witness(decoder: &dyn Decoder) -> Witness {
     let mut judge = Judge::new([decoder]);
     let mut inputs =
@@ -27,11 +27,11 @@ fn witness(decoder: &dyn Decoder) -> Witness {
         let broken = judge.judge(&case).first().copied()?;
         Some(utfuzz::explain::explain(&judge, &case, &broken))
     });
-    let divergence = divergence.expect("the fault shows");
+    let divergence = divergence.expect("an input shows the fault");
     minimise_as(decoder, &divergence, &|signature| share_location_cause(signature, &divergence.signature))
 }
 
-/// Whether a class string shorter than the witness, cut or not, has its signature.
+/// A class string, cut or not, that is shorter than the witness and has its signature.
 fn shorter_one(decoder: &dyn Decoder, witness: &Witness) -> Option<Vec<u8>> {
     let mut judge = Judge::new([decoder]);
     let mut bytes = Vec::new();
@@ -82,7 +82,7 @@ fn a_witness_is_as_small_as_brute_force_can_make_it() {
 }
 
 #[test]
-fn a_witness_is_the_same_whoever_asks_and_shows_what_it_is_said_to() {
+fn a_witness_is_deterministic_and_shows_its_signature() {
     for id in ["s05", "t13", "g09"] {
         let decoder = planted(id);
         let (first, second) = (witness(&*decoder), witness(&*decoder));
@@ -95,17 +95,17 @@ fn a_witness_is_the_same_whoever_asks_and_shows_what_it_is_said_to() {
         let agreeing = Input { bytes: agreeing, cuts: first.input.cuts };
         assert!(judge.judge(&agreeing.case()).is_empty());
     }
-    // An error at the edge of a block of 32, and nothing that need not be there.
+    // An error at the edge of a block of 32 bytes, and nothing more than it needs.
     assert!(witness(&*planted("s05")).input.bytes.len() <= 33);
 }
 
 #[test]
-fn a_heap_of_anything_is_read_and_what_is_kept_is_no_longer_new() {
+fn any_mix_of_files_is_triaged_and_kept_witnesses_are_no_longer_new() {
     let scratch = tempfile::tempdir().unwrap();
-    let heap = scratch.path().join("heap");
-    fs::create_dir_all(heap.join("streaming")).unwrap();
+    let folder = scratch.path().join("folder");
+    fs::create_dir_all(folder.join("streaming")).unwrap();
     let file = |name: &str, bytes: &[u8]| {
-        let path = heap.join(name);
+        let path = folder.join(name);
         fs::write(&path, bytes).unwrap();
         path
     };
@@ -118,8 +118,8 @@ fn a_heap_of_anything_is_read_and_what_is_kept_is_no_longer_new() {
         file("huge", &vec![b'a'; (1 << 20) + 1]),
         file("streaming/crash-4", b"a\xED\xA0\x80\x01\x00\x01"),
     ];
-    files.push(heap.join("gone"));
-    files.push(PathBuf::from(&heap));
+    files.push(folder.join("gone"));
+    files.push(PathBuf::from(&folder));
     let decoder = planted("surrogates");
     let kept = scratch.path().join("kept");
     let run = || triage(&[&*decoder], &Ledger::default(), &files, Some(&kept), &|_, _| {}).unwrap();

@@ -1,4 +1,4 @@
-//! The versions that decoders report are those that were built: in every lock file of the checkout.
+//! The versions that decoders report are those in every lock file of the checkout.
 #![cfg(feature = "peers")]
 
 use std::fs;
@@ -15,7 +15,7 @@ fn reported_versions_are_those_of_the_lock_files() {
         let lock = fs::read_to_string(top.join(name)).unwrap();
         for decoder in peers::all() {
             let Info { package, version, .. } = decoder.info();
-            // These are not packages of a registry.
+            // These are not registry packages.
             if !["core", "glibc", "planted"].contains(&&**package)
                 && !lock.contains(&format!("name = \"{package}\"\nversion = \"{version}\"\n"))
             {

@@ -1,5 +1,5 @@
-//! The judge under libFuzzer as it comes: its own mutations, code coverage, every input judged in full. `utfuzz score`
-//! measures the other targets against it.
+//! The judge under unmodified libFuzzer: its own mutations and code coverage, every input judged in full. `utfuzz
+//! score` compares the other engines with it.
 #![no_main]
 
 use utfuzz::case::Case;

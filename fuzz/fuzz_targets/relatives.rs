@@ -1,4 +1,4 @@
-//! As `differential`, for decoders of the relatives of UTF-8: other grammars, and other replacements.
+//! Like `differential`, for decoders of relatives of UTF-8: other grammars and other replacement policies.
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_crossover, fuzz_mutator, fuzz_target};

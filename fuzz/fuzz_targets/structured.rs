@@ -1,4 +1,4 @@
-//! Segments of text and of faults across block edges, drawn from the file (`utfuzz::generate::structured`).
+//! Segments of text and of errors across block edges, generated from the file (`utfuzz::generate::structured`).
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};

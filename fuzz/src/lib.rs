@@ -1,4 +1,4 @@
-//! What the targets share.
+//! Code that the targets share.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 use libfuzzer_sys::{Corpus, fuzzer_mutate};
@@ -8,7 +8,7 @@ use utfuzz::engine::fuzz::Target;
 use utfuzz::generate::mutate::shorten;
 use utfuzz::judge::FEATURES;
 
-/// Counters that libFuzzer reads after each input, in addition to those of the code.
+/// Counters that libFuzzer reads after each input, in addition to code coverage.
 #[repr(align(8))]
 struct Counters([AtomicU8; FEATURES]);
 
@@ -17,13 +17,14 @@ struct Counters([AtomicU8; FEATURES]);
 #[cfg_attr(target_os = "linux", unsafe(link_section = "__libfuzzer_extra_counters"))]
 static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
 
-/// Judges a case, counts what it did, and says whether libFuzzer is to keep it.
+/// Judges a case, sets the counters of its features, and returns whether libFuzzer should keep the input.
 pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
     let count = |feature: usize| COUNTERS.0[feature].store(1, Ordering::Relaxed);
     if target.with(|target| target.run(case, count)) { Corpus::Keep } else { Corpus::Reject }
 }
 
-/// Changes the first `size` of `data` by `mutate`, or one time in eight as libFuzzer would; returns the new size.
+/// Mutates the first `size` bytes of `data` with `mutate`, or one time in eight with libFuzzer's mutator. Returns the
+/// new size.
 pub fn mutated(
     data: &mut [u8],
     size: usize,
@@ -42,7 +43,7 @@ pub fn mutated(
     if by_libfuzzer { fuzzer_mutate(data, bytes.len(), max_size) } else { bytes.len() }
 }
 
-/// Crosses two inputs into `out`; returns the size.
+/// Writes a crossover of two inputs to `out`; returns its size.
 pub fn crossed(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
     let bytes = utfuzz::generate::mutate::cross(first, second, out.len(), seed);
     out[..bytes.len()].copy_from_slice(&bytes);

@@ -163,13 +163,13 @@ impl Choices {
     }
 
     /// Whether the decoder is asked for the output in one piece next to a guard page; otherwise as a stream.
-    #[cfg_attr(not(feature = "fence"), allow(dead_code, reason = "only guard pages need it"))]
+    #[cfg_attr(not(feature = "guard-pages"), allow(dead_code, reason = "only guard pages need it"))]
     pub(crate) fn is_whole_at_bounds(&self) -> bool {
         BOUNDS_OUTPUT.of(self.manner) == 0
     }
 
     /// Whether the bytes are also placed at the start of accessible memory; true one time in four.
-    #[cfg_attr(not(feature = "fence"), allow(dead_code, reason = "only guard pages need it"))]
+    #[cfg_attr(not(feature = "guard-pages"), allow(dead_code, reason = "only guard pages need it"))]
     pub(crate) fn has_both_bounds(&self) -> bool {
         BOUNDS_SIDES.of(self.manner) == 0
     }

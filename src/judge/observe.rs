@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::decoder::{Decoder, Stream};
-#[cfg(all(target_os = "linux", feature = "fence"))]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
 use crate::judge::isolate::guard_pages::GuardedBuffer;
 use crate::judge::question::{Question, Questions};
 use crate::utf8::{ErrorLen, Malformed, Validity};
@@ -24,7 +24,7 @@ pub(crate) struct Observation {
     placed_bytes: Vec<u8>,
     /// Whether only the input was read; otherwise, past which end.
     pub(crate) bounds: Option<Result<(), End>>,
-    #[cfg(all(target_os = "linux", feature = "fence"))]
+    #[cfg(all(target_os = "linux", feature = "guard-pages"))]
     guarded: Guarded,
     /// The verdicts on the input before and after the first cut.
     pub(crate) halves: Option<(Validity, Validity)>,
@@ -100,7 +100,7 @@ struct Prefixed {
 }
 
 /// The state for placing the bytes next to an inaccessible page.
-#[cfg(all(target_os = "linux", feature = "fence"))]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
 #[derive(Default)]
 struct Guarded {
     buffer: Option<GuardedBuffer>,
@@ -109,7 +109,7 @@ struct Guarded {
 
 /// One end of a byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(all(target_os = "linux", feature = "fence")), allow(dead_code, reason = "needs guard pages"))]
+#[cfg_attr(not(all(target_os = "linux", feature = "guard-pages")), allow(dead_code, reason = "needs guard pages"))]
 pub(crate) enum End {
     Start,
     End,
@@ -143,7 +143,7 @@ impl Observation {
         });
         self.reused.set(asks(Question::Reused), |reused| reused.ask(streams, bytes));
         self.bounds = None;
-        #[cfg(all(target_os = "linux", feature = "fence"))]
+        #[cfg(all(target_os = "linux", feature = "guard-pages"))]
         if asks(Question::Bounds) {
             self.bounds = self.guarded.ask(decoder, streams, case);
         }
@@ -426,7 +426,7 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
     start..start + len
 }
 
-#[cfg(all(target_os = "linux", feature = "fence"))]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
 impl Guarded {
     /// Places the bytes at the end of accessible memory, and one time in four also at its start, and asks for the
     /// verdict and for the output, either in one piece or as a stream. These choices are derived from the bytes.

@@ -77,9 +77,9 @@ fn the_chart_shows_what_the_standards_show() {
     }
 }
 
-/// Well-formed by its tags, with 256 cells, and nothing fetched or run.
+/// The page has balanced tags and 256 cells, and fetches and runs nothing.
 #[test]
-fn the_page_needs_nothing_else() {
+fn the_page_is_self_contained() {
     for grammar in ALL {
         let directory = directory_with(&[("chart.html", b"what stood here before")]);
         let to_file = run(directory.path(), &["chart", "--grammar", grammar.name, "-o", "chart.html"]);
@@ -117,7 +117,7 @@ fn the_page_needs_nothing_else() {
 }
 
 #[test]
-fn a_chart_that_cannot_be_is_refused_in_one_line() {
+fn an_impossible_chart_is_refused_in_one_line() {
     let directory = directory_with(&[("tree/file", b"")]);
     let rows: [(&[&str], &[&str]); 5] = [
         (&["chart", "--grammar", "utf-9"], &["\"utf-9\"", "rfc3629", "rfc2279", "cesu-8", "modified-utf-8", "wtf-8"]),
@@ -133,7 +133,7 @@ fn a_chart_that_cannot_be_is_refused_in_one_line() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "something was left behind");
     let both = run(directory.path(), &["chart", "--json", "-o", "chart.html"]);
     assert_none_wrong(both.wrong_status(2));
-    // A pipe is not a terminal, whatever the environment says.
+    // A pipe is not a terminal, even if the environment asks for colours.
     let mut forced = command(directory.path(), &["chart"]);
     let output = forced.env("CLICOLOR_FORCE", "1").env("TERM", "xterm-256color").output().unwrap();
     assert_none_wrong(Run::of(&forced, output).controls());

@@ -2,7 +2,8 @@
 
 use super::run::{assert_none_wrong, directory_with, run};
 
-/// The one long test: every class string, which takes 37 s on two cores without optimisation and 3 to 8 s with it.
+/// The one slow test: it checks every class string, which takes 37 s on two cores without optimisation and 3 to 8 s
+/// with it.
 #[test]
 fn a_check_without_a_corpus_says_so_and_runs() {
     let directory = directory_with(&[]);

@@ -4,7 +4,7 @@ use super::run::{Run, assert_none_wrong, command, directory_with, run, run_with_
 use std::fs;
 use std::path::Path;
 
-/// The names in a directory: nothing unfinished may lie about.
+/// The names in a directory, which must not include an unfinished file.
 fn names(directory: &Path) -> Vec<String> {
     let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = names.collect();
@@ -62,7 +62,7 @@ fn ill_formed_input_is_named_or_replaced() {
 }
 
 #[test]
-fn bad_use_is_refused_in_one_line() {
+fn wrong_usage_is_refused_in_one_line() {
     let directory = directory_with(&[("a", b"a"), ("tree/a", b"a")]);
     let rows: [(&[&str], &[&str]); 12] = [
         (&["-f", "utf-9", "-t", "utf-8"], &["\"utf-9\"", "did you mean UTF-8?"]),
@@ -107,7 +107,7 @@ fn a_file_is_written_whole_or_not_at_all() {
 
 #[cfg(unix)]
 #[test]
-fn links_modes_and_devices_stay_what_they_are() {
+fn links_modes_and_devices_are_preserved() {
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
     let directory = directory_with(&[("in", b"a"), ("out", b"before")]);
     let path = |name: &str| directory.path().join(name);
@@ -133,7 +133,7 @@ fn a_full_disk_and_a_signal_leave_nothing_behind() {
     let full = run(directory.path(), &["convert", "-f", "utf8", "-t", "utf8", "in", "-o", "/dev/full"]);
     assert_none_wrong(full.wrong_refusal(&["/dev/full"]));
     for signal in ["-INT", "-TERM", "-HUP"] {
-        // Endless input, as far as it goes.
+        // The input never ends.
         let mut command = command(directory.path(), &["convert", "-f", "utf8", "-t", "utf16", "-o", "out"]);
         let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();

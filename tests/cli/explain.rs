@@ -24,7 +24,7 @@ fn explain_names_the_broken_rule_and_its_source() {
             wrong.extend(run.wrong_quiet(0));
             let unsaid = says.iter().filter(|part| !marked.contains(**part));
             wrong.extend(unsaid.map(|part| format!("{}: the first marked line lacks {part:?}: {out}", run.line)));
-            // wtf8 has no answer to what it does not decode.
+            // wtf8 gives no answer for input that it cannot decode.
             let unasked = names(true).into_iter().filter(|name| *name != "wtf8" && !out.contains(&**name));
             wrong.extend(unasked.map(|name| format!("{}: does not name {name}: {out}", run.line)));
         }
@@ -35,7 +35,7 @@ fn explain_names_the_broken_rule_and_its_source() {
     assert_none_wrong(wrong);
 }
 
-/// Hexadecimal, octal and binary of the seeds' examples, and the bits of each that are the code point's.
+/// Examples in hexadecimal, octal and binary, with the bits of each byte that belong to the code point.
 #[test]
 fn explain_takes_sequences_apart() {
     let rows: [(&str, &str, [&str; 4]); 6] = [
@@ -109,7 +109,7 @@ fn explain_reads_by_the_grammar_it_is_given() {
         if !run.out().starts_with(&format!("{says}\n")) {
             wrong.push(format!("{}: {}", run.line, run.out()));
         }
-        // The broken rule is one of another grammar, not of RFC 3629.
+        // The broken rule is from the chosen grammar, not from RFC 3629.
         if grammar != "rfc3629" && run.out().lines().any(|line| line.starts_with('!') && line.contains("RFC 3629")) {
             wrong.push(format!("{} cites RFC 3629: {}", run.line, run.out()));
         }
@@ -134,7 +134,7 @@ fn explain_writes_code_points_as_bytes() {
         ("U+D84C U+DFB4", "F0 A3 8E B4", "wtf-8"),
         ("U+233B4", "ED A1 8C ED BE B4", "cesu-8"),
         ("U+7FFFFFFF", "FD BF BF BF BF BF", "rfc2279"),
-        // A file of this name is one.
+        // If a file has this name, it is read.
         ("U+0042", "61 20 66 69 6C 65", "rfc3629"),
     ]
     .into_iter()
@@ -158,15 +158,15 @@ fn explain_writes_code_points_as_bytes() {
     assert_none_wrong(wrong);
 }
 
-/// The answers of each question in the grid: the mark and text of each, and the line of decoders below it.
+/// The answers to a question in the grid: the mark and text of each, and the line of decoders below it.
 fn answers(out: &str, question: &str) -> Vec<(String, String)> {
     let grid = out.lines().skip_while(|line| !line.starts_with(&format!("{question} ("))).skip(1);
     let lines: Vec<&str> = grid.take_while(|line| line.starts_with(['*', ' '])).collect();
     lines.chunks(2).map(|pair| (pair[0].to_owned(), pair[pair.len() - 1].trim().to_owned())).collect()
 }
 
-/// What is printed of a decoder is what it answered, whatever its contract; the star is the answer of the grammar
-/// that is asked for.
+/// What is printed for a decoder is what it answered, whatever its contract; the star marks the answer of the chosen
+/// grammar.
 #[test]
 fn explain_prints_what_each_decoder_answers() {
     let both = "(2 decoders, 2 lineages)";
@@ -209,8 +209,8 @@ fn explain_prints_what_each_decoder_answers() {
     assert_none_wrong(wrong);
 }
 
-/// A decoder is marked where it breaks its own contract, and only there; what that contract expects is printed where it
-/// is not the starred answer.
+/// A decoder is marked exactly where it breaks its own contract. If its contract expects another answer than the starred
+/// one, that answer is printed.
 #[test]
 fn explain_marks_who_breaks_a_contract() {
     let directory = directory_with(&[]);
@@ -228,7 +228,7 @@ fn explain_marks_who_breaks_a_contract() {
     }
     let other = run(&["ED A0 BD ED B8 80", "--decoders", "own,own-cesu-8,own-wtf-8"]);
     wrong.extend(other.out().contains("own-cesu-8!").then(|| format!("{}: {}", other.line, other.out())));
-    // The answer of the grammar that is asked for may break a decoder's own contract.
+    // The answer of the chosen grammar may break a decoder's own contract.
     let modified = run(&["C0 80", "--as", "modified-utf-8", "--decoders", "utf8-decode"]);
     for expected in ["* valid\n    utf8-decode!  (", "utf8-decode! should answer: invalid at 0, length 1, overlong-2\n"]
     {

@@ -1,4 +1,4 @@
-//! What acts upon a terminal never reaches it.
+//! Control characters in untrusted text never reach a terminal.
 
 use super::run::{LEDGER, Run, assert_none_wrong, command, directory_with, run, run_with_input};
 use std::ffi::{OsStr, OsString};
@@ -39,7 +39,7 @@ fn hostile_bytes_are_shown_without_their_controls() {
         wrong.extend(explained.iter().chain(&replayed).filter_map(Run::controls));
         wrong.extend(replayed.iter().filter(|run| run.out.is_empty()).map(|run| format!("{}: says nothing", run.line)));
     }
-    assert!(new >= 3, "hostile bytes went into {new} reports of a divergence only");
+    assert!(new >= 3, "hostile bytes were in only {new} reports of a divergence");
     assert_none_wrong(wrong);
 }
 
@@ -78,7 +78,7 @@ fn hostile_usage_is_refused_without_its_controls() {
     for args in rows {
         let plain = run(directory.path(), args);
         wrong.extend(plain.wrong_status(2).or_else(|| plain.controls()));
-        // As on a terminal, where colours are allowed and nothing takes escape sequences out.
+        // As on a terminal, where colours are allowed and escape sequences are not removed.
         let mut command = command(directory.path(), args);
         let output = command.env("CLICOLOR_FORCE", "1").output().unwrap();
         let coloured = Run::of(&command, output);
@@ -103,7 +103,7 @@ fn hostile_file_names_are_shown_without_their_controls() {
         };
         let run = |words: &[&str], name: &OsStr| run(directory.path(), &args(words, name));
 
-        // Nothing is there yet.
+        // Nothing has this name yet.
         for words in [&["replay"][..], &["replay", "-r"], &["check", "--seconds", "0", "--corpus"]] {
             let run = run(words, &name);
             wrong.extend(run.wrong_refusal(&["2J"]).or_else(|| run.controls()));
@@ -119,7 +119,7 @@ fn hostile_file_names_are_shown_without_their_controls() {
             wrong.extend(run.wrong_refusal(&["2J"]).or_else(|| run.controls()));
         }
         fs::remove_file(path(&name)).unwrap();
-        // A directory, as that of a case and of a corpus with a bad vector file.
+        // A directory, given as a case and as a corpus with a bad vector file.
         let vectors = path(&name).join("vectors");
         fs::create_dir_all(&vectors).unwrap();
         fs::write(vectors.join(&name), format!("{HOSTILE} | C0 AF | {HOSTILE}\n")).unwrap();

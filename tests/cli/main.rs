@@ -101,7 +101,7 @@ fn what_cannot_be_read_or_written_is_refused_in_one_line_that_names_it() {
     std::os::unix::fs::symlink("nowhere", path("tree/dangling")).unwrap();
     let mut rows: Vec<(Vec<&str>, &str)> = vec![(vec!["replay", "-r", "tree"], "tree/dangling")];
     if fs::read(path("locked.bin")).is_ok() {
-        println!("skipped: files without permissions, which this user may read all the same");
+        println!("skipped: this user can read files without permissions");
     } else {
         rows.extend([
             (vec!["explain", "locked.bin"], "locked.bin"),
@@ -113,7 +113,7 @@ fn what_cannot_be_read_or_written_is_refused_in_one_line_that_names_it() {
         ]);
     }
     if cfg!(target_os = "linux") {
-        // Nobody may read their own address space from 0 on, not even root.
+        // Reading the address space of a process from 0 fails, even for root.
         rows.extend([
             (vec!["explain", "/proc/self/mem"], "/proc/self/mem"),
             (vec!["replay", "/proc/self/mem"], "/proc/self/mem"),
@@ -160,7 +160,7 @@ fn wrong_usage_ends_with_status_2_and_nothing_on_standard_output() {
 }
 
 #[test]
-fn no_bytes_at_all_are_a_case_like_any_other() {
+fn the_empty_input_is_a_case_like_any_other() {
     let directory = directory_with(&[("empty", b""), ("tree/empty", b""), ("tree/more/empty", b"")]);
     let filter = names(false).join(",");
     let explained = [
@@ -196,7 +196,7 @@ fn broken_pipe() -> std::io::PipeWriter {
     std::io::pipe().unwrap().1
 }
 
-/// Runs of one verb each, with the exit status of the verdict: a new divergence or ill-formed input is 1.
+/// Commands with the exit status of their verdict: 1 for a new divergence or ill-formed input.
 const VERDICTS: [(&[&str], i32); 20] = [
     (&["list"], 0),
     (&["list", "--json"], 0),
@@ -272,14 +272,14 @@ fn a_full_disk_is_status_2_unless_the_verdict_is_1() {
 
 #[test]
 fn a_triage_of_nothing_but_unreadable_files_is_not_clean() {
-    // More than an input may have.
-    let directory = directory_with(&[("heap/long.bin", &vec![b'a'; 2 << 20])]);
-    let run = run(directory.path(), &["triage", "heap", "--decoders", "own"]);
+    // Longer than an input may be.
+    let directory = directory_with(&[("crashes/long.bin", &vec![b'a'; 2 << 20])]);
+    let run = run(directory.path(), &["triage", "crashes", "--decoders", "own"]);
     let unsaid = || (!run.out().contains("long.bin")).then(|| format!("{}: {}", run.line, run.out()));
     assert_none_wrong(run.wrong_status(2).or_else(unsaid));
 }
 
-/// Input without an end has no verdict.
+/// Input that never ends has no verdict.
 #[test]
 fn a_conversion_of_a_stream_ends_when_its_reader_leaves() {
     let directory = directory_with(&[]);

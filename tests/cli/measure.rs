@@ -4,7 +4,7 @@ use super::run;
 use std::fs;
 
 #[test]
-fn a_file_is_measured_by_all_who_can() {
+fn a_file_is_measured_with_every_decoder_that_can_read_it() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("text"), "naïve 世界".repeat(20)).unwrap();
     let words = ["measure", "text", "--quick", "--json", "--output", "out"];

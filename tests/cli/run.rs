@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use utfuzz::Info;
 use utfuzz::spec::grammar::RFC3629;
 
-/// An accepted difference that covers C0 AF at utf8-decode; `the-entry` is its id.
+/// An accepted difference that covers C0 AF in utf8-decode; `the-entry` is its id.
 pub(crate) const LEDGER: &str = r#"
 [[known]]
 id = "the-entry"

@@ -1,10 +1,10 @@
-//! Records whose texts are all hostile, and the same with tame texts.
+//! Records in which every text is hostile, and the same records with harmless texts.
 
 use utfuzz::engine::score::{Cell, Engine, Outcome, Row, Run, Score};
 use utfuzz::report::record::*;
 use utfuzz::report::{Night, Record};
 
-/// What a page, a terminal, a table or a reader may trip over.
+/// Texts that a page, a terminal, a table or a parser may misinterpret.
 pub(crate) const HOSTILE: [&str; 13] = [
     "<script>document.documentElement.dataset.pwned = 1</script>",
     "\"'><img src=x onerror=document.documentElement.dataset.pwned=1>",
@@ -42,7 +42,7 @@ fn with_section(texts: &[String], section: Section) -> Record {
     Record {
         schema: SCHEMA,
         version: texts[0].clone(),
-        // The command is always our own text.
+        // The command is never untrusted.
         command: "utfuzz triage".into(),
         started: 1_800_000_000,
         seconds: 1.5,
@@ -59,7 +59,7 @@ fn with_section(texts: &[String], section: Section) -> Record {
     }
 }
 
-/// The record of a triage with each text everywhere.
+/// The record of a triage, with each text in every place for text.
 pub(crate) fn record(texts: &[String]) -> Record {
     let cluster = |text: &String| Cluster {
         status: text.clone(),
@@ -136,7 +136,7 @@ fn member(text: &str, status: &str) -> Member {
     }
 }
 
-/// The record of a check with each text everywhere; with coverage, as a certificate has it, or without.
+/// The record of a check, with each text in every place for text; with the coverage of a certificate, or without.
 pub(crate) fn check(texts: &[String], covered: bool) -> Record {
     let difference = |text: &String| Difference {
         signature: text.clone(),
@@ -180,7 +180,7 @@ pub(crate) fn check(texts: &[String], covered: bool) -> Record {
     with_section(texts, Section::Check(check))
 }
 
-/// The record of a score with each text everywhere; of each text a decoder that is caught and one that is not.
+/// The record of a score, with each text in every place for text; for each text, one decoder is caught and one is not.
 pub(crate) fn score(texts: &[String]) -> Record {
     let run = |seed: u64, outcome, text: &str| Run {
         seed: Some(seed),
@@ -228,7 +228,7 @@ pub(crate) fn tame() -> Record {
     record(&tame_texts())
 }
 
-/// Each kind of record but a triage, hostile and tame.
+/// Every kind of record except a triage, hostile and harmless.
 pub(crate) fn others() -> [(Record, Record); 3] {
     let (hostile, tame) = (hostile_texts(), tame_texts());
     [

@@ -1,4 +1,4 @@
-//! A walk over the code points of a grammar, there and back, and what it has seen.
+//! A walk over the code points of a grammar: encodes and decodes each, and counts properties of the sequences.
 
 use utfuzz::spec;
 use utfuzz::spec::{Contract, Grammar, Reading, Segment};
@@ -7,7 +7,7 @@ use utfuzz::utf8::{Kind, is_continuation};
 
 /// Something that encodes and decodes one code point.
 pub(crate) struct Codec {
-    /// Who this is.
+    /// Its name in messages.
     pub(crate) name: &'static str,
     /// Appends the sequence of a code point, or says why there is none.
     pub(crate) encode: fn(&'static Grammar, u32, &mut Vec<u8>) -> Result<(), Kind>,
@@ -27,7 +27,7 @@ fn decode(grammar: &'static Grammar, sequence: &[u8]) -> Option<u32> {
     }
 }
 
-/// What was seen of the sequences of a range of code points.
+/// Properties of the sequences of a range of code points.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     /// How many code points have a sequence.
@@ -36,20 +36,20 @@ pub(crate) struct Tally {
     pub(crate) refused: [u64; Kind::ALL.len()],
     /// Which bytes occur.
     pub(crate) seen: [bool; 256],
-    /// For each first byte the lengths it leads, one bit each.
+    /// For each first byte, the lengths of the sequences that it starts, one bit each.
     pub(crate) lengths: [u8; 256],
     /// How many sequences are longer than the shortest form.
     pub(crate) long: u64,
-    /// How many do not stand behind the one before.
+    /// How many do not sort after the previous one.
     pub(crate) unsorted: u64,
-    /// How many of several bytes hold one below 80.
+    /// How many of more than one byte contain a byte below 80.
     pub(crate) with_ascii: u64,
-    /// How many have a first byte that is a continuation byte, or another byte that is none.
+    /// How many have a first byte that is a continuation byte, or a later byte that is not.
     pub(crate) unmarked: u64,
 }
 
 impl Tally {
-    /// Of nothing.
+    /// The tally of no code points.
     pub(crate) const EMPTY: Self = Self {
         encoded: 0,
         refused: [0; Kind::ALL.len()],
@@ -61,11 +61,11 @@ impl Tally {
         unmarked: 0,
     };
 
-    /// Walks the code points from `first` to before `end`; panics at the first that does not come back.
+    /// Walks the code points from `first` up to but not including `end`; panics at the first that does not round-trip.
     pub(crate) fn of(codec: &Codec, grammar: &'static Grammar, first: u32, end: u32) -> Self {
         let mut tally = Self::EMPTY;
         let (mut before, mut bytes) = (Vec::new(), Vec::new());
-        // The one before the range, to be compared with.
+        // The sequence before the range, to compare the order.
         if first > 0 {
             let _ = (codec.encode)(grammar, first - 1, &mut before);
         }
@@ -95,7 +95,7 @@ impl Tally {
         self.unmarked += u64::from(is_continuation(lead[0]) || !rest.iter().all(|&byte| is_continuation(byte)));
     }
 
-    /// Adds what another walk has seen.
+    /// Adds the tally of another walk.
     pub(crate) fn add(&mut self, other: Self) {
         self.encoded += other.encoded;
         self.long += other.long;
@@ -108,7 +108,7 @@ impl Tally {
     }
 }
 
-/// Asserts that each property holds of a walk over all scalar values at least, but where the grammar is known to part.
+/// Asserts each property for a walk over at least all scalar values, except where the grammar is known to differ.
 pub(crate) fn assert_properties(grammar: &Grammar, tally: &Tally) {
     let name = grammar.name;
     // A supplementary code point as a pair is six bytes long, has a lead byte inside, and U+10000 sorts before U+FFFF.
@@ -118,12 +118,12 @@ pub(crate) fn assert_properties(grammar: &Grammar, tally: &Tally) {
     assert_eq!(tally.with_ascii, 0, "{name}: an ASCII byte inside a sequence");
     assert!(!tally.seen[0xFE] && !tally.seen[0xFF], "{name}: FE or FF");
     assert_eq!(tally.unsorted, u64::from(pairs > 0) + null, "{name}: out of order");
-    assert_eq!(tally.unmarked, pairs, "{name}: leads and continuation bytes are not told apart");
+    assert_eq!(tally.unmarked, pairs, "{name}: lead bytes and continuation bytes overlap");
     assert_eq!(tally.long, pairs + null, "{name}: not the shortest form");
     let ambiguous: Vec<usize> = (0..256).filter(|&lead| tally.lengths[lead].count_ones() > 1).collect();
     assert_eq!(
         ambiguous,
         if pairs > 0 { vec![0xED] } else { vec![] },
-        "{name}: the first byte does not tell the length"
+        "{name}: the first byte does not determine the length"
     );
 }

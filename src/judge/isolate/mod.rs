@@ -1,7 +1,7 @@
 //! Process-wide state that keeps the harness alive when a decoder misbehaves: panics are caught, hangs are reported,
 //! and accesses outside the input are detected. The rest of the judge has no global state.
 
-#[cfg(all(target_os = "linux", feature = "fence"))]
+#[cfg(all(target_os = "linux", feature = "guard-pages"))]
 pub mod guard_pages;
 pub(crate) mod watchdog;
 

@@ -60,9 +60,9 @@ fn every_strict_decoder_refuses_what_the_standards_warn_of() {
         }
     }
     println!("{} decoders gave {answers} answers", decoders.len());
-    assert!(wrong.is_empty(), "{} accept:\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
+    assert!(wrong.is_empty(), "{} accepted:\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
     let has_known = decoders.iter().any(|decoder| decoder.info().name == KNOWN);
-    assert_eq!(known > 0, has_known, "{KNOWN} has been mended; take it out here and out of the ledger");
+    assert_eq!(known > 0, has_known, "{KNOWN} has been fixed; remove it here and from the ledger");
     assert!(answers >= decoders.len() * WARNINGS.len() * 132, "{answers} answers of {} decoders", decoders.len());
 }
 

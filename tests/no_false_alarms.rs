@@ -1,4 +1,4 @@
-//! The laws are sound: a decoder that does exactly what `spec` says breaks none, under any contract.
+//! The laws are sound: a decoder that does exactly what `spec` says breaks none of them, under any contract.
 
 use std::collections::BTreeMap;
 use utfuzz::case::Case;
@@ -29,7 +29,7 @@ impl Decoder for Perfect {
     }
 }
 
-/// Writes immediately what more bytes cannot change, if the segmentation lets it know; else at the end.
+/// Writes immediately what later bytes cannot change, for segmentations that permit it; for others, at the end.
 struct PerfectStream {
     contract: Contract,
     read: Vec<u8>,
@@ -55,8 +55,8 @@ impl Stream for PerfectStream {
             let subparts = Contract { segmentation: Segmentation::MaximalSubpart, ..self.contract };
             let is_incomplete =
                 |segment: &Segment| matches!(segment.reading, Reading::IllFormed { incomplete: true, .. });
-            // What precedes a subpart matters: in WTF-8 no trailing surrogate may follow a leading one. Byte by byte, a
-            // sequence may begin inside a subpart.
+            // What precedes a subpart matters: in WTF-8 no trailing surrogate may follow a leading one. With one error
+            // per byte, a sequence may begin inside a subpart.
             let waits = if self.contract.segmentation == Segmentation::MaximalSubpart {
                 spec::segments(&subparts, &self.read).find(is_incomplete).map(|segment| segment.start)
             } else {
@@ -137,7 +137,7 @@ fn broken(decoders: &[Box<dyn Decoder>]) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn no_law_is_broken_by_the_standard_itself() {
+fn the_standard_itself_breaks_no_law() {
     let info = |contract| Info::new("perfect", "0").contract(contract);
     let perfect = |contract| Box::new(Perfect(info(contract))) as Box<dyn Decoder>;
     let decoders: Vec<Box<dyn Decoder>> = contracts().into_iter().map(perfect).collect();
@@ -147,7 +147,7 @@ fn no_law_is_broken_by_the_standard_itself() {
 }
 
 #[test]
-fn nor_by_our_conversions_under_any_policy() {
+fn our_conversions_break_no_law_under_any_policy() {
     let policies = peers::policies();
     assert_eq!(policies.len(), 10);
     let broken = broken(&policies);

@@ -1,4 +1,4 @@
-//! Whole texts, both ways: what joins, what comes back as it was, and what is refused by name.
+//! Whole texts, encoded and decoded by `spec`: which surrogates join, what round-trips, and what is refused and why.
 
 use utfuzz::generate::classes::Block;
 use utfuzz::spec;
@@ -42,7 +42,7 @@ fn surrogates_join_where_a_pair_has_one_form() {
         let contract = strict(grammar);
         let expected = expected.map(<[u8]>::to_vec).map_err(|kind| Unencodable { index: 0, code_point: 0xD84C, kind });
         assert_eq!(encoded(&contract, &[0xD84C, 0xDFB4]), expected, "{}", grammar.name);
-        // UTF-16 has pairs in every grammar, and CESU-8 alone writes the halves.
+        // A pair in UTF-16 is one code point, whatever the grammar.
         let mut from_utf16 = Vec::new();
         spec::encode_utf16(&contract, &[0xD84C, 0xDFB4], &mut from_utf16).unwrap();
         assert_eq!(from_utf16, encoded(&contract, &[0x2_33B4]).unwrap(), "{}", grammar.name);
@@ -73,7 +73,7 @@ fn a_refusal_names_the_code_point_and_leaves_nothing() {
     assert_eq!(unpaired.unwrap_err().to_string(), "U+DC01 at index 2: surrogate");
 }
 
-/// Every text of so many code points of this alphabet.
+/// Every text of length `len` over this alphabet.
 fn texts<T: Copy>(alphabet: &[T], len: u32) -> impl Iterator<Item = Vec<T>> {
     let digits =
         move |index: usize| (0..len).map(move |place| alphabet[index / alphabet.len().pow(place) % alphabet.len()]);
@@ -83,7 +83,7 @@ fn texts<T: Copy>(alphabet: &[T], len: u32) -> impl Iterator<Item = Vec<T>> {
 const CODE_POINTS: [u32; 9] = [0, 0x41, 0xE4, 0xD7FF, 0xD801, 0xDBFF, 0xDC00, 0xDCE4, 0x1_0401];
 
 #[test]
-fn what_is_encoded_comes_back_joined() {
+fn encoded_text_is_decoded_with_pairs_joined() {
     let (mut written, mut refused) = (0, 0);
     for grammar in grammar::ALL {
         let contract = strict(grammar);
@@ -110,7 +110,7 @@ fn what_is_encoded_comes_back_joined() {
 }
 
 #[test]
-fn concatenating_is_encoding_both_at_once() {
+fn concatenation_equals_encoding_both_at_once() {
     let mut joined = 0;
     for grammar in grammar::ALL {
         let contract = strict(grammar);
@@ -125,7 +125,7 @@ fn concatenating_is_encoding_both_at_once() {
             joined += usize::from(both.len() < 4 + left.len() + right.len());
         }
     }
-    // Only WTF-8 joins, and there what ends in one of two leads meets what starts with one of two trails.
+    // Only WTF-8 joins: texts that end in one of two leading surrogates with texts that start with one of two trailing.
     assert_eq!(joined, 9 * 2 * 2 * 9);
     let mut out = Vec::new();
     let error = Malformed { kind: Some(Kind::Overlong(2)), ..Malformed::at(3, ErrorLen::Bytes(1)) };
@@ -135,7 +135,7 @@ fn concatenating_is_encoding_both_at_once() {
 
 /// UTF-8B: every string of up to two bytes, then every string over the byte classes.
 #[test]
-fn utf8b_gives_back_any_bytes() {
+fn utf8b_round_trips_any_bytes() {
     let same = |bytes: &[u8]| {
         for grammar in [
             &grammar::RFC3629,
@@ -160,18 +160,18 @@ fn utf8b_gives_back_any_bytes() {
             same(&bytes);
         }
     }
-    // The other way round bytes may meet that make a character.
+    // In the opposite direction, adjacent escaped bytes may form a character.
     let contract = replacing(&grammar::RFC3629, Replacement::SurrogateEscape);
     assert_eq!(encoded(&contract, &[0xDCC3, 0xDCA4]).as_deref(), Ok(&b"\xC3\xA4"[..]));
     assert_eq!(encoded(&contract, &[0x61, 0xDC7F]).map_err(|refusal| refusal.index), Err(1));
-    // Only bytes from 80 on have an escape, and Modified UTF-8 refuses one below.
+    // Only bytes from 80 up can be escaped, and Modified UTF-8 rejects 00.
     let modified = replacing(&grammar::MODIFIED_UTF8, Replacement::SurrogateEscape);
     assert_eq!(encoded(&modified, &decoded(&modified, b"\0").unwrap()).map_err(|refusal| refusal.index), Err(0));
     assert_eq!(encoded(&contract, &[0x61, 0xDD00]).map_err(|refusal| refusal.index), Err(1));
 }
 
 #[test]
-fn a_text_is_decoded_up_to_what_is_refused() {
+fn a_text_is_decoded_up_to_the_refused_bytes() {
     let refused = |contract: &Contract, bytes: &[u8]| {
         let mut out = Vec::new();
         let error = spec::decode(contract, bytes, &mut out).unwrap_err();
@@ -185,15 +185,15 @@ fn a_text_is_decoded_up_to_what_is_refused() {
     for byte in 0x80..=0xFF {
         let character = Charset::Windows1252Strict.decode(byte);
         assert_eq!(decoded(&holes, &[byte]).ok(), character.map(|code_point| vec![code_point]), "{byte:02X}");
-        // What must write something writes U+FFFD.
+        // `code_points` has to write something, so it writes U+FFFD.
         let written: Vec<u32> = spec::code_points(&holes, &[byte]).collect();
         assert_eq!(written, [character.unwrap_or(0xFFFD)]);
     }
 }
 
-/// Every replacement writes the same, wherever it is asked.
+/// `decode`, `code_points` and `lossy` apply each replacement in the same way.
 #[test]
-fn decoded_is_what_is_written() {
+fn decode_code_points_and_lossy_agree() {
     let replacements = [
         Replacement::ReplacementCharacter,
         Replacement::Drop,

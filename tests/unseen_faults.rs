@@ -1,5 +1,5 @@
-//! Faults unlike those of the planted decoders are found as well: counters that wrap, memory, streams that affect each
-//! other, and buffers whose previous contents are read. Each was once missed.
+//! Faults unlike those of the planted decoders are found as well: counters that wrap around, memory, streams that
+//! affect each other, and buffers whose previous contents are read. An earlier judge missed each of them.
 #![cfg(feature = "fuzz")]
 
 mod faulty;
@@ -13,7 +13,7 @@ use utfuzz::judge::{Judge, Law, silence_panics};
 use utfuzz::utf8::{ErrorLen, Malformed, REPLACEMENT, Validity};
 use utfuzz::{Decoder, Stream};
 
-/// For each of this many structured inputs that breaks a law, the first law the decoder breaks.
+/// The first law that the decoder breaks, on each of the first three of `inputs` structured inputs that show a fault.
 fn broken(decoder: &Faulty, inputs: u64) -> Vec<Law> {
     let mut judge = Judge::new([decoder as &dyn Decoder]);
     let laws = (0..inputs).filter_map(|seed| Some(judge.judge(&Case::new(&Structured::seeded(seed).0)).first()?.law));
@@ -32,7 +32,7 @@ thread_local! {
     static LAST: Cell<(usize, usize, Option<Validity>)> = const { Cell::new((0, 0, None)) };
 }
 
-/// A stream that counts what it is pushed.
+/// A stream that counts its chunks.
 #[derive(Default)]
 struct Counting {
     inner: Streaming,
@@ -60,7 +60,7 @@ impl Stream for Counting {
     }
 }
 
-fn strangers() -> Vec<(&'static str, Faulty, &'static [Law])> {
+fn unseen_faults() -> Vec<(&'static str, Faulty, &'static [Law])> {
     let sound = Faulty::default;
     vec![
         (
@@ -107,7 +107,7 @@ fn strangers() -> Vec<(&'static str, Faulty, &'static [Law])> {
             &[Law::Placement, Law::Repeat, Law::Verdict],
         ),
         (
-            "streams alive at once share what is pending",
+            "streams that exist at the same time share their pending bytes",
             Faulty {
                 stream: || {
                     leaky(
@@ -122,7 +122,7 @@ fn strangers() -> Vec<(&'static str, Faulty, &'static [Law])> {
             &[Law::Stream],
         ),
         (
-            "the end of a stream that was given nothing panics",
+            "`finish` panics on a stream that was given nothing",
             Faulty {
                 stream: || {
                     let finish: Option<fn(&Counting)> = Some(|stream| assert!(stream.chunks > 0));
@@ -133,7 +133,7 @@ fn strangers() -> Vec<(&'static str, Faulty, &'static [Law])> {
             &[Law::Panic],
         ),
         (
-            "from the 65th chunk on what is pending is lost",
+            "pending bytes are lost from the 65th chunk on",
             Faulty { stream: || Some(Box::new(Counting::default())), ..sound() },
             &[Law::Stream],
         ),
@@ -156,7 +156,7 @@ fn strangers() -> Vec<(&'static str, Faulty, &'static [Law])> {
             &[Law::Stream, Law::Placement],
         ),
         (
-            "the end of a stream repairs all of the output",
+            "`finish` repairs all of the output",
             Faulty {
                 stream: || {
                     leaky(
@@ -172,7 +172,7 @@ fn strangers() -> Vec<(&'static str, Faulty, &'static [Law])> {
             &[Law::Placement],
         ),
         (
-            "an error of one byte is two where it is the 256th byte",
+            "an error of one byte is reported as two if it is the 256th byte",
             Faulty {
                 validate: |bytes| {
                     Some(match verdict(bytes) {
@@ -190,10 +190,10 @@ fn strangers() -> Vec<(&'static str, Faulty, &'static [Law])> {
 }
 
 #[test]
-fn every_one_is_found() {
+fn every_unseen_fault_is_found() {
     silence_panics();
     let mut missed = Vec::new();
-    for (fault, decoder, laws) in strangers() {
+    for (fault, decoder, laws) in unseen_faults() {
         let found = broken(&decoder, 40_000);
         if found.is_empty() || found.iter().any(|law| !laws.contains(law)) {
             missed.push(format!("{fault}: {found:?}, not {laws:?}"));
@@ -203,7 +203,7 @@ fn every_one_is_found() {
 }
 
 #[test]
-fn without_a_fault_there_is_none() {
+fn a_sound_decoder_breaks_no_law() {
     let sound = Faulty { stream: || leaky(|stream, chunk, out| stream.push(chunk, out), finish), ..Faulty::default() };
     assert_eq!(broken(&sound, 20_000), []);
 }
