@@ -4,7 +4,7 @@
 //! [`Decoder`] is anything that claims to decode UTF-8; the [`judge`] runs decoders on cases and compares each answer
 //! with what the standard requires under that decoder's own [contract](spec::Contract).
 //!
-//! Modules are listed in layer order: each uses only those above it.
+//! Modules are declared lowest layer first: each imports only modules declared before it.
 
 pub mod utf8;
 

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Exit status: 0 done, 1 the input is ill-formed or cannot be encoded in the output encoding (unless errors are
 /// replaced), 2 usage or environment. Standard output receives everything up to the first error; a file is written
-/// completely or not at all. If the reader of standard output closes it, input files are still read to the end for the
-/// exit status, but streams are not.
+/// completely or not at all. If standard output is closed early, regular files are still read to the end for the exit
+/// status; pipes and standard input are not.
 #[derive(Debug, Args)]
 #[command(after_help = encodings())]
 pub(super) struct Convert {

@@ -1,8 +1,8 @@
 //! The command line.
 //!
 //! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder) or ill-formed input, 2 usage
-//! or environment. Standard output does not affect a verdict: a closed pipe changes nothing, and a full disk changes 0
-//! to 2 but leaves 1 unchanged.
+//! or environment. A closed pipe on standard output does not change the status. A write error changes 0 to 2, but
+//! leaves 1 unchanged.
 
 mod arguments;
 mod artifacts;

@@ -1,9 +1,9 @@
 //! What the programs under `fuzz/` call: a [`Target`] that judges one input after another, and aborts with a report on
 //! the first new divergence.
 //!
-//! A target returns whether its input has a new behaviour feature (`judge::novelty`), and which. libFuzzer keeps those
-//! inputs and discards the others. That also spares it from scanning tens of thousands of code counters that say little
-//! about branch-free decoders.
+//! A target returns whether its input has a new behaviour feature (`judge::novelty`), and which. libFuzzer keeps inputs
+//! with a new feature and discards the others. That also spares it from scanning tens of thousands of code counters
+//! that say little about branch-free decoders.
 //!
 //! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by

@@ -1,4 +1,4 @@
-//! The fuzz targets under `fuzz/`, built by cargo-fuzz and run as processes.
+//! Builds fuzz targets with cargo-fuzz, runs them as processes, and reads what libFuzzer logs.
 
 use crate::engine::fuzz::DECODERS;
 use crate::engine::targets::FuzzTarget;

@@ -1,5 +1,5 @@
-//! The list of fuzz targets. `fuzz/`, the workflows, ClusterFuzzLite, `.ci/targets` and the README are compared with it
-//! by `tests/targets.rs`; the engines and the nightly run read it.
+//! The list of fuzz targets. `fuzz/`, the workflows, ClusterFuzzLite, `.ci/targets` and `docs/fuzzing.md` are compared
+//! with it by `tests/targets.rs`; the engines and the nightly run read it.
 
 use crate::generate::input_file::Form;
 

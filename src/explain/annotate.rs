@@ -139,7 +139,7 @@ fn of_segment(segment: &Segment, part: &[u8]) -> String {
     heads.into_iter().zip(lines).map(|(head, line)| format!("  {head}  {line}\n")).collect()
 }
 
-/// The bits of each half of a pair, or of the code point, in groups of four from the right.
+/// A pair as its two halves; any other sequence as the bits of its code point, in groups of four from the right.
 fn spelled(part: &[u8], code_point: u32) -> String {
     if let (6, [0xED, _, _, trail @ ..]) = (part.len(), part) {
         let halves = [payload(&part[..3]), payload(trail)].map(|half| format!("U+{half:04X}"));
@@ -198,7 +198,7 @@ fn is_text(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
 
-/// Writes bytes that are either all printable ASCII, as text, or none, in hexadecimal.
+/// Writes bytes that are all printable ASCII as text, and bytes of which none is in hexadecimal.
 fn piece(bytes: &[u8]) -> String {
     match bytes.first() {
         Some(&first) if is_text(first) => format!("b\"{}\"", bytes.escape_ascii()),

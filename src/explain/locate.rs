@@ -154,7 +154,7 @@ fn on_related_input(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> 
             let cut = case.cuts().offsets().first().copied()?;
             vec![case.bytes[..cut].to_vec(), case.bytes[cut..].to_vec()]
         }
-        // The decoder misses an error, or reports one that does not exist: the input up to that offset.
+        // The decoder missed an error or reported one that does not exist: try the input up to the offset it reported.
         Law::ValidUpTo => {
             let decoder = judge.decoders().next()?;
             let mut verdict = None;
@@ -288,7 +288,8 @@ fn count(segments: &[Segment], mut holds: impl FnMut(&Segment) -> bool) -> usize
 }
 
 /// The subject at the cut that breaks the law: the segment that is incomplete there; otherwise the segment where the
-/// answers differ, if it is next to the cut; otherwise the segment on that side of the cut.
+/// answers differ, if it is next to the cut; otherwise the segment next to the cut, on the side where the answers
+/// differ.
 fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<Subject> {
     const FEW: usize = 1024;
     let len = case.bytes.len();

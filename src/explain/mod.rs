@@ -6,7 +6,7 @@ mod agreement;
 mod annotate;
 mod grid;
 mod locate;
-mod reproducer;
+mod printed_test;
 mod signature;
 
 pub use agreement::Agreement;
@@ -71,7 +71,7 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
         cuts: case.cuts().offsets().to_vec(),
         step: case.cuts().step(),
         grid: Grid::of(&Contract::STANDARD, judge.active(), case),
-        test: reproducer::reproducer(&signature, case),
+        test: printed_test::printed_test(&signature, case),
         signature,
     }
 }

@@ -46,7 +46,7 @@ pub fn blocks() -> Vec<Block> {
 /// Groups of class strings that a contract does not distinguish, and which member of each group is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassPartition {
-    /// For each class the first class of its group: the classes that the contract does not distinguish.
+    /// For each class, the first class of its group. A group holds the classes that the contract does not distinguish.
     group: [u8; ByteClass::COUNT],
     /// For each class its index in its group.
     place: [u8; ByteClass::COUNT],
@@ -63,8 +63,8 @@ pub struct ClassPartition {
 impl ClassPartition {
     /// The partition of a contract.
     pub fn of(contract: &Contract) -> Self {
-        // The classes are those of RFC 3629, where C0 and F5 break different rules although neither starts a sequence.
-        // Other segmentations may distinguish bytes that the grammar does not.
+        // RFC 3629 itself is not grouped: C0 and F5 never start a sequence, but they break different rules. Other
+        // segmentations may distinguish bytes that the grammar does not.
         let by_grammar = *contract.grammar != RFC3629
             && matches!(contract.segmentation, Segmentation::MaximalSubpart | Segmentation::Byte);
         let of_class = |class: usize| (0..=u8::MAX).filter(move |&byte| ByteClass::of(byte).index() == class);

@@ -61,7 +61,7 @@ pub fn texts() -> impl Iterator<Item = Vec<u8>> {
         let text: String = (first..first + EACH as u32).filter_map(char::from_u32).collect();
         (!text.is_empty()).then(|| text.into_bytes())
     });
-    // The sequence first, 0, first, 1, first, 2 and so on contains each pair in both orders.
+    // The sequence `first, 0, first, 1, first, 2, …` contains each pair with `first` in both orders.
     let pairs = (0..0x80u8).map(|first| (0..0x80).flat_map(|second| [first, second]).collect());
     scalars.chain(pairs)
 }

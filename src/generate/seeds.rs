@@ -92,7 +92,7 @@ fn form(code_point: u32, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// The bounds of every row of RFC 3629 (well-formed) and of RFC 2279 (extended UTF-8, ill-formed beyond those).
+/// The bounds of every row of RFC 3629, and of RFC 2279, whose further rows are ill-formed under RFC 3629.
 fn widths(seeds: &mut Seeds) {
     for code_point in [
         0x00, 0x61, 0x7F, 0x80, 0x7FF, 0x800, 0xFFF, 0x1000, 0xCFFF, 0xD000, 0xD7FF, 0xE000, 0xFDD0, 0xFDEF, 0xFEFF,

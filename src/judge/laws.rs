@@ -1,5 +1,5 @@
 //! The laws. A law compares what a decoder answered with what `spec` expects, or with what the decoder itself answers
-//! to a related input. No law depends on which decoder it is.
+//! to a related input. No law depends on which decoder is being judged.
 //!
 //! Each law is one row of the table below and one function. The rows are in order of strength: of several broken laws
 //! the first in the table is reported.
@@ -221,7 +221,7 @@ fn violated(law: Law, offset: Option<usize>) -> LawOutcome {
     LawOutcome::Violated(Mismatch { law, offset })
 }
 
-/// The mismatch is at the last segment, or at the first, by the end past which the decoder read.
+/// The mismatch is at the first or the last segment, depending on which end the decoder read past.
 fn bounds(_: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
     match observed.bounds {
         None => LawOutcome::NotApplicable,
@@ -242,7 +242,7 @@ fn verdict(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> 
     verdicts.into_iter().flatten().find_map(|verdict| verdict_mismatch(&expected.validity(), &verdict)).into()
 }
 
-/// An error for which the decoder states no offset counts as one error at any offset.
+/// An error without a stated offset matches an expected error at any offset.
 fn spans(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     let Some(Errors { first, asked, list }) = observed.errors() else { return LawOutcome::NotApplicable };
     let mut expected = expected.errors().skip(*first).take(*asked);
@@ -262,7 +262,7 @@ fn spans(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> La
     }
 }
 
-/// No contract writes more than three bytes for each input byte.
+/// No contract writes more than three bytes for each input byte; the law leaves a margin.
 fn progress(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
     let bound = 4 * case.bytes.len() + 16;
     match observed.output() {

@@ -135,9 +135,9 @@ impl<'d> Judge<'d> {
         &self.broken
     }
 
-    /// Judges a case in full if it has a feature that is new to this judge; otherwise asks each of [`Judge::SAMPLE`]
-    /// decoders one question. For engines that run very many similar inputs, where throughput matters most. Decoders
-    /// and questions are derived from the bytes.
+    /// Judges a case in full if it has a feature that is new to this judge; otherwise asks [`Judge::SAMPLE`] decoders
+    /// one question each. For engines that run very many similar inputs, where throughput matters most. Decoders and
+    /// questions are derived from the bytes.
     ///
     /// If the case is novel, `feature` is called with each of its behaviour features, numbers below [`FEATURES`], some
     /// of them perhaps more than once.

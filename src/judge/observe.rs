@@ -73,7 +73,7 @@ pub(crate) struct Errors {
 pub(crate) struct Streamed {
     pub(crate) validity: Option<Validity>,
     pub(crate) output: Vec<u8>,
-    /// A cut, and the length of the output after the chunk before it had been pushed.
+    /// The offset of a cut, and the length of the output once the chunk that ends there has been pushed.
     pub(crate) written: Option<(usize, usize)>,
     /// Whether the existing content of the output was preserved.
     pub(crate) existing_kept: bool,
@@ -236,7 +236,7 @@ impl Errors {
         verdict.is_some()
     }
 
-    /// The next error after the `expected` one, which has this index.
+    /// The error after the expected error `expected`, whose index is `index`.
     fn ask_next(&mut self, decoder: &dyn Decoder, bytes: &[u8], index: usize, expected: Option<Malformed>) -> bool {
         (self.first, self.asked) = (index + 1, 1);
         self.list.clear();
@@ -435,7 +435,7 @@ impl Guarded {
             self.buffer = GuardedBuffer::new();
         }
         let buffer = self.buffer.as_mut()?;
-        // Discard an access by a decoder that panicked.
+        // Clear an out-of-bounds access still recorded from a decoder that panicked.
         buffer.out_of_bounds_access();
         let (whole, both) = (case.choices.is_whole_at_bounds(), case.choices.has_both_bounds());
         for end in [End::End, End::Start].into_iter().take(if both { 2 } else { 1 }) {

@@ -7,7 +7,6 @@
 mod certificate;
 #[cfg(feature = "cli")]
 pub(crate) mod chart;
-mod ci;
 mod document;
 mod exporter;
 #[doc(hidden)]
@@ -15,15 +14,16 @@ pub mod freshness;
 mod history;
 mod page;
 pub mod record;
+mod sarif_junit;
 mod svg;
 mod tables;
 
 pub use certificate::{Certificate, Exhaustive};
-pub use ci::{Junit, Sarif};
 pub use exporter::{Exporter, Json, Text};
 pub use history::{Night, append, history};
 pub use page::{Html, Markdown};
 pub use record::{Clock, Record};
+pub use sarif_junit::{Junit, Sarif};
 pub use svg::answers;
 
 use crate::error::Error;

@@ -236,7 +236,7 @@ pub struct Triage {
     pub clusters: Vec<Cluster>,
     /// Which decoders agree.
     pub agreement: Agreement,
-    /// The nights up to and including this one, if this is a night.
+    /// The nightly runs up to and including this one, if this record is of a nightly run.
     pub history: Vec<Night>,
     /// Files that could not be read, and why.
     pub unread: Vec<String>,

@@ -76,7 +76,7 @@ impl Grammar {
         self.rows.iter().flat_map(|row| row.bytes).any(|range| has(range, one) != has(range, other))
     }
 
-    /// The rows that start with this byte, perhaps followed by others.
+    /// The rows that start with this byte, and possibly further rows after them.
     pub(super) fn rows_from(&self, lead: u8) -> &'static [Row] {
         &self.rows[usize::from(self.first_row[usize::from(lead)])..]
     }
@@ -154,7 +154,7 @@ pub static RFC2279_WITHOUT_SURROGATES: Grammar = Grammar::new(
     &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, THREE_EE, FOUR_F0, FOUR_TO_1FFFFF, FIVE_F8, FIVE_F9, SIX_FC, SIX_FD],
 );
 
-/// RFC 3629 and the surrogate code points as three-byte forms, joined or not ("generalized UTF-8" in WTF-8 §3.2).
+/// RFC 3629 plus three-byte surrogates, whether or not two of them form a pair ("generalized UTF-8" in WTF-8 §3.2).
 pub static RFC3629_WITH_SURROGATES: Grammar = Grammar::new(
     "rfc3629-with-surrogates",
     "RFC 3629 §4, and U+D800..U+DFFF as three-byte forms",

@@ -53,8 +53,8 @@ pub fn decode(contract: &Contract, bytes: &[u8], out: &mut Vec<u32>) -> Result<(
 ///
 /// A leading surrogate followed by a trailing one is one code point if the grammar has one form for both (WTF-8,
 /// CESU-8, Modified UTF-8), and two otherwise. Under [`Replacement::SurrogateEscape`] U+DC80..U+DCFF become the bytes
-/// they represent (UTF-8B): any bytes survive [`decode`] and back unchanged, if the grammar excludes surrogates,
-/// contains every byte below 80 and has one form for each code point.
+/// they represent (UTF-8B): any bytes survive [`decode`] followed by [`encode_text`] unchanged, if the grammar excludes
+/// surrogates, contains every byte below 80 and has one form for each code point.
 ///
 /// # Errors
 /// The first code point that the grammar excludes; nothing is appended then.

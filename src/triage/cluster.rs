@@ -44,7 +44,7 @@ pub struct Cluster {
 pub struct Member {
     /// The inputs that have it, and the explanation of the witness.
     pub finding: Finding,
-    /// Signatures on other subjects with the same location as their cause; their inputs are counted here.
+    /// Signatures that differ only in the subject, because the location is the cause; their inputs are counted here.
     pub others: Vec<Signature>,
     /// The minimised input.
     pub witness: Witness,
@@ -178,7 +178,7 @@ fn sort(
     files: &[PathBuf],
     progress: &(dyn Fn(f64) + Sync),
 ) -> (Record, Vec<String>, Vec<PathBuf>) {
-    /// The number of pieces is the same on every machine, so that the same signatures are settled in each.
+    /// The number of pieces is the same on every machine, so that every machine settles the same signatures.
     const PIECES: usize = 16;
     const PIECE: usize = 64;
     /// How often a broken law is explained before it is settled.
@@ -249,7 +249,7 @@ fn have_one_cause(a: &Signature, b: &Signature, all: &[Signature]) -> bool {
     if a.decoder != b.decoder || a.law.aspect() != b.law.aspect() {
         return false;
     }
-    // One subject that breaks one law here and another there.
+    // The decoder gets the same subject wrong, but the law that breaks differs between inputs.
     if a.subject == b.subject {
         return true;
     }

@@ -80,7 +80,7 @@ struct Hunt<'a> {
     judge: Judge<'a>,
     law: Law,
     same: &'a dyn Fn(&Signature) -> bool,
-    /// The signature of the last input that had the same one as the divergence.
+    /// The signature of the last input accepted as equivalent to the divergence.
     signature: Signature,
     steps: u64,
     /// The value of `steps` when this phase began.
@@ -223,7 +223,7 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
 /// also tried with every cut), and those of one or two bytes after ASCII.
 fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
     const AFTER_ASCII: usize = 2;
-    /// No block is longer, in bytes.
+    /// No decoder processes blocks of more than this many bytes.
     const LONGEST: usize = 256;
     let alone = if best.cuts.is_some() { 3 } else { 4 };
     // An input that breaks another law will do if its signature is the same.

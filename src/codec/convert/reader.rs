@@ -1,4 +1,5 @@
-//! From bytes to code points: single steps, and whole runs of well-formed text.
+//! From bytes to code points: single steps, and whole runs of well-formed text. For some pairs of encodings `direct.rs`
+//! copies or widens well-formed text past this reader.
 
 use crate::codec;
 use crate::codec::Kernel;

@@ -95,7 +95,7 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
 /// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> usize {
-    // As far as there is room already, and at least one window.
+    // Decode as many windows as fit in the spare capacity, but at least one.
     let room = ((out.capacity() - out.len()).saturating_sub(WRITTEN) / 3).max(WINDOW);
     let end = bytes.len().saturating_sub(READ).min(STRETCH).min(room) / WINDOW * WINDOW;
     if end == 0 {

@@ -364,8 +364,8 @@ mod x86 {
     use super::vector::Vector;
     use super::{KernelInfo, Operations, lossy, to_utf16_32, units, validate};
 
-    /// Compiles the table for an instruction set: one of the columns `vector` and `avx512`, and the list of features, which
-    /// is also the one that the processor is asked for.
+    /// Compiles the table for an instruction set: one of the columns `vector` and `avx512`, and the list of features,
+    /// which is also used for run-time detection.
     macro_rules! compile {
         (vector $register:ident $features:tt $(
             $(#[$doc:meta])* $name:ident $arguments:tt -> $result:ty = $portable:expr, $vector:expr, $avx512:expr;

@@ -24,7 +24,8 @@
 //!
 //! # Example
 //!
-//! `61 E2 82 AC ED A0 80`, with the bytes that AVX-512 compares (the lookup of the others differs, the result does not):
+//! `61 E2 82 AC ED A0 80`, with the bytes that AVX-512 compares (SSE4.1 and AVX2 use a different lookup, with the same
+//! result):
 //!
 //! ```text
 //! bytes           61 E2 82 AC ED A0 80

@@ -12,7 +12,8 @@
 /// Neither needs alignment. No other function touches memory of the caller.
 ///
 /// The functions are inlined into code compiled for the instruction set (the table in the kernels' `mod.rs`), which is
-/// reached only through a [`Kernel`](crate::codec::Kernel), which exists only after the processor was asked.
+/// reached only through a [`Kernel`](crate::codec::Kernel), which is created only after the processor was found to have
+/// the features.
 pub(super) trait Vector: Copy {
     /// Bytes in a register: 16, 32 or 64.
     const LEN: usize;

@@ -46,7 +46,7 @@ pub(super) const WINDOW: usize = 64;
 /// Bytes that must be readable from the start of a window.
 pub(super) const READ: usize = 2 * WINDOW;
 
-/// Bytes of UTF-8 that a window may write: three for each of its own, and a copy of 64 that may go beyond them.
+/// Bytes of UTF-8 that a window may write: three for each input byte, plus 64 for a copy that may run past the end.
 pub(super) const WRITTEN: usize = 4 * WINDOW;
 
 /// Bytes in a cache line. Stores across two lines are slower.
@@ -215,7 +215,7 @@ pub(super) struct Places {
     pub(super) replaced: u64,
     /// Continuation bytes.
     pub(super) continuation: u64,
-    /// Continuation bytes after another.
+    /// Continuation bytes that follow another continuation byte.
     pub(super) second_continuation: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The embedded engine: every source of input through the judge, on all cores, without libFuzzer.
+//! The embedded engine: puts inputs from every source to the judge, on all cores, without libFuzzer.
 //!
 //! Five stages: published vectors, the corpus, every short string of fragments, every class string up to a length, then
 //! structured inputs generated from seeds until the time is up. All but the last are the same on every machine and run.

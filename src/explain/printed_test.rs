@@ -1,11 +1,11 @@
-//! A test that reproduces a divergence.
+//! The text of the regression test that is printed with a divergence.
 
 use crate::case::Case;
 use crate::explain::signature::Signature;
 use crate::judge::Law;
 
 /// A test that fails while the decoder diverges on this case, to be pasted into a test file.
-pub(super) fn reproducer(signature: &Signature, case: &Case<'_>) -> String {
+pub(super) fn printed_test(signature: &Signature, case: &Case<'_>) -> String {
     let name: String = signature.to_string().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let bytes = case.bytes.escape_ascii();
     let case = match (signature.law, case.cuts().step()) {
