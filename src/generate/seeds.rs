@@ -27,7 +27,7 @@ pub fn differential() -> BTreeMap<String, Vec<u8>> {
 }
 
 /// The seeds of the target `relatives`: the bounds of every row of every grammar, whole and truncated, and every pair
-/// of [`RELATED`] sequences, which exercise surrogate pairing and fast paths.
+/// of `RELATED` sequences, which exercise surrogate pairing and fast paths.
 pub fn relatives() -> BTreeMap<String, Vec<u8>> {
     let mut seeds = Seeds::default();
     for grammar in grammar::ALL {

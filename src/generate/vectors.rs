@@ -216,7 +216,7 @@ mod tests {
     fn a_bad_line_is_named() {
         for (text, says) in [
             ("a | C0", "three fields"),
-            ("\na | C | valid", "takes two"),
+            ("\na | C | valid", "needs two"),
             ("a | G0 | valid", "'G'"),
             ("a | C0 | perhaps", "perhaps"),
             ("a | C0 | invalid grammar=utf-9", "utf-9"),
