@@ -64,14 +64,14 @@ pub struct Set {
     /// What fills the bytes before them.
     pub before: Padding,
     /// What fills the 64 bytes after them; `None` if the input ends with the string.
-    pub behind: Option<Padding>,
+    pub after: Option<Padding>,
     /// The questions.
     pub ask: Ask,
 }
 
 impl Set {
     /// How many bytes of padding follow a string, unless the input ends with it.
-    pub const BEHIND: usize = 64;
+    pub const AFTER: usize = 64;
 
     /// The number of cases.
     pub fn cases(&self) -> u64 {
@@ -82,11 +82,11 @@ impl Set {
     pub fn writer(&self) -> Writer {
         let forms = |padding: Padding, write: &dyn Fn(usize) -> Vec<u8>| (0..padding.variants()).map(write).collect();
         let before = forms(self.before, &|turn| self.before.before(self.strings.offset, turn));
-        let behind = match self.behind {
-            Some(padding) => forms(padding, &|turn| padding.after(Self::BEHIND, turn)),
+        let after = match self.after {
+            Some(padding) => forms(padding, &|turn| padding.after(Self::AFTER, turn)),
             None => vec![Vec::new()],
         };
-        Writer { set: *self, before, behind, string: Vec::new(), bytes: Vec::new() }
+        Writer { set: *self, before, after, string: Vec::new(), bytes: Vec::new() }
     }
 }
 
@@ -95,7 +95,7 @@ impl Set {
 pub struct Writer {
     set: Set,
     before: Vec<Vec<u8>>,
-    behind: Vec<Vec<u8>>,
+    after: Vec<Vec<u8>>,
     string: Vec<u8>,
     bytes: Vec<u8>,
 }
@@ -109,7 +109,7 @@ impl Writer {
         self.bytes.clear();
         self.bytes.extend_from_slice(&self.before[turn % self.before.len()]);
         self.bytes.extend_from_slice(&self.string);
-        self.bytes.extend_from_slice(&self.behind[(turn >> 6) % self.behind.len()]);
+        self.bytes.extend_from_slice(&self.after[(turn >> 6) % self.after.len()]);
         &self.bytes
     }
 
@@ -200,7 +200,7 @@ pub fn deep() -> Vec<Part> {
 }
 
 fn alone(strings: Block, ask: Ask) -> Set {
-    Set { strings, before: Padding::Ascii, behind: None, ask }
+    Set { strings, before: Padding::Ascii, after: None, ask }
 }
 
 /// Up to length 4: each padding before with each padding after or none, except ASCII before and none after, which is in
@@ -209,9 +209,9 @@ fn surroundings() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in 0..64 {
         for before in Padding::ALL {
-            let set = |len, behind| Set { strings: Block { len, offset }, before, behind, ask: Ask::Answers };
+            let set = |len, after| Set { strings: Block { len, offset }, before, after, ask: Ask::Answers };
             for len in 0..=4 {
-                sets.extend(Padding::ALL.map(|behind| set(len, Some(behind))));
+                sets.extend(Padding::ALL.map(|after| set(len, Some(after))));
                 sets.extend((before != Padding::Ascii).then(|| set(len, None)));
             }
             sets.push(set(5, Some(before)));
@@ -224,7 +224,7 @@ fn after_whole_blocks() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in 64..128 {
         for before in Padding::ALL {
-            let set = |len, behind| Set { strings: Block { len, offset }, before, behind, ask: Ask::Answers };
+            let set = |len, after| Set { strings: Block { len, offset }, before, after, ask: Ask::Answers };
             sets.extend((0..=4).flat_map(|len| [set(len, None), set(len, Some(before))]));
         }
     }
@@ -234,8 +234,8 @@ fn after_whole_blocks() -> Vec<Set> {
 fn every_set_of_cuts() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in [0, 1, 15, 16, 31, 32, 60, 61, 62, 63, 64, 65] {
-        for behind in [None, Some(Padding::Ascii)] {
-            sets.extend((0..=4).map(|len| Set { behind, ..alone(Block { len, offset }, Ask::EveryWayCut) }));
+        for after in [None, Some(Padding::Ascii)] {
+            sets.extend((0..=4).map(|len| Set { after, ..alone(Block { len, offset }, Ask::EveryWayCut) }));
         }
     }
     sets
@@ -248,7 +248,7 @@ fn every_single_cut() -> Vec<Set> {
     for offset in 0..64 {
         for before in Padding::ALL {
             let strings = (1..=3).map(|len| Block { len, offset });
-            sets.extend(strings.map(|strings| Set { strings, before, behind: Some(before), ask: Ask::EveryCut }));
+            sets.extend(strings.map(|strings| Set { strings, before, after: Some(before), ask: Ask::EveryCut }));
         }
     }
     sets
@@ -257,8 +257,8 @@ fn every_single_cut() -> Vec<Set> {
 /// Without padding, with 64 bytes before, and with 64 bytes after.
 fn alignments() -> Vec<Set> {
     let settings = [(0, None), (64, None), (0, Some(Padding::Ascii))];
-    let sets = settings.into_iter().flat_map(|(offset, behind)| {
-        (0..=3).map(move |len| Set { behind, ..alone(Block { len, offset }, Ask::Placement) })
+    let sets = settings.into_iter().flat_map(|(offset, after)| {
+        (0..=3).map(move |len| Set { after, ..alone(Block { len, offset }, Ask::Placement) })
     });
     sets.collect()
 }
@@ -358,20 +358,20 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn every_setting() -> impl Iterator<Item = (Padding, Option<Padding>)> {
-        let behind = || Padding::ALL.map(Some).into_iter().chain([None]);
-        Padding::ALL.into_iter().flat_map(move |before| behind().map(move |behind| (before, behind)))
+        let after = || Padding::ALL.map(Some).into_iter().chain([None]);
+        Padding::ALL.into_iter().flat_map(move |before| after().map(move |after| (before, after)))
     }
 
     #[test]
     fn a_set_holds_every_class_string_once_at_its_offset() {
-        for (before, behind) in every_setting() {
+        for (before, after) in every_setting() {
             for offset in [0, 1, 2, 3, 5, 16, 63, 127] {
-                let set = Set { strings: Block { len: 2, offset }, before, behind, ask: Ask::Answers };
+                let set = Set { strings: Block { len: 2, offset }, before, after, ask: Ask::Answers };
                 let mut writer = set.writer();
                 let mut seen = BTreeSet::new();
                 for index in 0..set.strings.count() {
                     let bytes = writer.write(index);
-                    assert_eq!(bytes.len(), offset + 2 + if behind.is_some() { Set::BEHIND } else { 0 });
+                    assert_eq!(bytes.len(), offset + 2 + if after.is_some() { Set::AFTER } else { 0 });
                     seen.insert([bytes[offset], bytes[offset + 1]].map(ByteClass::of));
                 }
                 assert_eq!(seen.len(), 13 * 13);
@@ -383,19 +383,19 @@ mod tests {
     fn every_variant_of_a_padding_is_used() {
         for padding in [Padding::Valid, Padding::IllFormed] {
             let strings = Block { len: 2, offset: 9 };
-            let mut writer = Set { strings, before: padding, behind: Some(padding), ask: Ask::Answers }.writer();
+            let mut writer = Set { strings, before: padding, after: Some(padding), ask: Ask::Answers }.writer();
             let written = (0..strings.count()).map(|index| {
                 let bytes = writer.write(index);
                 (bytes[..9].to_vec(), bytes[11..].to_vec())
             });
-            let (before, behind): (BTreeSet<_>, BTreeSet<_>) = written.unzip();
-            assert_eq!((before.len(), behind.len()), (padding.variants(), padding.variants()));
+            let (before, after): (BTreeSet<_>, BTreeSet<_>) = written.unzip();
+            assert_eq!((before.len(), after.len()), (padding.variants(), padding.variants()));
         }
     }
 
     /// The cuts of all cases of one string.
     fn cuts(ask: Ask, len: u32, offset: usize) -> Vec<Vec<usize>> {
-        let set = Set { strings: Block { len, offset }, before: Padding::Ascii, behind: Some(Padding::Ascii), ask };
+        let set = Set { strings: Block { len, offset }, before: Padding::Ascii, after: Some(Padding::Ascii), ask };
         let mut all = Vec::new();
         set.writer().each(7, |case| all.push(case.cuts().offsets().to_vec()));
         assert_eq!(all.len() as u64, ask.variants(len));
@@ -459,7 +459,7 @@ mod tests {
                 let around = |len| Set {
                     strings: Block { len, offset },
                     before: padding,
-                    behind: Some(padding),
+                    after: Some(padding),
                     ask: Ask::Answers,
                 };
                 assert!((0..=5).all(|len| sets.contains(&around(len))));

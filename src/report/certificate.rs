@@ -261,7 +261,7 @@ type Lengths = BTreeMap<u32, Vec<usize>>;
 fn sets(part: &plan::Part) -> Vec<CoveredSet> {
     let mut settings: BTreeMap<(Ask, Padding, Option<Padding>), Lengths> = BTreeMap::new();
     for set in &part.sets {
-        let lengths = settings.entry((set.ask, set.before, set.behind)).or_default();
+        let lengths = settings.entry((set.ask, set.before, set.after)).or_default();
         lengths.entry(set.strings.len).or_default().push(set.strings.offset);
     }
     let mut rows = Vec::new();
@@ -282,9 +282,8 @@ fn sets(part: &plan::Part) -> Vec<CoveredSet> {
                     part: part.name.to_owned(),
                     lengths: (len, len),
                     before: if offsets == [(0, 0)] { "nothing" } else { before.name() }.to_owned(),
-                    after: after.map_or("nothing".to_owned(), |filler| {
-                        format!("{} bytes {}", plan::Set::BEHIND, filler.name())
-                    }),
+                    after: after
+                        .map_or("nothing".to_owned(), |filler| format!("{} bytes {}", plan::Set::AFTER, filler.name())),
                     offsets,
                     asked: ask.says().to_owned(),
                     strings,
@@ -337,7 +336,7 @@ mod tests {
         let before = filler(&row.before).unwrap_or(Padding::Ascii);
         let offsets = || row.offsets.iter().flat_map(|&(first, last)| first..=last);
         let blocks = (row.lengths.0..=row.lengths.1).flat_map(|len| offsets().map(move |offset| Block { len, offset }));
-        blocks.map(|strings| plan::Set { strings, before, behind: filler(&row.after), ask }).collect()
+        blocks.map(|strings| plan::Set { strings, before, after: filler(&row.after), ask }).collect()
     }
 
     #[test]

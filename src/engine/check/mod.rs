@@ -24,6 +24,7 @@ use crate::triage::session::{Finding, Record, Session};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -131,9 +132,54 @@ impl Outcome {
         self.divergences.is_empty() && self.stale.is_empty() && self.contradictions.is_empty() && !is_silent
     }
 
+    /// For a test: does nothing if nothing new, stale, silent or contradicted was found.
+    ///
+    /// ```
+    /// use utfuzz::engine::check::{Options, check};
+    /// use utfuzz::{Decoder, peers};
+    ///
+    /// let peers = peers::all();
+    /// let std = peers.iter().find(|peer| peer.info().name == "std").unwrap();
+    /// # let skipped = || {
+    /// check(&[&**std], &Options::default(), &|_, _| {}).unwrap().assert_clean();
+    /// # };
+    /// ```
+    ///
+    /// # Panics
+    /// Anything was found. The message is that of [`Display`](fmt::Display).
+    #[track_caller]
+    pub fn assert_clean(&self) {
+        assert!(self.is_clean(), "{self}");
+    }
+
     fn of(record: Record) -> Self {
         let Record { statistics, findings, known, .. } = record;
         Self { statistics, divergences: findings, known, ..Self::default() }
+    }
+}
+
+/// The first line says whether anything was found. Everything found follows: divergences with their explanations, the
+/// strongest law first, and the test that reproduces each.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (cases, comparisons) = (self.statistics.cases, self.statistics.total_comparisons());
+        let new = self.divergences.len();
+        match (self.is_clean(), new) {
+            (true, _) => write!(f, "clean")?,
+            (false, 0) => write!(f, "not clean, but no new signature")?,
+            (false, 1) => write!(f, "1 new signature")?,
+            (false, _) => write!(f, "{new} new signatures")?,
+        }
+        write!(f, ": {cases} cases, {comparisons} comparisons")?;
+        let lines = |title: &'static str, of: &[String]| of.iter().map(|line| format!("\n{title}: {line}")).collect();
+        let silent: Vec<String> = self.statistics.silent().map(ToString::to_string).collect();
+        let rest: [String; 3] = [
+            lines("contradicted by the standard", &self.contradictions),
+            lines("stale in the ledger", &self.stale),
+            lines("answered nothing", &silent),
+        ];
+        f.write_str(&rest.concat())?;
+        self.divergences.values().try_for_each(|finding| write!(f, "\n\n{}", finding.divergence))
     }
 }
 
@@ -485,6 +531,24 @@ mod tests {
         assert!(said.len() == 1 && said[0].contains("mine.txt, slash: claimed valid: true"), "{said:?}");
         let outcome = Outcome { contradictions: said, ..Outcome::default() };
         assert!(!outcome.is_clean() && Outcome::default().is_clean());
+        let text = outcome.to_string();
+        assert!(text.starts_with("not clean, but no new signature: 0 cases, 0 comparisons\n"), "{text}");
+        assert!(text.contains("\ncontradicted by the standard: ") && text.contains("mine.txt, slash"), "{text}");
+    }
+
+    #[test]
+    fn a_clean_outcome_passes_and_one_with_a_finding_panics_with_it() {
+        Outcome::default().assert_clean();
+        assert_eq!(Outcome::default().to_string(), "clean: 0 cases, 0 comparisons");
+        let wrong = Faulty { verdict: |_, _| Validity::Valid, ..RIGHT };
+        let ledger = Ledger::default();
+        let mut session = session(&[&wrong], &ledger);
+        session.judge(&Case::new(b"\xC0\xAF"));
+        let outcome = Outcome::of(session.finish());
+        let panic = std::panic::catch_unwind(|| outcome.assert_clean()).unwrap_err();
+        let message = panic.downcast_ref::<String>().unwrap();
+        assert!(message.starts_with("1 new signature: 1 cases, "), "{message}");
+        assert!(message.contains("verdict/faulty/overlong-2/anywhere") && message.contains("#[test]"), "{message}");
     }
 }
 
