@@ -295,12 +295,8 @@ impl ByteClass {
 
 /// Length announced by a lead byte (RFC 2279 §2); 1 for bytes that announce nothing.
 pub(crate) fn announced_len(lead: u8) -> usize {
-    match lead {
-        0xC0..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF7 => 4,
-        0xF8..=0xFB => 5,
-        0xFC..=0xFD => 6,
+    match lead.leading_ones() {
+        len @ 2..=6 => len as usize,
         _ => 1,
     }
 }

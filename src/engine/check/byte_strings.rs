@@ -311,18 +311,9 @@ impl Run {
     }
 }
 
-/// The FNV-1a hash of some bytes in hexadecimal. It is not cryptographic.
+/// A hash in hexadecimal. It is not cryptographic.
 fn fingerprint(bytes: &[u8]) -> String {
-    struct Fnv(u64);
-    impl Hasher for Fnv {
-        fn finish(&self) -> u64 {
-            self.0
-        }
-        fn write(&mut self, bytes: &[u8]) {
-            self.0 = bytes.iter().fold(self.0, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3));
-        }
-    }
-    let mut hasher = Fnv(0xCBF2_9CE4_8422_2325);
+    let mut hasher = fnv::FnvHasher::default();
     hasher.write(bytes);
     format!("{:016x}", hasher.finish())
 }
