@@ -111,6 +111,8 @@ pub struct Info {
     /// A number that identifies the code, within the lineage, that validates an input of this many bytes; see
     /// [`Info::runs_same_code`].
     pub variant: fn(usize) -> u8,
+    /// A Rust expression for the decoder. The tests that are printed with divergences contain it.
+    pub expression: Option<Cow<'static, str>>,
 }
 
 impl Info {
@@ -123,6 +125,7 @@ impl Info {
             contract: Contract::STANDARD,
             lineage: Lineage::Same(Cow::Borrowed(name)),
             variant: |_| 0,
+            expression: None,
         }
     }
 
@@ -130,6 +133,14 @@ impl Info {
     #[must_use]
     pub const fn contract(mut self, contract: Contract) -> Self {
         self.contract = contract;
+        self
+    }
+
+    /// The same with a Rust expression for the decoder, such as `decoder::Mine`, for the tests that are printed.
+    #[must_use]
+    pub const fn expression(mut self, expression: &'static str) -> Self {
+        // As in `lineage_by_length`.
+        core::mem::forget(core::mem::replace(&mut self.expression, Some(Cow::Borrowed(expression))));
         self
     }
 

@@ -33,6 +33,12 @@ pub fn is_printable(c: char) -> bool {
         && !matches!(c, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
+/// A number with its noun, whose plural ends in `s`: `1 byte`, `2 bytes`.
+pub fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Bytes as two upper-case hexadecimal digits each.
 pub fn hex(bytes: &[u8]) -> String {
     hex_separated(bytes, "")

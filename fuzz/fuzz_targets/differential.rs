@@ -1,18 +1,6 @@
 //! The file is exactly the bytes every decoder sees.
 #![no_main]
 
-use libfuzzer_sys::{Corpus, fuzz_crossover, fuzz_mutator, fuzz_target};
-use utfuzz::case::Case;
 use utfuzz::engine::fuzz::{Scope, Target};
-use utfuzz::generate::mutate::mutate;
-use utfuzz_fuzz::{crossed, judged, mutated};
 
-thread_local!(static TARGET: Target = const { Target::new(Scope::Standard, Vec::new) });
-
-fuzz_target!(|bytes: &[u8]| -> Corpus { judged(&TARGET, &Case::new(bytes)) });
-
-fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    mutated(data, size, max_size, seed, mutate)
-});
-
-fuzz_crossover!(|first: &[u8], second: &[u8], out: &mut [u8], seed: u32| { crossed(first, second, out, seed) });
+utfuzz::fuzz_target!(bytes, Target::peers(Scope::Standard));

@@ -11,6 +11,7 @@ use crate::triage::ledger::Ledger;
 use clap::Args;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The grammar of this name; the names of its encoding are accepted too.
 pub(super) fn grammar(name: &str) -> Result<&'static Grammar, Error> {
@@ -48,10 +49,27 @@ pub(super) struct Selection {
     pub(super) decoders: String,
 }
 
+/// What [`Cli::main_with`](crate::cli::Cli::main_with) was given.
+static REGISTERED: Mutex<fn() -> Vec<Box<dyn Decoder>>> = Mutex::new(Vec::new);
+
+/// Makes decoders known to this process, besides the peers.
+pub(super) fn register(decoders: fn() -> Vec<Box<dyn Decoder>>) {
+    *REGISTERED.lock().unwrap_or_else(PoisonError::into_inner) = decoders;
+}
+
+fn registered() -> Vec<Box<dyn Decoder>> {
+    let decoders = *REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    decoders()
+}
+
 impl Selection {
-    /// The decoders that were named, or all.
+    /// The decoders that were named. If none were, those that were registered; all peers if none were.
     pub(super) fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
-        let all = peers::all();
+        let mut all = registered();
+        let is_default = self.decoders.is_empty() && !all.is_empty();
+        if !is_default {
+            all.extend(peers::all());
+        }
         let selected = peers::select(&all, &self.decoders).map_err(Error::usage)?;
         let chosen: Vec<_> =
             all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect();

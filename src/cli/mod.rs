@@ -17,6 +17,7 @@ mod reports;
 mod score;
 
 use crate::cli::output::{DIVERGED, Failure, StandardOutput, Verdict, fail};
+use crate::decoder::Decoder;
 use crate::text::{hex, printable};
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};
@@ -49,6 +50,20 @@ enum Verb {
 }
 
 impl Cli {
+    /// The same as [`Cli::main`] for a program with decoders of its own. Subcommands judge these unless `--decoders` names
+    /// others.
+    ///
+    /// ```no_run
+    /// # fn decoders() -> Vec<Box<dyn utfuzz::Decoder>> { Vec::new() }
+    /// fn main() -> std::process::ExitCode {
+    ///     utfuzz::cli::Cli::main_with(decoders)
+    /// }
+    /// ```
+    pub fn main_with(decoders: fn() -> Vec<Box<dyn Decoder>>) -> ExitCode {
+        arguments::register(decoders);
+        Self::main()
+    }
+
     /// Parses the arguments of the process, runs the subcommand and returns the exit status.
     pub fn main() -> ExitCode {
         match Self::try_parse() {

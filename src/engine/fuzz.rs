@@ -10,8 +10,14 @@
 //! name, separated by commas, to measure what each is worth; with `none`, libFuzzer uses only code coverage, and every
 //! input is judged in full.
 
+#[cfg(feature = "libfuzzer")]
+mod macros;
 mod roundtrip;
 
+#[cfg(feature = "libfuzzer")]
+pub use libfuzzer_sys;
+#[cfg(feature = "libfuzzer")]
+pub use macros::{crossed, judged, mutated, start};
 pub use roundtrip::{Deviation, RoundTrip};
 
 use crate::case::Case;
@@ -37,6 +43,8 @@ pub const FEATURES: &str = "UTFUZZ_FEATURES";
 /// Which peers a target judges, unless the environment variable selects decoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
+    /// None of them: only the decoders that the target is given.
+    None,
     /// All of them.
     All,
     /// Those whose grammar is RFC 3629.
@@ -49,6 +57,7 @@ impl Scope {
     fn has(self, contract: &Contract) -> bool {
         let replaces = |other| other != Replacement::ReplacementCharacter;
         match self {
+            Self::None => false,
             Self::All => true,
             Self::Standard => *contract.grammar == RFC3629,
             Self::Relatives => *contract.grammar != RFC3629 || contract.replacement.is_some_and(replaces),
@@ -81,6 +90,16 @@ struct Running {
 }
 
 impl Target {
+    /// A target that judges the decoders that `decoders` creates, which is called once.
+    pub const fn of(decoders: fn() -> Vec<Box<dyn Decoder>>) -> Self {
+        Self::new(Scope::None, decoders)
+    }
+
+    /// A target that judges the peers of a scope.
+    pub const fn peers(scope: Scope) -> Self {
+        Self::new(scope, Vec::new)
+    }
+
     /// A target that judges the peers of a scope and the decoders that `more` creates, which is called once.
     pub const fn new(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>) -> Self {
         Self { scope, more, running: RefCell::new(None) }

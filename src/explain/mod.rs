@@ -18,6 +18,7 @@ use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
 use crate::judge::{Broken, Judge, Subject};
 use crate::spec::{Contract, Reading, Rule, Segment, segments};
+use crate::text::counted;
 use core::fmt;
 use std::borrow::Cow;
 
@@ -34,7 +35,7 @@ pub struct Divergence {
     pub rule: Option<Rule>,
     /// The input.
     pub bytes: Vec<u8>,
-    /// Where it was cut; only the first offsets, if it was cut at regular distances.
+    /// Where it was cut, if that matters; only the first offsets, if it was cut at regular distances.
     pub cuts: Vec<usize>,
     /// The distance in bytes, if it was cut at regular distances.
     pub step: Option<usize>,
@@ -56,6 +57,7 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
     // The witness must show what the signature says.
     let moved = located.witness.as_deref().map(|bytes| Case::with_cuts(bytes, Cuts::NONE));
     let case = moved.as_ref().unwrap_or(case);
+    let cuts = broken.law.may_depend_on_cuts().then(|| *case.cuts());
     let is_subject = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { kind, .. } if located.subject == Subject::Fault(kind));
     let first = segments(&info.contract, case.bytes).find(is_subject);
     let rule = first.and_then(|segment| match located.subject {
@@ -68,10 +70,10 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
         contract: info.contract,
         rule,
         bytes: case.bytes.to_vec(),
-        cuts: case.cuts().offsets().to_vec(),
-        step: case.cuts().step(),
+        cuts: cuts.map_or_else(Vec::new, |cuts| cuts.offsets().to_vec()),
+        step: cuts.and_then(|cuts| cuts.step()),
         grid: Grid::of(&Contract::STANDARD, judge.active(), case),
-        test: printed_test::printed_test(&signature, case),
+        test: printed_test::printed_test(&signature, info, case, cuts),
         signature,
     }
 }
@@ -112,7 +114,12 @@ impl fmt::Display for Divergence {
             writeln!(f, "rule: {} [{}]", rule.says, rule.source)?;
         }
         writeln!(f, "\n{}", self.grid)?;
-        writeln!(f, "input, {} bytes, cut at {:?}:", self.bytes.len(), self.cuts)?;
+        write!(f, "input, {}", counted(self.bytes.len(), "byte"))?;
+        match (self.step, &self.cuts[..]) {
+            (Some(step), _) => writeln!(f, ", cut after every {}:", counted(step, "byte"))?,
+            (None, []) => writeln!(f, ":")?,
+            (None, cuts) => writeln!(f, ", cut at {cuts:?}:")?,
+        }
         writeln!(f, "{}", annotate(&self.contract, &self.bytes))?;
         write!(f, "{}", self.test)
     }

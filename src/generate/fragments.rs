@@ -39,7 +39,12 @@ const OFFSETS: [usize; 2] = [0, 61];
 
 /// Every string of up to three fragments, at the start of the input and across a block edge.
 pub fn strings() -> impl Iterator<Item = Vec<u8>> {
-    let lengths = (1..=LONGEST).map(|len| (len, FRAGMENTS.len().pow(len)));
+    strings_up_to(LONGEST)
+}
+
+/// Every string of up to this many fragments, at the start of the input and across a block edge.
+pub fn strings_up_to(longest: u32) -> impl Iterator<Item = Vec<u8>> {
+    let lengths = (1..=longest).map(|len| (len, FRAGMENTS.len().pow(len)));
     let all = lengths.flat_map(|(len, count)| (0..count).map(move |index| (len, index)));
     OFFSETS.into_iter().flat_map(move |offset| {
         all.clone().map(move |(len, mut index)| {

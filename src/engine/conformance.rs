@@ -1,0 +1,195 @@
+//! A test of one decoder that takes a second or two and needs no dependencies.
+
+use crate::case::{Input, input};
+use crate::decoder::Decoder;
+use crate::error::Error;
+use crate::explain::{Divergence, Signature, explain};
+use crate::generate::classes::Block;
+use crate::generate::{fragments, seeds};
+use crate::judge::{Broken, Judge, Law, Subject};
+use crate::text::{counted, shown};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The maximum number of bytes in a class string.
+const LONGEST: u32 = 3;
+/// How many ASCII bytes precede a class string: none, or enough to put it across the edge of a vector register.
+const OFFSETS: [usize; 4] = [0, 14, 30, 62];
+
+/// Panics unless the decoder keeps its contract on some 12,000 inputs, the same ones at every call: the seeds of the
+/// fuzz targets, every string of one or two fragments of text and errors, and every string of up to three byte classes,
+/// alone and across the edges of vector registers.
+///
+/// ```
+/// use utfuzz::{Contract, Decoder, Info, Validity};
+///
+/// struct Mine;
+///
+/// static INFO: Info = Info::new("mine", "0.1.0").contract(Contract::VALIDATOR).expression("Mine");
+///
+/// impl Decoder for Mine {
+///     fn info(&self) -> &Info {
+///         &INFO
+///     }
+///
+///     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+///         Some(if core::str::from_utf8(bytes).is_ok() { Validity::Valid } else { Validity::INVALID })
+///     }
+/// }
+///
+/// utfuzz::assert_conforms(&Mine);
+/// ```
+///
+/// # Panics
+/// The decoder breaks its contract. The message has the smallest input for each way in which it does, with the reason
+/// and a test for it.
+#[track_caller]
+pub fn assert_conforms(decoder: &dyn Decoder) {
+    let found = divergences(decoder, inputs());
+    assert!(found.is_empty(), "{}", message(decoder, &found));
+}
+
+/// Panics unless the decoder keeps its contract on every file below a directory, such as the witnesses that `utfuzz
+/// triage -o` keeps: each file is exactly the input, except that the last bytes of a file named `*.cut` say where the
+/// input is cut. Files named `.gitkeep` or `README.md` are ignored. A directory that does not exist has no files.
+///
+/// # Panics
+/// The decoder breaks its contract, or a file cannot be read.
+#[track_caller]
+pub fn assert_conforms_on(decoder: &dyn Decoder, directory: &Path) {
+    let inputs = if directory.exists() { files(directory) } else { Ok(Vec::new()) };
+    let inputs = inputs.unwrap_or_else(|error| panic!("{error}"));
+    let found = divergences(decoder, inputs.into_iter());
+    assert!(found.is_empty(), "{}: {}", shown(directory), message(decoder, &found));
+}
+
+fn files(directory: &Path) -> Result<Vec<Input>, Error> {
+    /// The maximum size of a file in bytes.
+    const MOST: u64 = 1 << 20;
+    let is_input = |path: &&std::path::PathBuf| !(path.ends_with(".gitkeep") || path.ends_with("README.md"));
+    let paths = input::files_below(directory)?;
+    let read = paths.iter().filter(is_input).map(|path| {
+        let bytes = input::read_file(path, MOST)?;
+        let has_cuts = path.extension().is_some_and(|extension| extension == "cut");
+        Ok(if has_cuts { Input::from_cut_file(&bytes) } else { Input { bytes, cuts: None } })
+    });
+    read.collect()
+}
+
+fn inputs() -> impl Iterator<Item = Input> {
+    let seeds = seeds::differential().into_values().chain(seeds::relatives().into_values());
+    let strings = seeds.chain(fragments::strings_up_to(2)).chain(class_strings());
+    strings.map(|bytes| Input { bytes, cuts: None })
+}
+
+fn class_strings() -> impl Iterator<Item = Vec<u8>> {
+    let blocks = (0..=LONGEST).flat_map(|len| OFFSETS.map(|offset| Block { len, offset }));
+    blocks.flat_map(|strings| {
+        (0..strings.count()).map(move |index| {
+            let mut bytes = Vec::new();
+            strings.write(index, &mut bytes);
+            bytes
+        })
+    })
+}
+
+/// The smallest input of each signature, explained; the strongest law first, then the smallest input.
+fn divergences(decoder: &dyn Decoder, inputs: impl Iterator<Item = Input>) -> Vec<Divergence> {
+    /// How many inputs are explained for each law and subject. Their signatures differ if the input must be long, or
+    /// cut.
+    const EXPLAINED: usize = 4;
+    let mut judge = Judge::new([decoder]);
+    let mut found: BTreeMap<(Law, Subject), Vec<(Input, Broken)>> = BTreeMap::new();
+    for input in inputs {
+        for &broken in judge.judge(&input.case()) {
+            let smallest = found.entry((broken.law, broken.subject)).or_default();
+            smallest.push((input.clone(), broken));
+            smallest.sort_by_key(|(input, _)| input.bytes.len());
+            smallest.truncate(EXPLAINED);
+        }
+    }
+    let mut explained: BTreeMap<Signature, Divergence> = BTreeMap::new();
+    for (input, broken) in found.into_values().flatten() {
+        let divergence = explain(&judge, &input.case(), &broken);
+        explained.entry(divergence.signature.clone()).or_insert(divergence);
+    }
+    let mut divergences: Vec<Divergence> = explained.into_values().collect();
+    divergences.sort_by_key(|divergence| (divergence.signature.law, divergence.bytes.len()));
+    divergences
+}
+
+fn message(decoder: &dyn Decoder, found: &[Divergence]) -> String {
+    /// How many are printed in full.
+    const FULL: usize = 3;
+    let names: String = found.iter().map(|divergence| format!("\n  {}", divergence.signature)).collect();
+    let full: String = found.iter().take(FULL).map(|divergence| format!("\n{divergence}\n")).collect();
+    let (name, ways) = (&decoder.info().name, counted(found.len(), "way"));
+    format!("{name} breaks its contract in {ways}:{names}\n{full}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoder::Info;
+    use crate::spec::Contract;
+    use crate::utf8::Validity;
+    use std::fs;
+    use std::panic::catch_unwind;
+
+    /// `core::str`, except that these bytes are well-formed anywhere.
+    struct Accepting(&'static [u8]);
+
+    static INFO: Info = Info::new("accepting", "1.0.0").contract(Contract::VALIDATOR).expression("mine::Accepting");
+
+    impl Decoder for Accepting {
+        fn info(&self) -> &Info {
+            &INFO
+        }
+
+        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+            let mut bytes = bytes.to_vec();
+            while let Some(at) = bytes.windows(self.0.len().max(1)).position(|window| window == self.0) {
+                bytes[at..at + self.0.len()].fill(b'a');
+            }
+            Some(if core::str::from_utf8(&bytes).is_ok() { Validity::Valid } else { Validity::INVALID })
+        }
+    }
+
+    fn panic_of(assertion: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        *catch_unwind(assertion).unwrap_err().downcast::<String>().unwrap()
+    }
+
+    #[test]
+    fn a_decoder_that_conforms_passes() {
+        assert_conforms(&Accepting(b""));
+    }
+
+    #[test]
+    fn each_way_in_which_a_decoder_is_wrong_is_shown_with_its_smallest_input_and_a_test() {
+        let message = panic_of(|| assert_conforms(&Accepting(b"\xED\xA0\x80")));
+        let lines: Vec<&str> = message.lines().take(2).collect();
+        assert_eq!(lines, ["accepting breaks its contract in 1 way:", "  verdict/accepting/surrogate/anywhere"]);
+        assert!(message.contains("\ninput, 3 bytes:\n"), "{message}");
+        let test = "#[test]\nfn verdict_accepting_surrogate_anywhere() {\n    let decoder = &mine::Accepting;\n    \
+                    let bytes = b\"\\xed\\xa0\\x80\";\n    \
+                    let divergence = utfuzz::first_divergence(decoder, &utfuzz::Case::new(bytes));\n    \
+                    assert!(divergence.is_none(), \"{}\", divergence.unwrap());\n}\n";
+        assert!(message.contains(test), "{message}");
+    }
+
+    #[test]
+    fn files_are_judged_and_what_is_not_an_input_is_ignored() {
+        let scratch = std::env::temp_dir().join(format!("utfuzz-conformance-{}", std::process::id()));
+        fs::create_dir_all(&scratch).unwrap();
+        fs::write(scratch.join(".gitkeep"), b"\xC0\xAF").unwrap();
+        fs::write(scratch.join("valid.bin"), "é").unwrap();
+        let decoder = Accepting(b"\xC0\xAF");
+        assert_conforms_on(&decoder, &scratch);
+        assert_conforms_on(&decoder, &scratch.join("none"));
+        // The same bytes with a trailer of cuts.
+        fs::write(scratch.join("overlong.cut"), b"\xC0\xAF\x01\x00\x01").unwrap();
+        let message = panic_of(|| assert_conforms_on(&decoder, &scratch));
+        fs::remove_dir_all(&scratch).unwrap();
+        assert!(message.contains("verdict/accepting/overlong-2/anywhere"), "{message}");
+    }
+}
