@@ -83,7 +83,7 @@ impl Selection {
 /// Which differences are accepted.
 #[derive(Debug, Args)]
 pub(super) struct Known {
-    /// The corpus directory [default: ./corpus, if it exists]
+    /// The corpus directory [default: ./corpus or ./fuzz, if there is a corpus or a ledger]
     #[arg(long, value_name = "DIR")]
     pub(super) corpus: Option<PathBuf>,
     /// The ledger of known differences [default: known.toml in the corpus directory, or the one built in]
@@ -101,7 +101,10 @@ impl Known {
                 Ok(_) => Ok(Some(path.clone())),
                 Err(error) => Err(Error::io(path, &error)),
             },
-            None => Ok(Some(PathBuf::from("corpus")).filter(|path| path.join("vectors").is_dir())),
+            None => {
+                let is_corpus = |path: &PathBuf| path.join("vectors").is_dir() || path.join("known.toml").is_file();
+                Ok(["corpus", "fuzz"].map(PathBuf::from).into_iter().find(is_corpus))
+            }
         }
     }
 

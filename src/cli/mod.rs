@@ -9,6 +9,7 @@ mod artifacts;
 mod check;
 mod convert;
 mod explain;
+mod init;
 mod list;
 mod measure;
 mod nightly;
@@ -45,6 +46,7 @@ enum Verb {
     Minimize(artifacts::Minimize),
     Triage(artifacts::Triage),
     Nightly(nightly::Nightly),
+    Init(init::Init),
     #[command(hide = true)]
     Reports(reports::Reports),
 }
@@ -109,6 +111,7 @@ impl Cli {
             Verb::Minimize(minimize) => minimize.run(&mut out),
             Verb::Triage(triage) => triage.run(&mut out),
             Verb::Nightly(nightly) => nightly.run(&mut out),
+            Verb::Init(init) => init.run(&mut out),
             Verb::Reports(reports) => reports.run(&mut out),
         };
         let unwritten = out.finish();

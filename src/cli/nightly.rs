@@ -30,9 +30,12 @@ pub(super) struct Nightly {
     /// The directory for corpora and artifacts of all nights, and the state of an interrupted night
     #[arg(long, value_name = "DIR", default_value = "target/night")]
     state: PathBuf,
-    /// The directory for the witnesses of new signatures
-    #[arg(long, value_name = "DIR", default_value = "corpus/regressions")]
-    regressions: PathBuf,
+    /// The directory of the crate of fuzz targets
+    #[arg(long, value_name = "DIR", default_value = "fuzz")]
+    fuzz_dir: PathBuf,
+    /// The directory for the witnesses of new signatures [default: regressions in the corpus directory]
+    #[arg(long, value_name = "DIR")]
+    regressions: Option<PathBuf>,
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
@@ -44,14 +47,17 @@ impl Nightly {
         let filter = self.selection.decoders.clone();
         let boxes = self.selection.decoders()?;
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
-        let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
+        let corpus = self.known.corpus()?;
+        let ledger = self.known.ledger(corpus.as_deref())?;
+        let beside = || corpus.unwrap_or_else(|| PathBuf::from("corpus")).join("regressions");
         let jobs = self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
         let options = nightly::Options {
             time: Duration::from_secs(60 * self.minutes),
             jobs,
             root: PathBuf::from("."),
+            fuzz: self.fuzz_dir,
             directory: self.state,
-            regressions: self.regressions,
+            regressions: self.regressions.unwrap_or_else(beside),
             decoders: filter,
         };
         let bar = Bar::new();

@@ -32,7 +32,7 @@ use crate::triage::session::{Session, Shown};
 use arbitrary::{Arbitrary, Unstructured};
 use std::cell::RefCell;
 use std::fmt;
-use std::sync::{LazyLock, Mutex};
+use std::sync::Mutex;
 
 /// The environment variable that selects decoders.
 pub const DECODERS: &str = "UTFUZZ_DECODERS";
@@ -80,6 +80,7 @@ impl Scope {
 pub struct Target {
     scope: Scope,
     more: fn() -> Vec<Box<dyn Decoder>>,
+    ledger: Option<&'static str>,
     running: RefCell<Option<Running>>,
 }
 
@@ -102,7 +103,14 @@ impl Target {
 
     /// A target that judges the peers of a scope and the decoders that `more` creates, which is called once.
     pub const fn new(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>) -> Self {
-        Self { scope, more, running: RefCell::new(None) }
+        Self { scope, more, ledger: None, running: RefCell::new(None) }
+    }
+
+    /// The same with this ledger of known differences, the text of a TOML file, instead of the one of this crate.
+    #[must_use]
+    pub const fn ledger(mut self, text: &'static str) -> Self {
+        self.ledger = Some(text);
+        self
     }
 
     /// Judges a case: in full if it has a new behaviour feature, otherwise by a sample. Returns whether libFuzzer
@@ -133,7 +141,7 @@ impl Target {
     fn with<T>(&self, work: impl FnOnce(&mut Running) -> T) -> T {
         let mut running = self.running.borrow_mut();
         let start = || {
-            Running::start(self.scope, self.more).unwrap_or_else(|error| {
+            Running::start(self.scope, self.more, self.ledger).unwrap_or_else(|error| {
                 eprintln!("{error}");
                 std::process::exit(2)
             })
@@ -145,17 +153,22 @@ impl Target {
 impl Running {
     /// # Errors
     /// The environment variable that is invalid, and why.
-    fn start(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>) -> Result<Self, String> {
-        static LEDGER: LazyLock<Ledger> = LazyLock::new(Ledger::built_in);
-        /// Decoders live as long as the process. The leak checker of AddressSanitizer must find them here.
-        static KEPT: Mutex<Vec<&'static [Box<dyn Decoder>]>> = Mutex::new(Vec::new());
+    fn start(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>, ledger: Option<&'static str>) -> Result<Self, String> {
+        type Kept = (&'static [Box<dyn Decoder>], &'static Ledger);
+        /// Both live as long as the process. The leak checker of AddressSanitizer must find them here.
+        static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+        let ledger = match ledger {
+            Some(text) => Ledger::parse(text, "the ledger of the fuzz targets").map_err(|error| error.to_string())?,
+            None => Ledger::built_in(),
+        };
+        let ledger: &'static Ledger = Box::leak(Box::new(ledger));
         let mut decoders = peers::all();
         let count = decoders.len();
         decoders.extend(more());
         let decoders: &'static [Box<dyn Decoder>] = decoders.leak();
-        KEPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(decoders);
+        KEPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((decoders, ledger));
         crate::judge::silence_panics();
-        let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), &LEDGER);
+        let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), ledger);
         let judge = session.judge_mut();
         let filter = std::env::var(DECODERS).unwrap_or_default();
         let selected = peers::select(decoders, &filter).map_err(|error| format!("{DECODERS}: {error}"))?;

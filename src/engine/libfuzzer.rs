@@ -14,36 +14,41 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Builds these targets; `root` is the directory that contains `fuzz/`. They include the planted decoders if this
-    /// program does.
+    /// Builds these targets of the crate in the directory `fuzz`. Our own include the planted decoders if this program
+    /// does.
     ///
     /// # Errors
     /// cargo-fuzz is not installed, or the build fails.
-    pub fn build(root: &Path, targets: impl IntoIterator<Item = FuzzTarget>) -> Result<Self, Error> {
-        let fuzz = root.join("fuzz");
-        if !fuzz.join("Cargo.toml").is_file() {
-            let path = shown(&fuzz);
-            return Err(Error::usage(format!(
-                "{path}: no fuzz targets here; run this from the root of the repository"
-            )));
-        }
-        let planted: &[&str] = if cfg!(feature = "planted") { &["--features", "planted"] } else { &[] };
+    pub fn build(fuzz: &Path, targets: impl IntoIterator<Item = FuzzTarget>) -> Result<Self, Error> {
+        let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).map_err(|_| {
+            let path = shown(fuzz);
+            Error::usage(format!("{path}: no fuzz targets here; run this where fuzz/ is, or name it with --fuzz-dir"))
+        })?;
+        let has_planted = cfg!(feature = "planted") && manifest.contains("\nplanted = ");
+        let planted: &[&str] = if has_planted { &["--features", "planted"] } else { &[] };
+        let fuzz = std::path::absolute(fuzz).map_err(|error| Error::io(fuzz, &error))?;
+        // Not the directory that CARGO_TARGET_DIR names, which other builds share.
+        let directory = fuzz.join("target");
+        let rustc = Command::new("rustc").arg("--version").current_dir(&fuzz).stdin(Stdio::null()).output();
+        let is_nightly = rustc.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("nightly"));
         for FuzzTarget { name, .. } in targets {
-            let build = Command::new("cargo")
-                .args(["fuzz", "build"])
-                .args(planted)
-                .arg(name)
-                .current_dir(root)
-                .stdin(Stdio::null())
-                .status();
-            let built = build.map_err(|error| Error::usage(format!("cargo: {error}; install Rust")))?;
+            let mut build = Command::new("cargo");
+            build.args(["fuzz", "build", "--fuzz-dir"]).arg(&fuzz).arg("--target-dir").arg(&directory);
+            build.current_dir(&fuzz);
+            // Targets need options that only a nightly compiler has.
+            if !is_nightly {
+                build.env("RUSTUP_TOOLCHAIN", "nightly");
+            }
+            let built = build.args(planted).arg(name).stdin(Stdio::null()).status();
+            let built = built.map_err(|error| Error::usage(format!("cargo: {error}; install Rust")))?;
             if !built.success() {
                 return Err(Error::usage(format!(
-                    "cargo fuzz build {name} failed ({built}); it needs `cargo install --locked cargo-fuzz`"
+                    "cargo fuzz build {name} failed ({built}); it needs a nightly toolchain and `cargo install --locked \
+                     cargo-fuzz`"
                 )));
             }
         }
-        Ok(Self { directory: fuzz.join("target").join(env!("UTFUZZ_TARGET")).join("release") })
+        Ok(Self { directory: directory.join(env!("UTFUZZ_TARGET")).join("release") })
     }
 
     /// Targets that were built into this directory.

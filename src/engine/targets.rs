@@ -2,6 +2,7 @@
 //! with it by `tests/targets.rs`; the engines and the nightly run read it.
 
 use crate::generate::input_file::Form;
+use std::path::Path;
 
 /// A program under `fuzz/fuzz_targets`.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,13 @@ pub struct FuzzTarget {
     /// Whether it is a baseline for measurements. Such a target is not run to find faults (in CI, in the nightly run,
     /// or by ClusterFuzzLite), and it keeps cargo-fuzz's default tracing of comparisons.
     pub is_yardstick: bool,
+}
+
+impl FuzzTarget {
+    /// Whether the crate in this directory has this target.
+    pub fn is_in(&self, fuzz: &Path) -> bool {
+        fuzz.join("fuzz_targets").join(self.name).with_extension("rs").is_file()
+    }
 }
 
 /// Every target.

@@ -19,9 +19,11 @@ use crate::case::input::files_below;
 use crate::decoder::Decoder;
 use crate::engine::fuzz::DECODERS;
 use crate::engine::libfuzzer::Programs;
-use crate::engine::targets::fuzzed;
+use crate::engine::targets::{FuzzTarget, fuzzed};
 use crate::error::Error;
+use crate::generate;
 use crate::generate::input_file::Form;
+use crate::io::create_file;
 use crate::text::shown;
 use crate::triage::ledger::Ledger;
 use crate::triage::{Outcome, Status, regression, triage};
@@ -37,8 +39,10 @@ pub struct Options {
     pub time: Duration,
     /// How many processes of a target run in parallel.
     pub jobs: usize,
-    /// The root of the repository.
+    /// The root of the repository, for the seeds.
     pub root: PathBuf,
+    /// The directory of the crate of fuzz targets.
+    pub fuzz: PathBuf,
     /// The directory of the night.
     pub directory: PathBuf,
     /// Where new signatures are kept.
@@ -85,13 +89,13 @@ pub fn run(
     let start = Instant::now();
     let mut faults = Vec::new();
     progress("building", 0.0);
-    let programs = Programs::build(&options.root, fuzzed())?;
-    let count = fuzzed().count();
-    let share = options.time / count as u32;
-    for (index, target) in fuzzed().enumerate() {
+    let targets: Vec<FuzzTarget> = fuzzed().filter(|target| target.is_in(&options.fuzz)).collect();
+    let programs = Programs::build(&options.fuzz, targets.iter().copied())?;
+    let count = targets.len();
+    let share = options.time / count.max(1) as u32;
+    for (index, target) in targets.into_iter().enumerate() {
         let name = target.name;
-        let seeds: Vec<PathBuf> =
-            target.seeds.iter().map(|path| options.root.join(path)).filter(|path| path.is_dir()).collect();
+        let seeds = seeds(&target, options)?;
         let run = Run {
             program: programs.program(&target),
             name,
@@ -127,6 +131,25 @@ pub fn run(
         faults,
     })?;
     finish(&options.directory, state.started)
+}
+
+/// The directories of seeds: the committed ones, what `cargo fuzz run` found, and the kept regressions. If there are no
+/// committed ones, seeds are written.
+fn seeds(target: &FuzzTarget, options: &Options) -> Result<Vec<PathBuf>, Error> {
+    let mut seeds: Vec<PathBuf> = target.seeds.iter().map(|path| options.root.join(path)).collect();
+    seeds.retain(|path| path.is_dir());
+    if seeds.is_empty() {
+        let directory = options.directory.join(target.name).join("seeds");
+        make(&directory)?;
+        for (name, bytes) in generate::seeds::differential() {
+            create_file(&directory.join(name), &bytes)?;
+        }
+        seeds.push(directory);
+    }
+    let others = [options.fuzz.join("corpus").join(target.name), options.regressions.clone()];
+    let others = others.into_iter().filter(|path| path.is_dir() && !seeds.contains(path)).collect::<Vec<_>>();
+    seeds.extend(others);
+    Ok(seeds)
 }
 
 /// Ends the night: its artifacts are moved to `before/`, and the next start begins a new night.

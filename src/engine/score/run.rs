@@ -54,7 +54,7 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     let start = Instant::now();
     crate::judge::silence_panics();
     let targets = match options.engines.iter().any(|engine| engine.is_target()) {
-        true => Some(Programs::build(&options.root, [targets::PLAIN, targets::DIFFERENTIAL])?),
+        true => Some(Programs::build(&options.root.join("fuzz"), [targets::PLAIN, targets::DIFFERENTIAL])?),
         false => None,
     };
     let mut rows: Vec<Row> = Vec::new();

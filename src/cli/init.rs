@@ -1,0 +1,233 @@
+//! `utfuzz init`: fuzz targets, a test, CI workflows and an empty ledger in somebody else's crate.
+
+use crate::cli::output::{Failure, Verdict, note};
+use crate::error::Error;
+use crate::io::create_file;
+use crate::text::shown;
+use clap::Args;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Set up fuzzing, a test and CI for the decoders of your own crate
+///
+/// Writes a crate of fuzz targets, tests/utfuzz/, a GitHub workflow, ClusterFuzzLite's build files and an empty ledger of
+/// known differences, and adds utfuzz to the dev-dependencies. An existing file is never changed.
+#[derive(Debug, Args)]
+pub(super) struct Init {
+    /// The directory of the crate
+    #[arg(value_name = "DIR", default_value = ".")]
+    directory: PathBuf,
+    /// The name of the directory for the crate of fuzz targets
+    #[arg(long, value_name = "NAME", default_value = "fuzz")]
+    fuzz_dir: String,
+}
+
+impl Init {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let Self { directory, fuzz_dir } = self;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if fuzz_dir.is_empty() || !fuzz_dir.chars().all(is_name) {
+            return Err(Error::usage(format!("--fuzz-dir {fuzz_dir:?}: name one directory, such as fuzz")).into());
+        }
+        let package = Package::read(&directory)?;
+        let manifest = directory.join(&fuzz_dir).join("Cargo.toml");
+        if manifest.exists() {
+            let path = shown(&manifest);
+            let message = format!("{path} exists, and a second set of targets needs a directory of its own");
+            return Err(Error::usage(format!("{message}: utfuzz init --fuzz-dir utf8-fuzz")).into());
+        }
+        for (path, text) in files(&package, &fuzz_dir) {
+            let file = directory.join(&path);
+            let parent = file.parent().unwrap_or(&directory);
+            std::fs::create_dir_all(parent).map_err(|error| Error::io(parent, &error))?;
+            let is_kept = file.exists() || !create_file(&file, text.as_bytes())?;
+            if !is_kept && text.starts_with("#!") {
+                make_executable(&file)?;
+            }
+            writeln!(out, "{} {path}", if is_kept { "kept   " } else { "written" })?;
+        }
+        match package.add_dependency(&directory) {
+            Ok(message) => writeln!(out, "{message}")?,
+            Err(error) => note(&error.to_string()),
+        }
+        let Package { name, .. } = package;
+        writeln!(
+            out,
+            "\nIn tests/utfuzz/decoder.rs, call the decoder of {name}. Then:\n\n  \
+             cargo test --test utfuzz\n  \
+             cargo +nightly fuzz run --fuzz-dir {fuzz_dir} differential -- -max_total_time=60 -dict={fuzz_dir}/utf8.dict\n\n\
+             The second command needs `cargo install --locked cargo-fuzz`."
+        )?;
+        Ok(Verdict::Clean)
+    }
+}
+
+/// What the files say about the crate.
+struct Package {
+    name: String,
+    version: String,
+    /// The name of its library in Rust code.
+    library: String,
+    has_dependency: bool,
+}
+
+impl Package {
+    fn read(directory: &Path) -> Result<Self, Error> {
+        let path = directory.join("Cargo.toml");
+        let text = std::fs::read_to_string(&path).map_err(|error| Error::io(&path, &error))?;
+        let wrong = |what: &str| Error::usage(format!("{}: {what}", shown(&path)));
+        let manifest: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(error.message()))?;
+        let at = |table: &str, key: &str| manifest.get(table)?.get(key)?.as_str().map(str::to_owned);
+        let name = at("package", "name").ok_or_else(|| wrong("not a package; name the directory of a crate"))?;
+        if !directory.join("src/lib.rs").is_file() && !manifest.contains_key("lib") {
+            return Err(wrong("the crate has no library, so no test can call its decoder; add src/lib.rs"));
+        }
+        let library = at("lib", "name").unwrap_or_else(|| name.replace('-', "_"));
+        // A version that is inherited from a workspace is not known here.
+        let version = at("package", "version").unwrap_or_else(|| "0.0.0".to_owned());
+        let has_dependency = manifest.get("dev-dependencies").is_some_and(|table| table.get("utfuzz").is_some());
+        Ok(Self { name, version, library, has_dependency })
+    }
+
+    /// Adds utfuzz to the dev-dependencies. Returns what was done.
+    fn add_dependency(&self, directory: &Path) -> Result<String, Error> {
+        if self.has_dependency {
+            return Ok("kept    Cargo.toml: utfuzz is among the dev-dependencies".to_owned());
+        }
+        let mut command = Command::new("cargo");
+        command.args(["add", "--quiet", "--dev", "--no-default-features"]).current_dir(directory).stdin(Stdio::null());
+        match checkout() {
+            Some(path) => command.arg("--path").arg(path),
+            None => command.arg(concat!("utfuzz@", env!("CARGO_PKG_VERSION"))),
+        };
+        let output = command.output().map_err(|error| Error::usage(format!("cargo: {error}; install Rust")))?;
+        if output.status.success() {
+            return Ok("changed Cargo.toml: utfuzz is a dev-dependency".to_owned());
+        }
+        let reason = crate::text::printable_lines(&String::from_utf8_lossy(&output.stderr));
+        Err(Error::usage(format!("utfuzz was not added to the dev-dependencies in Cargo.toml: {}", reason.trim())))
+    }
+}
+
+/// The checkout that this program was built from, if it still exists; a program installed from a registry has none.
+fn checkout() -> Option<&'static Path> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // Cargo adds this file when it packages a crate.
+    let is_packaged = directory.join("Cargo.toml.orig").exists();
+    (!is_packaged && directory.join("Cargo.toml").is_file()).then_some(directory)
+}
+
+fn make_executable(path: &Path) -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let permissions = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(path, permissions).map_err(|error| Error::io(path, &error))?;
+    }
+    Ok(())
+}
+
+const BUILD: &str = "fn main() -> std::io::Result<()> {\n    utfuzz::engine::link::fuzz_targets(&[])\n}\n";
+
+const COMMAND: &str = "\
+//! The command `utfuzz` with the decoders of this crate:
+//! `cargo run --release --manifest-path @fuzz@/Cargo.toml --example utfuzz -- --help`
+
+fn main() -> std::process::ExitCode {
+    utfuzz::cli::Cli::main_with(@crate@_fuzz::decoder::all)
+}
+";
+
+const TARGET: &str = "#![no_main]\n\nutfuzz::fuzz_target!(@form@, @crate@_fuzz::target());\n";
+
+const IGNORED: &str = "/target/\n/artifacts/\n/corpus/\n/coverage/\n";
+
+const DOCKERFILE: &str = "\
+# The image in which ClusterFuzzLite builds the fuzz targets.
+FROM gcr.io/oss-fuzz-base/base-builder-rust
+
+COPY . $SRC/@package@
+WORKDIR $SRC/@package@
+COPY .clusterfuzzlite/build.sh $SRC/
+";
+
+/// Each target: its name, the form of its input files, and what they are.
+const TARGETS: [(&str, &str, &str); 3] = [
+    ("differential", "bytes", "//! The file is exactly the bytes that the decoders see.\n"),
+    ("streaming", "cut", "//! The bytes, then a trailer with the offsets at which they are cut into chunks.\n"),
+    ("structured", "structured", "//! Text and errors across block edges, generated from the file.\n"),
+];
+
+/// Every file, relative to the directory of the crate, with its text.
+fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
+    let source = match checkout() {
+        Some(path) => format!("path = {}", toml::Value::from(path.to_string_lossy().as_ref())),
+        None => concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"").to_owned(),
+    };
+    let library_of_fuzz = package.name.replace('-', "_");
+    let filled = |template: &str| {
+        let values = [
+            ("@package@", &*package.name),
+            ("@version@", &package.version),
+            ("@library@", &package.library),
+            ("@crate@", &library_of_fuzz),
+            ("@decoder@", &decoder_name(&package.name)),
+            ("@fuzz@", fuzz),
+            ("@utfuzz@", &source),
+        ];
+        values.iter().fold(template.to_owned(), |text, (mark, value)| text.replace(mark, value))
+    };
+    let mut files = vec![
+        ("tests/utfuzz/main.rs".to_owned(), filled(include_str!("init/test.rs.txt"))),
+        ("tests/utfuzz/decoder.rs".to_owned(), filled(include_str!("init/decoder.rs.txt"))),
+        (format!("{fuzz}/Cargo.toml"), filled(include_str!("init/Cargo.toml.txt"))),
+        (format!("{fuzz}/build.rs"), BUILD.to_owned()),
+        (format!("{fuzz}/src/lib.rs"), filled(include_str!("init/lib.rs.txt"))),
+        (format!("{fuzz}/examples/utfuzz.rs"), filled(COMMAND)),
+        (format!("{fuzz}/utf8.dict"), include_str!("../../fuzz/utf8.dict").to_owned()),
+        (format!("{fuzz}/known.toml"), filled(include_str!("init/known.toml.txt"))),
+        (format!("{fuzz}/regressions/.gitkeep"), String::new()),
+        (format!("{fuzz}/.gitignore"), IGNORED.to_owned()),
+        (".github/workflows/utfuzz.yml".to_owned(), filled(&pinned(include_str!("init/workflow.yml.txt")))),
+        (".github/utfuzz-issues".to_owned(), issues(fuzz)),
+        (".clusterfuzzlite/Dockerfile".to_owned(), filled(DOCKERFILE)),
+        (".clusterfuzzlite/build.sh".to_owned(), filled(include_str!("init/build.sh.txt"))),
+        (".clusterfuzzlite/project.yaml".to_owned(), include_str!("../../.clusterfuzzlite/project.yaml").to_owned()),
+        (
+            ".clusterfuzzlite/libfuzzer.options".to_owned(),
+            include_str!("../../.clusterfuzzlite/libfuzzer.options").to_owned(),
+        ),
+    ];
+    files.extend(TARGETS.map(|(name, form, about)| {
+        (format!("{fuzz}/fuzz_targets/{name}.rs"), filled(&format!("{about}{TARGET}")).replace("@form@", form))
+    }));
+    files
+}
+
+/// The script that keeps one issue for each signature, for another ledger.
+fn issues(fuzz: &str) -> String {
+    let known = format!("{fuzz}/known.toml");
+    include_str!("../../.ci/issues").replace("corpus/known.toml", &known).replace(".ci/issues", ".github/utfuzz-issues")
+}
+
+/// A name that a decoder may have: lower-case letters, digits, hyphens, underscores.
+fn decoder_name(package: &str) -> String {
+    package.to_lowercase()
+}
+
+/// The workflow of this repository, which pins GitHub's actions by commit, and cargo-fuzz by version.
+const NIGHTLY: &str = include_str!("../../.github/workflows/nightly.yml");
+
+/// Replaces `@ACTION@` by the pinned action, and `@cargo-fuzz@` by the command that installs it.
+fn pinned(workflow: &str) -> String {
+    let lines = NIGHTLY.lines().map(str::trim_start);
+    let install =
+        lines.clone().find_map(|line| line.strip_prefix("- run: ").filter(|line| line.contains("cargo-fuzz")));
+    let text = workflow.replace("@cargo-fuzz@", install.unwrap_or("cargo install --locked cargo-fuzz"));
+    let pins = lines.filter_map(|line| line.trim_start_matches("- ").strip_prefix("uses: "));
+    pins.fold(text, |text, pin| match pin.split_once('@') {
+        Some((action, _)) => text.replace(&format!("@{action}@"), pin),
+        None => text,
+    })
+}
