@@ -33,6 +33,9 @@ impl Error {
             io::ErrorKind::PermissionDenied => "; check its permissions",
             io::ErrorKind::IsADirectory => "; expected a file, not a directory",
             io::ErrorKind::NotADirectory => "; expected a directory",
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, then run it again",
+            io::ErrorKind::FileTooLarge => "; raise the limit on the size of files",
+            io::ErrorKind::ReadOnlyFilesystem => "; name a directory that can be written",
             _ => "",
         };
         Self { kind: ErrorKind::Io, message: one_line(format_args!("{}: {error}{remedy}", shown(path))) }

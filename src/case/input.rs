@@ -87,15 +87,23 @@ pub fn read_file(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
 }
 
 /// Every file below a directory, sorted by path; symbolic links to directories are not followed. Names that begin with
-/// a dot are skipped, since a file that is still being written has one.
+/// a dot are skipped, since a file that is still being written has one. What cannot be examined or listed, such as a
+/// link that leads nowhere, is among the files: reading it gives the reason.
 ///
 /// # Errors
-/// A directory cannot be listed.
-pub fn files_below(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+/// The directory itself cannot be listed.
+pub fn files_below(root: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
-    let mut directories = vec![directory.to_owned()];
+    let mut directories = vec![root.to_owned()];
     while let Some(directory) = directories.pop() {
-        let entries = fs::read_dir(&directory).map_err(|error| Error::io(&directory, &error))?;
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(_) if directory != root => {
+                files.push(directory);
+                continue;
+            }
+            Err(error) => return Err(Error::io(root, &error)),
+        };
         for entry in entries {
             let entry = entry.map_err(|error| Error::io(&directory, &error))?;
             let path = entry.path();
@@ -103,11 +111,10 @@ pub fn files_below(directory: &Path) -> Result<Vec<PathBuf>, Error> {
                 continue;
             }
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            let metadata = fs::metadata(&path).map_err(|error| Error::io(&path, &error))?;
-            if metadata.is_file() {
-                files.push(path);
-            } else if metadata.is_dir() && !is_link {
-                directories.push(path);
+            match fs::metadata(&path) {
+                Ok(metadata) if metadata.is_dir() && !is_link => directories.push(path),
+                Ok(metadata) if !metadata.is_file() => {}
+                _ => files.push(path),
             }
         }
     }
@@ -160,6 +167,23 @@ mod tests {
         }
         let (bytes, cuts) = split(b"ab\x03\x00\x01");
         assert_eq!((bytes, cuts.offsets()), (&b"ab"[..], &[0][..]));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_cannot_be_read_does_not_hide_the_rest() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        fs::create_dir(root.join("folder")).unwrap();
+        fs::write(root.join("folder/file"), "a").unwrap();
+        fs::write(root.join(".hidden"), "a").unwrap();
+        for (target, link) in [("nowhere", "dangling"), ("folder", "around"), ("self", "self")] {
+            std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+        }
+        let files = files_below(root).unwrap();
+        assert_eq!(files, ["dangling", "folder/file", "self"].map(|name| root.join(name)));
+        assert!(read_file(&files[0], 10).unwrap_err().to_string().contains("dangling: "));
+        assert!(files_below(&root.join("nowhere")).is_err());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `utfuzz replay`, `minimize` and `triage`: commands for files left by a fuzz target or a user.
 
-use crate::case::input;
+use crate::case::{Input, input};
 use crate::cli::arguments::{Judging, Known, Selection};
-use crate::cli::output::{Bar, Failure, Verdict};
+use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::decoder::Decoder;
 use crate::engine::check::replay;
 use crate::error::Error;
@@ -13,7 +13,7 @@ use crate::text::shown;
 use crate::triage::ledger::Ledger;
 use crate::triage::minimise::minimise;
 use crate::triage::session::{Session, Shown};
-use crate::triage::{Member, Outcome, regression, triage};
+use crate::triage::{Outcome, regression, triage};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -47,19 +47,20 @@ impl Triage {
         let bar = Bar::new();
         let outcome = triage(&decoders, &ledger, &files, self.output.as_deref(), &|what, share| bar.show(what, share))?;
         bar.finish();
-        let kept = match &self.output {
-            Some(directory) => keep(&outcome, directory)?,
-            None => Vec::new(),
-        };
+        let mut kept = Vec::new();
+        let all_kept = self.output.as_ref().map_or(Ok(()), |directory| keep(&outcome, directory, &mut kept));
         let mut record = Record::of_triage(&clock, &decoders, &outcome, &kept);
-        if let Some(directory) = &self.report {
-            record.enter_history(history(&directory.join("history.jsonl"))?);
+        let nights = self.report.as_ref().map(|directory| history(&directory.join("history.jsonl")));
+        if let Some(Ok(nights)) = &nights {
+            record.enter_history(nights.clone());
         }
         self.judging.print(&record, out)?;
         if !self.judging.json {
             kept.iter().try_for_each(|(_, file)| writeln!(out, "written: {}", shown(file)))?;
         }
-        // Written after the text, so that the text is not lost if a report cannot be written.
+        // What could not be read or written ends the triage only now, so that the text is not lost.
+        all_kept?;
+        nights.transpose()?;
         if let Some(directory) = &self.report {
             write_all(&record, directory)?;
         }
@@ -70,13 +71,29 @@ impl Triage {
     }
 }
 
-/// Keeps the witnesses of new signatures; returns each signature with its file.
-fn keep(outcome: &Outcome, directory: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
-    let keep = |member: &Member| {
-        let signature = &member.witness.signature;
-        Ok((signature.to_string(), regression::keep(directory, signature, &member.witness.input)?))
-    };
-    outcome.new_members().map(keep).collect()
+/// Keeps the witnesses of new signatures; adds each signature with its file to `kept`.
+fn keep(outcome: &Outcome, directory: &Path, kept: &mut Vec<(String, PathBuf)>) -> Result<(), Error> {
+    outcome.new_members().map(|member| &member.witness).try_for_each(|witness| {
+        let file = regression::keep(directory, &witness.signature, &witness.input)?;
+        kept.push((witness.signature.to_string(), file));
+        Ok(())
+    })
+}
+
+/// Reads a file. One that was found below a directory may be unreadable; then this is the reason.
+fn read_found(path: &PathBuf, named: &[PathBuf]) -> Result<Result<Input, Error>, Error> {
+    match input_file::read(path) {
+        Err(error) if named.contains(path) => Err(error),
+        read => Ok(read),
+    }
+}
+
+/// The failure because of files that were not read, unless the verdict is worse.
+fn verdict_unless_unread(verdict: Verdict, unread: usize) -> Result<Verdict, Failure> {
+    match (verdict, unread) {
+        (Verdict::Clean, 1..) => Err(Error::usage(format!("{unread} of the files could not be read")).into()),
+        _ => Ok(verdict),
+    }
 }
 
 /// Minimise files: the smallest input with the same signature, for each decoder that diverges on a file
@@ -106,9 +123,16 @@ impl Minimize {
         // Known differences are minimised too, and looked up in the ledger afterwards.
         let everything = Ledger::default();
         let mut session = Session::new(decoders.iter().copied(), &everything);
-        let mut verdict = Verdict::Clean;
+        let (mut verdict, mut unread) = (Verdict::Clean, 0);
         for path in input::named_files(&self.paths, self.recursive)? {
-            let input = input_file::read(&path)?;
+            let input = match read_found(&path, &self.paths)? {
+                Ok(input) => input,
+                Err(error) => {
+                    unread += 1;
+                    writeln!(out, "unread: {error}")?;
+                    continue;
+                }
+            };
             let found = session.judge(&input.case());
             if found.is_empty() {
                 writeln!(out, "{}: shows nothing", shown(&path))?;
@@ -140,7 +164,7 @@ impl Minimize {
                 }
             }
         }
-        Ok(verdict)
+        verdict_unless_unread(verdict, unread)
     }
 }
 
@@ -167,11 +191,27 @@ impl Replay {
         if files.is_empty() {
             return Err(Error::usage("the named directories contain no files; nothing was judged").into());
         }
-        let inputs = files.iter().map(|path| input_file::read(path)).collect::<Result<Vec<_>, _>>()?;
+        let (mut inputs, mut unread) = (Vec::new(), Vec::new());
+        for path in &files {
+            match read_found(path, &self.paths)? {
+                Ok(input) => inputs.push(input),
+                Err(error) => unread.push(error),
+            }
+        }
+        if inputs.is_empty() {
+            return Err(unread.remove(0).into());
+        }
         let clock = Clock::start("utfuzz replay");
         let outcome = replay(&decoders, &ledger, inputs);
         let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
         self.judging.print(&record, out)?;
-        Ok(if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged })
+        for error in &unread {
+            match self.judging.json {
+                true => note(&format!("unread: {error}")),
+                false => writeln!(out, "unread: {error}")?,
+            }
+        }
+        let verdict = if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged };
+        verdict_unless_unread(verdict, unread.len())
     }
 }

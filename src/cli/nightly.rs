@@ -62,35 +62,37 @@ impl Nightly {
         };
         let bar = Bar::new();
         let clock = Clock::start(format!("utfuzz nightly --minutes {}", self.minutes));
-        let mut written = None;
+        let mut finished = None;
         let mut has_faults = false;
-        nightly::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share), &mut |night| {
+        let ended = nightly::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share), &mut |night| {
             has_faults = !night.faults.is_empty();
-            let record = Record::of_night(&clock, &decoders, night);
-            written = Some(write(record, &self.history, &self.output)?);
-            Ok(())
-        })?;
+            let record = finished.insert(Record::of_night(&clock, &decoders, night));
+            write(record, &self.history, &self.output)
+        });
         bar.finish();
-        let Some(record) = written else { return Ok(Verdict::Clean) };
-        Text.export(&record, out)?;
+        // The text is printed even if a report cannot be written.
+        if let Some(record) = &finished {
+            Text.export(record, out)?;
+        }
+        ended?;
+        let Some(record) = finished else { return Ok(Verdict::Clean) };
         let is_new = record.triage().is_some_and(|triage| triage.count("new") > 0);
         Ok(if is_new || has_faults { Verdict::Diverged } else { Verdict::Clean })
     }
 }
 
 /// Writes a line in the history, only once for each night, and the reports.
-fn write(mut record: Record, file: &Path, reports: &Path) -> Result<Record, Error> {
+fn write(record: &mut Record, file: &Path, reports: &Path) -> Result<(), Error> {
     let nights = history(file)?;
     // If the night was interrupted after this point, its line already exists.
     if nights.iter().all(|night| night.started != record.started) {
         if let Some(directory) = file.parent() {
             std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
         }
-        if let Some(night) = Night::of(&record) {
+        if let Some(night) = Night::of(record) {
             append(file, &night)?;
         }
     }
     record.enter_history(history(file)?);
-    write_all(&record, reports)?;
-    Ok(record)
+    write_all(record, reports)
 }

@@ -141,8 +141,7 @@ impl OutputFile {
     /// It cannot be written.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let wrong = |error: io::Error| Error::io(path, &error);
-        // If it is a symbolic link, its target is replaced.
-        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let place = fs::canonicalize(path).unwrap_or_else(|_| behind_dangling_links(path));
         let before = match fs::metadata(&place) {
             Ok(before) => Some(before),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -194,6 +193,28 @@ impl OutputFile {
         *unfinished = None;
         put.map(|_| ())
     }
+}
+
+/// The path at which nothing exists, to which symbolic links lead; the path itself if something exists there.
+fn behind_dangling_links(path: &Path) -> PathBuf {
+    /// Opening a path that leads through more links is an error.
+    const LINKS: usize = 40;
+    let mut place = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&place) {
+            Ok(target) if fs::metadata(&place).is_err() => {
+                place = place.parent().unwrap_or(Path::new("")).join(target);
+            }
+            _ => break,
+        }
+    }
+    place
+}
+
+/// Lets a write beyond the limit on the size of files fail, instead of ending the process.
+pub(super) fn survive_the_file_size_limit() {
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
 /// The file to remove when a signal ends the process.

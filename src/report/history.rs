@@ -1,6 +1,7 @@
 //! The history of nights: an append-only file with one JSON object on each line.
 
 use crate::error::Error;
+use crate::io::read_regular;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -37,7 +38,7 @@ pub struct Night {
 /// # Errors
 /// The file cannot be read.
 pub fn history(path: &Path) -> Result<Vec<Night>, Error> {
-    let text = match std::fs::read(path) {
+    let text = match read_regular(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io(path, &error)),

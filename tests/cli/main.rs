@@ -99,7 +99,7 @@ fn what_cannot_be_read_or_written_is_refused_in_one_line_that_names_it() {
     fs::set_permissions(path("locked.bin"), fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o000)).unwrap();
     std::os::unix::fs::symlink("nowhere", path("tree/dangling")).unwrap();
-    let mut rows: Vec<(Vec<&str>, &str)> = vec![(vec!["replay", "-r", "tree"], "tree/dangling")];
+    let mut rows: Vec<(Vec<&str>, &str)> = vec![(vec!["replay", "tree/dangling"], "tree/dangling")];
     if fs::read(path("locked.bin")).is_ok() {
         println!("skipped: this user can read files without permissions");
     } else {

@@ -116,11 +116,17 @@ pub fn run(
     faults.extend(conversions.iter().map(deviates));
     let files = artifacts(&options.directory, false)?;
     let mut outcome = triage(decoders, ledger, &files, Some(&options.regressions), progress)?;
+    let unread = outcome.unread.len();
+    faults.extend((unread > 0).then(|| format!("{unread} files could not be read")));
     keep_new(&mut outcome, &mut state)?;
     let mut kept = Vec::new();
     for member in outcome.new_members() {
         let signature = &member.witness.signature;
-        kept.push((signature.to_string(), regression::keep(&options.regressions, signature, &member.witness.input)?));
+        match regression::keep(&options.regressions, signature, &member.witness.input) {
+            Ok(file) => kept.push((signature.to_string(), file)),
+            // The report is more important.
+            Err(error) => faults.push(format!("{signature} is not kept: {error}")),
+        }
     }
     report(&Night {
         started: state.started,
@@ -130,7 +136,8 @@ pub fn run(
         targets: state.targets.iter().map(|(name, done)| done.to_run(name)).collect(),
         faults,
     })?;
-    finish(&options.directory, state.started)
+    State::forget(&options.directory)?;
+    put_away(&options.directory, state.started)
 }
 
 /// The directories of seeds: the committed ones, what `cargo fuzz run` found, and the kept regressions. If there are no
@@ -152,8 +159,9 @@ fn seeds(target: &FuzzTarget, options: &Options) -> Result<Vec<PathBuf>, Error> 
     Ok(seeds)
 }
 
-/// Ends the night: its artifacts are moved to `before/`, and the next start begins a new night.
-fn finish(directory: &Path, started: u64) -> Result<(), Error> {
+/// Moves the artifacts of a night that has ended to `before/`. Those that stay where they are, because the process is
+/// killed, are triaged again in the next night.
+fn put_away(directory: &Path, started: u64) -> Result<(), Error> {
     /// The number of nights whose artifacts are kept.
     const NIGHTS: usize = 7;
     let before = directory.join("before");
@@ -175,7 +183,7 @@ fn finish(directory: &Path, started: u64) -> Result<(), Error> {
     for night in nights.iter().rev().skip(NIGHTS) {
         fs::remove_dir_all(night).map_err(|error| Error::io(night, &error))?;
     }
-    State::forget(directory)
+    Ok(())
 }
 
 /// The inputs on which the targets crashed: either inputs for decoders, or conversions.

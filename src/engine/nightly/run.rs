@@ -5,7 +5,7 @@
 
 use crate::case::input::files_below;
 use crate::error::Error;
-use crate::io::replace_file;
+use crate::io::{fresh_file, lock_file, read_regular, replace_file};
 use crate::text::shown;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,7 +128,7 @@ impl Run<'_> {
         on_tick: &dyn Fn(&mut State, Duration),
     ) -> Result<String, Error> {
         const EVERY: Duration = Duration::from_millis(500);
-        let file = fs::File::create(log).map_err(|error| Error::io(log, &error))?;
+        let file = fresh_file(log)?;
         let copy = file.try_clone().map_err(|error| Error::io(log, &error))?;
         let start = Instant::now();
         let child = command.stdin(Stdio::null()).stdout(file).stderr(copy).process_group(0).spawn();
@@ -237,6 +237,15 @@ pub(super) struct Done {
 }
 
 impl Done {
+    /// Restricts a damaged state to values that can be added up and written.
+    fn restrict(&mut self) {
+        const DAY: f64 = 86_400.0;
+        self.seconds = self.seconds.clamp(0.0, 1000.0 * DAY);
+        for count in [&mut self.executions, &mut self.prior_executions, &mut self.corpus] {
+            *count = (*count).min(1 << 56);
+        }
+    }
+
     pub(super) fn to_run(&self, name: &str) -> TargetRun {
         TargetRun { name: name.into(), seconds: self.seconds, executions: self.executions, corpus: self.corpus }
     }
@@ -251,7 +260,8 @@ impl State {
         let path = directory.join("state.json");
         let lock = Some(locked(&directory.join("lock"))?);
         // Only this program writes it, and atomically, so a file that cannot be parsed is of another version.
-        if let Some(state) = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Self>(&text).ok()) {
+        if let Some(mut state) = read_regular(&path).ok().and_then(|text| serde_json::from_slice::<Self>(&text).ok()) {
+            state.targets.values_mut().for_each(Done::restrict);
             return Ok(Self { path, _lock: lock, ..state });
         }
         let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -289,13 +299,43 @@ pub(super) fn make(directory: &Path) -> Result<(), Error> {
 
 /// A file that no other process can lock while this one holds it.
 fn locked(path: &Path) -> Result<fs::File, Error> {
-    let file = fs::File::create(path).map_err(|error| Error::io(path, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => {
-            let path = shown(path);
-            Err(Error::usage(format!("{path}: another night runs here; wait for it, or name another --state")))
-        }
-        Err(fs::TryLockError::Error(error)) => Err(Error::io(path, &error)),
+    lock_file(path)?.ok_or_else(|| {
+        let path = shown(path);
+        Error::usage(format!("{path}: another night runs here; wait for it, or name another --state"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_state_is_restricted() {
+        let scratch = tempfile::tempdir().unwrap();
+        let directory = scratch.path();
+        let of = |seconds: &str| {
+            format!(
+                r#"{{"seconds":{seconds},"executions":{0},"prior_executions":{0},"corpus":{0},"merged":false,"group":0}}"#,
+                u64::MAX
+            )
+        };
+        let text = format!(
+            r#"{{"started":7,"targets":{{"a":{},"b":{},"c":{}}},"new":[]}}"#,
+            of("-1e300"),
+            of("1e308"),
+            of("1e308")
+        );
+        fs::write(directory.join("state.json"), text).unwrap();
+        let state = State::open(directory).unwrap();
+        assert_eq!((state.started, state.targets.len()), (7, 3));
+        let seconds: f64 = state.targets.values().map(|done| done.seconds).sum();
+        assert!(Duration::try_from_secs_f64(seconds).is_ok(), "{seconds}");
+        let runs = || state.targets.iter().map(|(name, done)| done.to_run(name));
+        assert!(runs().try_fold(0u64, |sum, run| sum.checked_add(run.executions)).is_some());
+        assert!(runs().try_fold(0u64, |sum, run| sum.checked_add(run.corpus)).is_some());
+        state.save().unwrap();
+        assert!(State::open(directory).is_err(), "it is locked");
+        drop(state);
+        assert_eq!(State::open(directory).unwrap().started, 7);
     }
 }
