@@ -3,10 +3,13 @@
 //! An implementation translates between the trait and the decoder, and does nothing else: it never compares, asserts or
 //! repairs.
 
+use crate::error::Error;
 use crate::spec::Contract;
 use crate::utf8::Validity;
 use core::fmt;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A decoder under test.
 ///
@@ -98,7 +101,7 @@ pub trait Stream {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Info {
-    /// The name, unique among the decoders judged together: lower-case letters, digits, hyphens, underscores.
+    /// The name, unique among the decoders judged together: lower-case letters, digits, `-`, `_` and `.`.
     pub name: Cow<'static, str>,
     /// The version of the implementation.
     pub version: Cow<'static, str>,
@@ -193,6 +196,29 @@ impl Info {
     pub fn runs_same_code(&self, len: usize, other: usize) -> bool {
         self.lineage.at(len) == self.lineage.at(other) && (self.variant)(len) == (self.variant)(other)
     }
+}
+
+/// Checks that decoders can be judged together: each has a name that no other one has, of lower-case letters, digits,
+/// `-`, `_` and `.`.
+///
+/// # Errors
+/// Which decoder has no such name, or panics when it is asked for its name.
+pub fn check_names<'d>(decoders: impl IntoIterator<Item = &'d dyn Decoder>) -> Result<(), Error> {
+    let mut names = BTreeSet::new();
+    for (index, decoder) in decoders.into_iter().enumerate() {
+        let wrong = |what: &str| Err(Error::usage(format!("decoder {} of the list {what}", index + 1)));
+        let Ok(info) = catch_unwind(AssertUnwindSafe(|| decoder.info())) else {
+            return wrong("panics when it is asked for its `Info`");
+        };
+        let name = &*info.name;
+        if name.is_empty() || !name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.')) {
+            return wrong(&format!("is named {name:?}; use lower-case letters, digits, `-`, `_` and `.`"));
+        }
+        if !names.insert(name) {
+            return wrong(&format!("is named {name:?}, like one before it; names must be unique"));
+        }
+    }
+    Ok(())
 }
 
 /// The implementation that runs when a decoder is called. Decoders of one lineage are not independent of each other.

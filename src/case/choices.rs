@@ -104,6 +104,7 @@ const INTERLEAVED: Field = DRAINED.next(2);
 const BOUNDS_OUTPUT: Field = INTERLEAVED.next(1);
 const BOUNDS_SIDES: Field = BOUNDS_OUTPUT.next(2);
 const WATCHED_CUT: Field = BOUNDS_SIDES.next(16);
+const DROPPED: Field = WATCHED_CUT.next(6);
 
 // The fields of `sample`.
 const DECODER: Field = Field::first(32);
@@ -177,6 +178,11 @@ impl Choices {
     /// The index, below `count`, of the cut at which the output of a stream is examined.
     pub(crate) fn watched_cut(&self, count: usize) -> usize {
         WATCHED_CUT.of(self.manner) as usize % count.max(1)
+    }
+
+    /// Whether the streams are dropped afterwards; true one time in 64.
+    pub(crate) fn drops_streams(&self) -> bool {
+        DROPPED.of(self.manner) == 0
     }
 
     /// The index, below `count`, of the decoder that is asked a sampled question.

@@ -1,7 +1,7 @@
 //! Arguments shared by several subcommands: which decoders are judged, by which ledger, and how the result is printed.
 
 use crate::codec::convert::Encoding;
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, check_names};
 use crate::error::Error;
 use crate::peers;
 use crate::report::{Exporter, Json, Record, Text};
@@ -70,6 +70,7 @@ impl Selection {
         if !is_default {
             all.extend(peers::all());
         }
+        check_names(all.iter().map(|decoder| &**decoder))?;
         let selected = peers::select(&all, &self.decoders).map_err(Error::usage)?;
         let chosen: Vec<_> =
             all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect();

@@ -1,16 +1,18 @@
 //! `utfuzz check`: the embedded engine.
 
 use crate::cli::arguments::{Judging, Selection};
+use crate::cli::isolate::{Job, Part, Whole, check_isolated};
 use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::decoder::Decoder;
 use crate::engine::check::{ByteOptions, Options, Outcome, Plan, byte_strings, check, check_bytes};
 use crate::error::Error;
+use crate::judge::isolate::is_child;
 use crate::report::{Certificate, Clock, Exhaustive, Record};
 use crate::spec::Contract;
 use crate::triage::ledger::Ledger;
 use clap::Args;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Judge the decoders: published vectors, the corpus, every short string over the byte classes, then random
@@ -37,6 +39,10 @@ pub(super) struct Check {
     /// Write what was covered to certificate.json and certificate.md in this directory
     #[arg(long, value_name = "DIR", requires = "exhaustive")]
     certificate: Option<PathBuf>,
+    /// Check each decoder in a process of its own, so that one that crashes, exits or hangs is named and the others are
+    /// still checked; --seconds is shared among the decoders
+    #[arg(long, conflicts_with_all = ["certificate", "resume"])]
+    isolate: bool,
     #[command(flatten)]
     judging: Judging,
 }
@@ -51,23 +57,36 @@ fn is_standard(contract: &Contract) -> bool {
         .any(|standard| *contract == Contract { detection, end, ..*standard })
 }
 
+fn note_contradictions(contradictions: &[String]) {
+    for contradiction in contradictions {
+        note(&format!("the standard contradicts a published vector: {contradiction}"));
+    }
+}
+
 impl Check {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        if let Some(directory) = is_child() {
+            return self.run_as_child(&directory);
+        }
         let boxes = self.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.known.ledger(corpus.as_deref())?;
+        if corpus.is_none() && self.bytes.is_none() {
+            note("no corpus directory here, so the corpus stage is skipped; name one with --corpus DIR");
+        }
+        if self.isolate {
+            return self.run_isolated(&decoders, &ledger, out);
+        }
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
         let bar = Bar::new();
         let clock = Clock::start(self.command());
         let outcome = match self.bytes {
             Some(len) => self.every_string(&decoders, len, &ledger, &bar)?,
-            None => self.every_stage(&decoders, corpus, &ledger, &bar)?,
+            None => self.every_stage(&decoders, corpus, &ledger, Duration::from_secs(self.seconds), &bar)?,
         };
         bar.finish();
-        for contradiction in &outcome.contradictions {
-            note(&format!("the standard contradicts a published vector: {contradiction}"));
-        }
+        note_contradictions(&outcome.contradictions);
         let mut record = Record::of_check(&clock, &decoders, &ledger, &outcome);
         if self.bytes.is_some() {
             // The time of a resumed run includes the earlier runs.
@@ -79,6 +98,49 @@ impl Check {
         self.judging.print(&record, out)?;
         written?;
         Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
+    }
+
+    /// Checks every decoder by a process of its own.
+    fn run_isolated(
+        &self,
+        decoders: &[&dyn Decoder],
+        ledger: &Ledger,
+        out: &mut dyn Write,
+    ) -> Result<Verdict, Failure> {
+        let bar = Bar::new();
+        let clock = Clock::start(format!("{} --isolate", self.command()));
+        let seconds = if self.bytes.is_some() { 0 } else { self.seconds };
+        let Whole { record, is_clean, contradictions, failures } =
+            check_isolated(decoders, ledger, &clock, seconds, &bar);
+        bar.finish();
+        note_contradictions(&contradictions);
+        self.judging.print(&record, out)?;
+        match failures.into_iter().next() {
+            Some(failure) => Err(failure.into()),
+            None => Ok(if is_clean { Verdict::Clean } else { Verdict::Diverged }),
+        }
+    }
+
+    /// Checks one decoder, as a process that another one has started for it.
+    fn run_as_child(&self, directory: &Path) -> Result<Verdict, Failure> {
+        let job = Job::accept(directory)?;
+        let mut boxes = self.decoders()?;
+        boxes.retain(|decoder| decoder.info().name == job.decoder);
+        let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
+        let corpus = self.judging.known.corpus()?;
+        let ledger = self.judging.known.ledger(corpus.as_deref())?;
+        let (bar, clock) = (Bar::new(), Clock::start(self.command()));
+        let outcome = match self.bytes {
+            Some(len) => self.every_string(&decoders, len, &ledger, &bar)?,
+            None => {
+                let time = Duration::try_from_secs_f64(job.seconds).unwrap_or_default();
+                self.every_stage(&decoders, corpus, &ledger, time, &bar)?
+            }
+        };
+        let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
+        let is_clean = outcome.is_clean();
+        Part { record, is_clean, contradictions: outcome.contradictions }.hand_over(directory)?;
+        Ok(Verdict::Clean)
     }
 
     /// The decoders that were named; otherwise all, or for `--bytes` those in [`BYTE_DECODERS`].
@@ -105,13 +167,10 @@ impl Check {
         decoders: &[&dyn Decoder],
         corpus: Option<PathBuf>,
         ledger: &Ledger,
+        time: Duration,
         bar: &Bar,
     ) -> Result<Outcome, Failure> {
-        if corpus.is_none() {
-            note("no corpus directory here, so the corpus stage is skipped; name one with --corpus DIR");
-        }
         let plan = if self.deep { Plan::Deep } else { Plan::Quick };
-        let time = Duration::from_secs(self.seconds);
         let options = Options { time, seed: self.seed, corpus, ledger: ledger.clone(), plan };
         Ok(check(decoders, &options, &|stage, share| bar.show(stage.name(), share))?)
     }

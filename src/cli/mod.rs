@@ -10,6 +10,7 @@ mod check;
 mod convert;
 mod explain;
 mod init;
+mod isolate;
 mod list;
 mod measure;
 mod nightly;
@@ -17,8 +18,10 @@ mod output;
 mod reports;
 mod score;
 
-use crate::cli::output::{DIVERGED, Failure, StandardOutput, Verdict, fail};
+use crate::cli::isolate::TIMEOUT;
+use crate::cli::output::{DIVERGED, Failure, StandardOutput, Verdict, fail, survive_the_file_size_limit};
 use crate::decoder::Decoder;
+use crate::judge::isolate::{exit, is_child, name_crashes};
 use crate::text::{hex, printable};
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};
@@ -85,18 +88,13 @@ impl Cli {
     }
 
     fn run(self) -> ExitCode {
+        survive_the_file_size_limit();
         crate::judge::silence_panics();
-        crate::judge::watch(TIMEOUT, |stuck| {
-            let bytes = hex(&stuck.bytes);
-            let (decoder, seconds) = (&stuck.decoder, stuck.waited.as_secs());
-            let _ = writeln!(
-                io::stderr(),
-                "utfuzz: progress/{decoder}: no answer for {seconds} s on {} bytes: {bytes}; leave it out with \
-                 --decoders=-{decoder}",
-                stuck.bytes.len()
-            );
-            std::process::exit(DIVERGED.into());
-        });
+        let _guard = name_crashes(DIVERGED);
+        // The parent of an isolated process watches it.
+        if is_child().is_none() {
+            watch_for_hangs();
+        }
         let mut out = StandardOutput::open();
         let result = match self.verb {
             Verb::Check(check) => check.run(&mut out),
@@ -127,5 +125,17 @@ impl Cli {
     }
 }
 
-/// A decoder that takes longer than this for one case is considered to hang.
-const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(60);
+/// Ends the process when a decoder hangs.
+fn watch_for_hangs() {
+    crate::judge::watch(TIMEOUT, |stuck| {
+        let bytes = hex(&stuck.bytes);
+        let (decoder, seconds) = (&stuck.decoder, stuck.waited.as_secs());
+        let _ = writeln!(
+            io::stderr(),
+            "utfuzz: progress/{decoder}: no answer for {seconds} s on {} bytes: {bytes}; leave it out with \
+             --decoders=-{decoder}",
+            stuck.bytes.len()
+        );
+        exit(DIVERGED);
+    });
+}

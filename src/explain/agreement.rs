@@ -5,7 +5,6 @@
 use crate::decoder::Decoder;
 use crate::explain::annotate::hex;
 use crate::judge::isolate::panics;
-use crate::judge::isolate::watchdog::watched;
 use crate::judge::laws::verdict_mismatch;
 use crate::utf8::Validity;
 use core::fmt;
@@ -63,7 +62,7 @@ fn answer(decoder: &dyn Decoder, bytes: &[u8]) -> Answer {
         verdict = decoder.validate(bytes);
         written = decoder.decode_lossy(bytes, &mut output);
     };
-    if watched(&decoder.info().name, bytes, || panics(ask)) {
+    if panics(&decoder.info().name, bytes, ask) {
         return Answer::Panicked;
     }
     Answer::Given { verdict, output: written.map(|()| output) }

@@ -5,7 +5,6 @@ use crate::decoder::Decoder;
 use crate::explain::agreement::Answer;
 use crate::judge::expect::{Expectation, Expectations};
 use crate::judge::isolate::panics;
-use crate::judge::isolate::watchdog::watched;
 use crate::judge::laws;
 use crate::judge::observe::{Observation, Streams};
 use crate::judge::question::Questions;
@@ -117,7 +116,7 @@ fn ask(decoder: &dyn Decoder, questions: Questions, own: &Expectation<'_>, case:
         let mut streams = Streams { primary: decoder.stream(), interleaved: None };
         observed.observe(decoder, &mut streams, case, questions, own.errors());
     };
-    if watched(&decoder.info().name, case.bytes, || panics(ask)) {
+    if panics(&decoder.info().name, case.bytes, ask) {
         return (Some(Answer::Panicked), false);
     }
     let keeps_contract = laws::first_broken(own, &observed, case, &mut 0).is_none();

@@ -158,7 +158,7 @@ fn on_related_input(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> 
         Law::ValidUpTo => {
             let decoder = judge.decoders().next()?;
             let mut verdict = None;
-            panics(|| verdict = decoder.validate(case.bytes));
+            panics(&decoder.info().name, case.bytes, || verdict = decoder.validate(case.bytes));
             let offset = verdict?.malformed()?.valid_up_to?.min(case.bytes.len());
             let segment =
                 segments(&decoder.info().contract, case.bytes).find(|segment| segment.range().contains(&offset));

@@ -21,7 +21,7 @@ pub use laws::{Broken, Law};
 pub use novelty::FEATURES;
 pub use question::Questions;
 pub use statistics::Statistics;
-pub use subject::Subject;
+pub use subject::{Ending, Subject};
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
@@ -29,7 +29,6 @@ use crate::spec::{Contract, Detection, Segmentation};
 use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
 use isolate::panics;
-use isolate::watchdog::watched;
 use laws::Mismatch;
 use novelty::Features;
 use observe::{Observation, Streams};
@@ -216,7 +215,7 @@ impl<'d> Judge<'d> {
             law = if law.is_about_streams() { Law::Reset } else { Law::Repeat };
         }
         // The stream may carry its state into the next case.
-        slot.streams = fresh_streams(slot.decoder);
+        slot.renew_streams();
         // A failure that depends on other inputs is not caused by any part of this one.
         let subject = match law.is_about_state() {
             true => Subject::End,
@@ -239,8 +238,9 @@ impl<'d> Judge<'d> {
 /// The questions a decoder can answer, and its streams. A decoder that panics counts as able to answer.
 fn abilities(decoder: &dyn Decoder) -> (Option<Streams<'_>>, Abilities) {
     let mut able = Abilities { validate: true, lossy: true, stream: true };
-    panics(|| able.validate = decoder.validate(b"").is_some());
-    panics(|| able.lossy = decoder.decode_lossy(b"", &mut Vec::new()).is_some());
+    let name = &decoder.info().name;
+    panics(name, b"", || able.validate = decoder.validate(b"").is_some());
+    panics(name, b"", || able.lossy = decoder.decode_lossy(b"", &mut Vec::new()).is_some());
     let streams = fresh_streams(decoder);
     able.stream = streams.as_ref().is_none_or(|streams| streams.primary.is_some());
     (streams, able)
@@ -249,11 +249,32 @@ fn abilities(decoder: &dyn Decoder) -> (Option<Streams<'_>>, Abilities) {
 /// New streams; `None` if the decoder panics.
 fn fresh_streams(decoder: &dyn Decoder) -> Option<Streams<'_>> {
     let mut streams = None;
-    panics(|| streams = Some(Streams { primary: decoder.stream(), interleaved: decoder.stream() }));
+    let ask = || streams = Some(Streams { primary: decoder.stream(), interleaved: decoder.stream() });
+    panics(&decoder.info().name, b"", ask);
     streams
 }
 
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        self.drop_streams();
+    }
+}
+
 impl Slot<'_> {
+    /// Takes new streams. True if the decoder panics when the old ones are dropped.
+    fn renew_streams(&mut self) -> bool {
+        let panicked = self.drop_streams();
+        self.streams = fresh_streams(self.decoder);
+        panicked
+    }
+
+    /// One after the other: a panic while another is under way would end the process.
+    fn drop_streams(&mut self) -> bool {
+        let Some(Streams { primary, interleaved }) = self.streams.take() else { return false };
+        let name = &self.decoder.info().name;
+        [primary, interleaved].into_iter().fold(false, |any, stream| panics(name, b"", || drop(stream)) || any)
+    }
+
     /// Asks these questions, and checks the answers by the laws.
     fn first_broken(
         &mut self,
@@ -270,8 +291,11 @@ impl Slot<'_> {
         }
         let streams = self.streams.get_or_insert_default();
         let ask = || observation.observe(self.decoder, streams, case, questions, expectation.errors());
-        if watched(&self.decoder.info().name, case.bytes, || panics(ask)) {
+        if panics(&self.decoder.info().name, case.bytes, ask) {
             *comparisons += 1;
+            return Some(PANICKED);
+        }
+        if questions.has(&[Question::Stream]) && case.choices.drops_streams() && self.renew_streams() {
             return Some(PANICKED);
         }
         laws::first_broken(expectation, observation, case, comparisons)
@@ -287,12 +311,12 @@ impl Slot<'_> {
         case: &Case<'_>,
         questions: Questions,
     ) -> bool {
-        self.streams = fresh_streams(self.decoder);
+        self.renew_streams();
         let between = |decoder: &dyn Decoder| {
             decoder.validate(b"a");
             decoder.decode_lossy(b"a", &mut Vec::new());
         };
-        if panics(|| between(self.decoder)) {
+        if panics(&self.decoder.info().name, b"a", || between(self.decoder)) {
             return false;
         }
         if law.is_about_streams() {
@@ -316,7 +340,7 @@ impl Slot<'_> {
         case: &Case<'_>,
     ) -> bool {
         [*case.cuts(), Cuts::NONE].into_iter().any(|cuts| {
-            self.streams = fresh_streams(self.decoder);
+            self.renew_streams();
             let case = Case::with_cuts(case.bytes, cuts);
             let questions = if self.prompt { Questions::STREAM } else { Questions::CHUNKS };
             self.first_broken(expectation, observation, &case, questions, &mut 0).is_some()
@@ -329,7 +353,7 @@ impl Slot<'_> {
 /// watchdog.
 pub fn agrees_with(decoder: &dyn Decoder, bytes: &[u8], expected: &Validity) -> Option<bool> {
     let mut observed = None;
-    let panicked = panics(|| observed = decoder.validate(bytes));
+    let panicked = panics(&decoder.info().name, bytes, || observed = decoder.validate(bytes));
     let agrees = |observed| laws::verdict_mismatch(expected, &observed).is_none();
     if panicked { Some(false) } else { observed.map(agrees) }
 }

@@ -16,6 +16,43 @@ pub enum Subject {
     End,
     /// The decoder states no offset.
     Unplaced,
+    /// The whole process: the decoder ended it.
+    Process(Ending),
+}
+
+/// How a decoder ended the process that asked it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Ending {
+    /// It called `abort`; also if memory was refused.
+    Abort,
+    /// Its stack overflowed.
+    StackOverflow,
+    /// A signal such as SIGSEGV.
+    Fault,
+    /// It called `exit`.
+    Exit,
+    /// It was killed from outside, for example because no memory was left.
+    Kill,
+    /// It did not answer, and was killed.
+    Hang,
+}
+
+impl Ending {
+    /// Every ending.
+    pub const ALL: [Self; 6] = [Self::Abort, Self::StackOverflow, Self::Fault, Self::Exit, Self::Kill, Self::Hang];
+
+    /// The name used in signatures.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Abort => "abort",
+            Self::StackOverflow => "stack-overflow",
+            Self::Fault => "fault",
+            Self::Exit => "exit",
+            Self::Kill => "kill",
+            Self::Hang => "hang",
+        }
+    }
 }
 
 impl Subject {
@@ -33,10 +70,12 @@ impl Subject {
     pub fn names() -> Vec<&'static str> {
         let kinds = Kind::ALL.into_iter().map(Self::Fault);
         let widths = (1..=6).map(Self::WellFormed);
-        kinds.chain(widths).chain([Self::End, Self::Unplaced]).map(Self::name).collect()
+        let endings = Ending::ALL.into_iter().map(Self::Process);
+        kinds.chain(widths).chain([Self::End, Self::Unplaced]).chain(endings).map(Self::name).collect()
     }
 
-    /// The name used in signatures and the ledger: a kind, `valid-1` to `valid-6`, `end` or `unplaced`.
+    /// The name used in signatures and the ledger: a kind, `valid-1` to `valid-6`, `end`, `unplaced`, or the name of
+    /// an [`Ending`].
     pub fn name(self) -> &'static str {
         match self {
             Self::Fault(kind) => kind.name(),
@@ -48,6 +87,7 @@ impl Subject {
             Self::WellFormed(_) => "valid-6",
             Self::End => "end",
             Self::Unplaced => "unplaced",
+            Self::Process(ending) => ending.name(),
         }
     }
 }

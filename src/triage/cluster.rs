@@ -2,7 +2,7 @@
 //! cause form a cluster.
 
 use crate::case::input::files_below;
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, check_names};
 use crate::error::Error;
 use crate::explain::{Shape, Signature};
 use crate::generate::input_file;
@@ -92,7 +92,7 @@ impl Cluster {
 /// listed in the result and are not an error.
 ///
 /// # Errors
-/// The regressions cannot be listed.
+/// The [names](check_names) of the decoders are wrong, or the regressions cannot be listed.
 pub fn triage(
     decoders: &[&dyn Decoder],
     ledger: &Ledger,
@@ -100,11 +100,14 @@ pub fn triage(
     regressions: Option<&Path>,
     progress: &(dyn Fn(&'static str, f64) + Sync),
 ) -> Result<Outcome, Error> {
-    let kept = match regressions.filter(|directory| directory.is_dir()) {
-        Some(directory) => sort(decoders, &files_below(directory)?, &|_| {}).0.findings,
-        None => BTreeMap::new(),
+    check_names(decoders.iter().copied())?;
+    let regressions = match regressions.filter(|directory| directory.is_dir()) {
+        Some(directory) => files_below(directory)?,
+        None => Vec::new(),
     };
-    let (sorted, unread, slow) = sort(decoders, files, &|share| progress("sorting", share));
+    let (Record { findings: kept, .. }, unread_regressions, _) = sort(decoders, &regressions, &|_| {});
+    let (sorted, mut unread, slow) = sort(decoders, files, &|share| progress("sorting", share));
+    unread.extend(unread_regressions);
     let inputs = sorted.statistics.cases;
     let groups = merge_equivalent(sorted.findings);
     let done = AtomicUsize::new(0);

@@ -9,10 +9,11 @@
 //! consistent. Only the same run can resume from it: the same program, decoders, ledger and length.
 
 use crate::case::{Case, Cuts, Input};
-use crate::decoder::{Decoder, Info};
+use crate::decoder::{Decoder, Info, check_names};
 use crate::engine::check::{Outcome, Stage, session};
 use crate::error::Error;
 use crate::explain::Signature;
+use crate::io::read_regular;
 use crate::judge::automaton::Automaton;
 use crate::judge::{Statistics, agrees_with};
 use crate::spec::Contract;
@@ -62,7 +63,7 @@ pub fn bytes_before(len: u32) -> usize {
 /// done.
 ///
 /// # Errors
-/// The length is not 1 to 4; the file to resume from belongs to another run, or cannot be read or written.
+/// The [names](check_names) of the decoders are wrong; the length is not 1 to 4; the file to resume from belongs to another run, or cannot be read or written.
 pub fn check_bytes(
     decoders: &[&dyn Decoder],
     options: &ByteOptions,
@@ -81,6 +82,7 @@ fn run(
     if !(1..=LONGEST).contains(&options.len) {
         return Err(Error::usage(format!("byte strings of length {}; choose 1 to {LONGEST}", options.len)));
     }
+    check_names(decoders.iter().copied())?;
     let of_this = Run::of(decoders, options);
     let state = match &options.resume {
         Some(path) => State::open(path, of_this, decoders, &options.ledger)?,
@@ -368,7 +370,7 @@ impl State {
     /// Reads the file; a new state if there is none.
     fn open(path: &Path, run: Run, decoders: &[&dyn Decoder], ledger: &Ledger) -> Result<Self, Error> {
         let remedy = "; delete it to start again, or name another with --resume";
-        let text = match fs::read(path) {
+        let text = match read_regular(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let new = Self::new(run);

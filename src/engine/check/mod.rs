@@ -8,7 +8,7 @@ pub mod byte_strings;
 pub use byte_strings::{ByteOptions, check_bytes};
 
 use crate::case::{Case, Input, input};
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, check_names};
 use crate::engine::targets;
 use crate::error::Error;
 use crate::explain::Signature;
@@ -193,12 +193,14 @@ fn session<'d>(decoders: &[&'d dyn Decoder], ledger: &'d Ledger) -> Session<'d> 
 /// Checks decoders, calling `progress` from any thread with the stage and the fraction of it that is done.
 ///
 /// # Errors
-/// A corpus directory or file cannot be read, or a vector file cannot be parsed.
+/// The [names](check_names) of the decoders are wrong; a corpus directory or file cannot be read, or a vector file cannot be
+/// parsed.
 pub fn check(
     decoders: &[&dyn Decoder],
     options: &Options,
     progress: &(dyn Fn(Stage, f64) + Sync),
 ) -> Result<Outcome, Error> {
+    check_names(decoders.iter().copied())?;
     let ledger = &options.ledger;
     let (mut stages, mut record) = (Vec::new(), Record::default());
     let mut run = |stage: Stage, work: &mut dyn FnMut() -> Result<Record, Error>| -> Result<(), Error> {

@@ -1,27 +1,43 @@
-//! Process-wide state that keeps the harness alive when a decoder misbehaves: panics are caught, hangs are reported,
-//! and accesses outside the input are detected. The rest of the judge has no global state.
+//! Process-wide state that keeps the harness alive when a decoder misbehaves: panics are caught, hangs and crashes are
+//! reported, and accesses outside the input are detected. The rest of the judge has no global state.
+//!
+//! What ends the process, and not only the thread, cannot be caught: [`supervise`] runs a decoder in a process of its own.
 
+mod asked;
+#[cfg(all(unix, feature = "check"))]
+mod child;
+#[cfg(all(unix, feature = "check"))]
+mod crash;
 #[cfg(all(target_os = "linux", feature = "guard-pages"))]
 pub mod guard_pages;
-pub(crate) mod watchdog;
+mod watchdog;
 
+#[cfg(all(unix, feature = "check"))]
+pub use child::{Child, Crash, Ended, is_child, note_questions};
+#[cfg(all(unix, feature = "check"))]
+pub use crash::{ExitGuard, exit, name_crashes};
 pub use watchdog::{Timeout, watch};
 
-use std::cell::Cell;
+use asked::{asking, current};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
+use watchdog::watched;
 
-thread_local! {
-    /// Whether a decoder is being asked on this thread.
-    static ASKING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs `ask`. True if it panicked.
-pub(crate) fn panics(ask: impl FnOnce()) -> bool {
-    let before = ASKING.replace(true);
-    let result = catch_unwind(AssertUnwindSafe(ask));
-    ASKING.set(before);
-    result.is_err()
+/// Runs `ask`, which calls a decoder with `bytes`. True if it panicked.
+pub(crate) fn panics(decoder: &str, bytes: &[u8], ask: impl FnOnce()) -> bool {
+    #[cfg(all(unix, feature = "check"))]
+    let _note = crash::note(decoder, bytes);
+    let panics = || match catch_unwind(AssertUnwindSafe(ask)) {
+        Ok(()) => false,
+        Err(payload) => {
+            // The destructor of what was thrown is also code of the decoder.
+            if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                core::mem::forget(again);
+            }
+            true
+        }
+    };
+    asking(decoder, bytes, || watched(decoder, bytes, panics))
 }
 
 /// Installs a panic hook, once for the whole process, that prints nothing when a decoder under judgement panics: that
@@ -31,9 +47,32 @@ pub fn silence_panics() {
     ONCE.call_once(|| {
         let others = take_hook();
         set_hook(Box::new(move |panic| {
-            if !ASKING.get() {
+            if current().is_none() {
                 others(panic);
             }
         }));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            std::panic::panic_any(Bomb);
+        }
+    }
+
+    #[test]
+    fn a_panic_is_caught_whatever_it_throws() {
+        silence_panics();
+        assert!(!panics("d", b"", || ()));
+        assert!(panics("d", b"", || panic!("as usual")));
+        assert!(panics("d", b"", || std::panic::panic_any(Bomb)));
+        assert!(panics("d", b"", || drop(Bomb)));
+        assert!(current().is_none());
+    }
 }

@@ -75,7 +75,7 @@ fn timeouts(timeout: Duration, seen: &mut Vec<(u64, Instant)>) -> Vec<Timeout> {
 }
 
 /// Runs `ask`, which calls a decoder with `bytes`, under the watchdog.
-pub(crate) fn watched<T>(decoder: &str, bytes: &[u8], ask: impl FnOnce() -> T) -> T {
+pub(super) fn watched<T>(decoder: &str, bytes: &[u8], ask: impl FnOnce() -> T) -> T {
     if !WATCHING.load(Ordering::Relaxed) {
         return ask();
     }

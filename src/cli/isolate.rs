@@ -1,0 +1,212 @@
+//! `utfuzz check --isolate`: each decoder is checked by a process of its own, so that one that ends its process is named
+//! and the others are still checked.
+//!
+//! The process is this program with the same arguments. It finds its job in a directory that it shares with its parent,
+//! and leaves its result there.
+
+use crate::cli::output::Bar;
+use crate::decoder::Decoder;
+use crate::engine::check::Outcome;
+use crate::error::Error;
+use crate::explain::{Shape, Signature, annotate};
+use crate::io::replace_file;
+use crate::judge::isolate::{Child, Crash, note_questions};
+use crate::judge::{Ending, Law, Subject};
+use crate::report::Clock;
+use crate::report::record::{Check, Difference, KnownDifference, Record, Section};
+use crate::text::{counted, hex, shown};
+use crate::triage::ledger::Ledger;
+use rayon::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// A decoder that takes longer than this for one case is considered to hang.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What one process does.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Job {
+    /// The name of the decoder that it checks.
+    pub(super) decoder: String,
+    /// How long to run structured inputs, in seconds.
+    pub(super) seconds: f64,
+}
+
+/// What one process found.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Part {
+    pub(super) record: Record,
+    pub(super) is_clean: bool,
+    pub(super) contradictions: Vec<String>,
+}
+
+/// What all of them found.
+pub(super) struct Whole {
+    pub(super) record: Record,
+    pub(super) is_clean: bool,
+    pub(super) contradictions: Vec<String>,
+    /// Why there is no result for a decoder that did not end its process.
+    pub(super) failures: Vec<Error>,
+}
+
+impl Job {
+    /// The job of this process. From now on, each question is kept for its parent.
+    pub(super) fn accept(directory: &Path) -> Result<Self, Error> {
+        note_questions(directory).map_err(|error| Error::io(directory, &error))?;
+        read(&directory.join("job.json"))
+    }
+}
+
+impl Part {
+    pub(super) fn hand_over(&self, directory: &Path) -> Result<(), Error> {
+        write(&directory.join("part.json"), self)
+    }
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let text = std::fs::read(path).map_err(|error| Error::io(path, &error))?;
+    serde_json::from_slice(&text).map_err(|error| Error::parse(format!("{}: {error}", shown(path))))
+}
+
+fn write(path: &Path, value: &impl Serialize) -> Result<(), Error> {
+    let text = serde_json::to_vec(value).map_err(|error| Error::parse(format!("{}: {error}", shown(path))))?;
+    replace_file(path, &text)
+}
+
+/// Checks each of these decoders in a process of its own, as many at a time as there are threads. Structured inputs run
+/// for `seconds` in total.
+pub(super) fn check_isolated(
+    decoders: &[&dyn Decoder],
+    ledger: &Ledger,
+    clock: &Clock,
+    seconds: u64,
+    bar: &Bar,
+) -> Whole {
+    let (count, done) = (decoders.len(), AtomicUsize::new(0));
+    let seconds = seconds as f64 * rayon::current_num_threads().min(count) as f64 / count as f64;
+    let each = |decoder: &&dyn Decoder| {
+        let result = check_one(*decoder, seconds);
+        bar.show("decoders", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / count as f64);
+        result
+    };
+    let results: Vec<Result<Checked, Error>> = decoders.par_iter().with_max_len(1).map(each).collect();
+    let mut total = Check::default();
+    let mut record = Record::of_check(clock, decoders, ledger, &Outcome::default());
+    let (mut is_clean, mut contradictions, mut failures) = (true, Vec::new(), Vec::new());
+    for ((decoder, judged), result) in decoders.iter().zip(&mut record.decoders).zip(results) {
+        judged.comparisons = None;
+        match result {
+            Ok(Checked::Finished(part)) => {
+                is_clean &= part.is_clean;
+                contradictions = part.contradictions;
+                judged.comparisons = part.record.decoders.first().and_then(|judged| judged.comparisons);
+                if let Section::Check(check) = part.record.section {
+                    add(&mut total, check);
+                }
+            }
+            Ok(Checked::Died(died)) => match died.in_ledger(*decoder, ledger) {
+                Some(known) => total.known.push(known),
+                None => {
+                    is_clean = false;
+                    total.divergences.push(died.difference(*decoder));
+                }
+            },
+            Err(error) => failures.push(error),
+        }
+    }
+    total.divergences.sort_by(|a, b| a.signature.cmp(&b.signature));
+    record.section = Section::Check(total);
+    Whole { record, is_clean, contradictions, failures }
+}
+
+/// The cases are the same for each decoder, so they are not added up.
+fn add(total: &mut Check, part: Check) {
+    total.cases = total.cases.max(part.cases);
+    total.comparisons += part.comparisons;
+    for stage in part.stages {
+        match total.stages.iter_mut().find(|known| known.name == stage.name) {
+            Some(known) => {
+                (known.cases, known.seconds) = (known.cases.max(stage.cases), known.seconds.max(stage.seconds));
+            }
+            None => total.stages.push(stage),
+        }
+    }
+    total.shares = part.shares;
+    total.divergences.extend(part.divergences);
+    total.known.extend(part.known);
+    total.stale.extend(part.stale);
+    total.silent.extend(part.silent);
+}
+
+enum Checked {
+    Finished(Box<Part>),
+    Died(Died),
+}
+
+/// A decoder that ended its process, and the end of what the process printed.
+struct Died(Crash, String);
+
+fn check_one(decoder: &dyn Decoder, seconds: f64) -> Result<Checked, Error> {
+    let name = &decoder.info().name;
+    let failed = |what: &dyn std::fmt::Display| Error::usage(format!("the process that checks {name}: {what}"));
+    let program = std::env::current_exe().map_err(|error| failed(&error))?;
+    let mut command = Command::new(program);
+    // Questions of several threads could not be told apart.
+    command.args(std::env::args_os().skip(1)).env("RAYON_NUM_THREADS", "1");
+    let mut child = Child::new(command).map_err(|error| failed(&error))?;
+    write(&child.directory().join("job.json"), &Job { decoder: name.to_string(), seconds })?;
+    let ended = child.run(TIMEOUT).map_err(|error| failed(&error))?;
+    match ended.crash {
+        Some(crash) => Ok(Checked::Died(Died(crash, ended.printed))),
+        None => read(&child.directory().join("part.json"))
+            .map(Checked::Finished)
+            .map_err(|_| failed(&format_args!("no result, {}: {}", ended.status, ended.printed))),
+    }
+}
+
+impl Died {
+    fn law_and_subject(&self) -> (Law, Subject) {
+        let law = if self.0.ending == Ending::Hang { Law::Progress } else { Law::Panic };
+        (law, Subject::Process(self.0.ending))
+    }
+
+    fn in_ledger(&self, decoder: &dyn Decoder, ledger: &Ledger) -> Option<KnownDifference> {
+        let (law, subject) = self.law_and_subject();
+        let entry = &ledger.entries()[ledger.covers(decoder.info(), law, subject)?];
+        Some(KnownDifference { id: entry.id.clone(), decoder: entry.decoder.clone(), hits: 1 })
+    }
+
+    fn difference(&self, decoder: &dyn Decoder) -> Difference {
+        let (Self(crash, printed), info) = (self, decoder.info());
+        let (law, subject) = self.law_and_subject();
+        let signature = Signature { law, decoder: info.name.clone(), subject, shape: Shape::Anywhere };
+        let mut explanation = format!(
+            "divergence: {signature}\ndecoder {} {}, contract: {}\nit ended the process that asked it: {}; nothing else \
+             is known about it\n\ninput, {}:\n{}\n",
+            info.name,
+            info.version,
+            info.contract,
+            crash.detail,
+            counted(crash.bytes.len(), "byte"),
+            annotate(&info.contract, &crash.bytes),
+        );
+        if !printed.is_empty() {
+            explanation += &format!("it printed:\n{printed}\n");
+        }
+        Difference {
+            signature: signature.to_string(),
+            law: law.name().into(),
+            decoder: info.name.to_string(),
+            subject: subject.name().into(),
+            shape: signature.shape.to_string(),
+            hits: 1,
+            witness_hex: hex(&crash.bytes),
+            cuts: Vec::new(),
+            explanation,
+        }
+    }
+}
