@@ -52,11 +52,12 @@ impl Init {
             Err(error) => note(&error.to_string()),
         }
         let Package { name, .. } = package;
+        let option = if fuzz_dir == "fuzz" { String::new() } else { format!(" --fuzz-dir {fuzz_dir}") };
         writeln!(
             out,
             "\nIn tests/utfuzz/decoder.rs, call the decoder of {name}. Then:\n\n  \
              cargo test --test utfuzz\n  \
-             cargo +nightly fuzz run --fuzz-dir {fuzz_dir} differential -- -max_total_time=60 -dict={fuzz_dir}/utf8.dict\n\n\
+             cargo +nightly fuzz run{option} differential -- -max_total_time=60 -dict={fuzz_dir}/utf8.dict\n\n\
              The second command needs `cargo install --locked cargo-fuzz`."
         )?;
         Ok(Verdict::Clean)
@@ -175,6 +176,7 @@ fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
             ("@decoder@", &decoder_name(&package.name)),
             ("@fuzz@", fuzz),
             ("@utfuzz@", &source),
+            ("@libfuzzer@", &libfuzzer_version()),
         ];
         values.iter().fold(template.to_owned(), |text, (mark, value)| text.replace(mark, value))
     };
@@ -203,6 +205,13 @@ fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
         (format!("{fuzz}/fuzz_targets/{name}.rs"), filled(&format!("{about}{TARGET}")).replace("@form@", form))
     }));
     files
+}
+
+/// The version of libfuzzer-sys that this crate needs, from its manifest.
+fn libfuzzer_version() -> String {
+    let manifest: toml::Table = include_str!("../../Cargo.toml").parse().unwrap_or_default();
+    let version = || manifest.get("dependencies")?.get("libfuzzer-sys")?.get("version")?.as_str().map(str::to_owned);
+    version().unwrap_or_else(|| "*".to_owned())
 }
 
 /// The script that keeps one issue for each signature, for another ledger.

@@ -49,6 +49,7 @@ enum Verb {
     Minimize(artifacts::Minimize),
     Triage(artifacts::Triage),
     Nightly(nightly::Nightly),
+    Merge(nightly::Merge),
     Init(init::Init),
     #[command(hide = true)]
     Reports(reports::Reports),
@@ -109,6 +110,7 @@ impl Cli {
             Verb::Minimize(minimize) => minimize.run(&mut out),
             Verb::Triage(triage) => triage.run(&mut out),
             Verb::Nightly(nightly) => nightly.run(&mut out),
+            Verb::Merge(merge) => merge.run(&mut out),
             Verb::Init(init) => init.run(&mut out),
             Verb::Reports(reports) => reports.run(&mut out),
         };

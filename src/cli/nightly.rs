@@ -7,6 +7,7 @@ use crate::engine::nightly;
 use crate::error::Error;
 use crate::report::Night;
 use crate::report::{Clock, Exporter, Record, Text, append, history, write_all};
+use crate::text::shown;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,9 @@ pub(super) struct Nightly {
     /// The directory for corpora and artifacts of all nights, and the state of an interrupted night
     #[arg(long, value_name = "DIR", default_value = "target/night")]
     state: PathBuf,
+    /// Run shard I of a night on N machines; `utfuzz merge` makes one report of all of them
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shards: Option<String>,
     /// The directory of the crate of fuzz targets
     #[arg(long, value_name = "DIR", default_value = "fuzz")]
     fuzz_dir: PathBuf,
@@ -66,8 +70,9 @@ impl Nightly {
         let mut has_faults = false;
         let ended = nightly::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share), &mut |night| {
             has_faults = !night.faults.is_empty();
-            let record = finished.insert(Record::of_night(&clock, &decoders, night));
-            write(record, &self.history, &self.output)
+            let is_whole = self.shards.is_none();
+            let record = finished.insert(Record::of_night(&clock, &decoders, night, self.shards.clone()));
+            if is_whole { write(record, &self.history, &self.output) } else { write_all(record, &self.output) }
         });
         bar.finish();
         // The text is printed even if a report cannot be written.
@@ -78,6 +83,52 @@ impl Nightly {
         let Some(record) = finished else { return Ok(Verdict::Clean) };
         let is_new = record.triage().is_some_and(|triage| triage.count("new") > 0);
         Ok(if is_new || has_faults { Verdict::Diverged } else { Verdict::Clean })
+    }
+}
+
+/// `I/N`, with I from 1 to N.
+fn shard(text: &str) -> Result<String, String> {
+    let number = |text: &str| text.parse::<u32>().ok();
+    match text.split_once('/').and_then(|(index, count)| Some((number(index)?, number(count)?))) {
+        Some((index, count)) if (1..=count).contains(&index) => Ok(format!("{index}/{count}")),
+        _ => Err(format!("{text:?} is not I/N, the number of this shard and the number of shards, such as 1/4")),
+    }
+}
+
+/// Merge the results of the shards of a night into one report
+///
+/// Results may be given in any order and more than once.
+#[derive(Debug, Args)]
+pub(super) struct Merge {
+    /// The directories that the shards wrote with `nightly --shards I/N -o DIR`, or their files report.json
+    #[arg(required = true, value_name = "DIR")]
+    results: Vec<PathBuf>,
+    /// The directory for the reports
+    #[arg(long, short, value_name = "DIR")]
+    output: PathBuf,
+    /// The file with the history of nights, one line for each
+    #[arg(long, value_name = "FILE", default_value = "reports/history.jsonl")]
+    history: PathBuf,
+}
+
+impl Merge {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let mut merged: Option<Record> = None;
+        for result in &self.results {
+            let file = if result.is_dir() { result.join("report.json") } else { result.clone() };
+            let text = std::fs::read(&file).map_err(|error| Error::io(&file, &error))?;
+            let wrong = |error: &dyn std::fmt::Display| Error::parse(format!("{}: {error}", shown(&file)));
+            let record: Record = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+            let first = merged.take().unwrap_or_else(|| record.clone());
+            merged = Some(first.merge(record).map_err(|error| wrong(&error))?);
+        }
+        let Some(mut record) = merged else { return Ok(Verdict::Clean) };
+        let written = write(&mut record, &self.history, &self.output);
+        Text.export(&record, out)?;
+        written?;
+        let triage = record.triage();
+        let is_dirty = triage.is_some_and(|triage| triage.count("new") > 0 || !triage.faults.is_empty());
+        Ok(if is_dirty { Verdict::Diverged } else { Verdict::Clean })
     }
 }
 

@@ -12,6 +12,7 @@ mod exporter;
 #[doc(hidden)]
 pub mod freshness;
 mod history;
+mod merge;
 mod page;
 pub mod record;
 mod sarif_junit;

@@ -21,6 +21,7 @@ use crate::triage::Status;
 use crate::triage::ledger::Ledger;
 use crate::triage::session::Finding;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -244,6 +245,26 @@ pub struct Triage {
     pub slow: Vec<String>,
     /// Failures of the run itself, such as a target that was not built or did not run.
     pub faults: Vec<String>,
+    /// What each shard contributed, by its name, if the night was divided into shards.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shards: BTreeMap<String, Shard>,
+}
+
+/// What one shard contributed to a night.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Shard {
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// How many inputs it triaged.
+    pub inputs: u64,
+    /// How many of them show no divergence.
+    pub quiet: u64,
+    /// Its fuzz targets.
+    pub targets: Vec<Target>,
+    /// How many inputs show each signature.
+    pub signatures: BTreeMap<String, u64>,
 }
 
 /// One fuzz target's part of a night.
@@ -284,7 +305,7 @@ pub struct Cluster {
 }
 
 /// One signature.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Member {
     /// `law/decoder/subject/shape`.
     pub signature: String,
@@ -407,9 +428,9 @@ impl Record {
         Self::new(clock, judged, Section::Triage(triage))
     }
 
-    /// The record of a night.
+    /// The record of a night, or of one `shard` of it, such as `1/4`.
     #[cfg(feature = "cli")]
-    pub fn of_night(clock: &Clock, decoders: &[&dyn Decoder], night: &nightly::Night) -> Self {
+    pub fn of_night(clock: &Clock, decoders: &[&dyn Decoder], night: &nightly::Night, shard: Option<String>) -> Self {
         let mut record = Self::of_triage(clock, decoders, &night.outcome, &night.kept);
         (record.started, record.seconds) = (night.started, night.seconds);
         if let Section::Triage(triage) = &mut record.section {
@@ -421,6 +442,9 @@ impl Record {
             };
             triage.targets = night.targets.iter().map(target).collect();
             triage.faults = night.faults.clone();
+            if let Some(shard) = shard {
+                triage.enter_shard(shard, night.started, night.seconds);
+            }
         }
         record
     }

@@ -57,7 +57,8 @@ pub fn crossed(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize 
     bytes.len()
 }
 
-/// Defines the libFuzzer target of a program under `fuzz/fuzz_targets`, with mutators and behaviour feedback.
+/// Defines the libFuzzer target of a program under `fuzz/fuzz_targets`, with mutators and behaviour feedback. The crate
+/// needs the dependency `libfuzzer-sys`, which the macros of that crate name.
 ///
 /// The first argument is the form of an input file: `bytes` (exactly what the decoders see), `cut` (the bytes and where
 /// they are cut for streams), `structured` (entropy for generated text and errors) or `conversion` (entropy for a
