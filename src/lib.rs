@@ -60,4 +60,7 @@ mod documents {
 
     #[doc = include_str!("../docs/contracts.md")]
     mod contracts {}
+
+    #[doc = include_str!("../docs/your-crate.md")]
+    mod your_crate {}
 }

@@ -180,6 +180,8 @@ struct File {
 struct Sources {
     files: Vec<File>,
     modules: BTreeMap<Vec<String>, Module>,
+    /// The module of each macro.
+    macros: BTreeMap<Vec<String>, Vec<String>>,
     /// Imports from file to file, each with one path that causes it.
     arrows: BTreeMap<(usize, usize), String>,
     /// What could not be read.
@@ -284,6 +286,11 @@ impl Sources {
                         path.push(word(at + 3));
                         at += 3;
                     }
+                    // A macro that is exported is at the root, wherever it is defined.
+                    let defined = self.macros.get(&path[1..]).filter(|_| path[0] == "crate" && word(at + 1) == "!");
+                    if let Some(defined) = defined {
+                        path.splice(1.., defined.iter().cloned());
+                    }
                     self.modules.get_mut(module).unwrap().used.push((path, false));
                 }
                 TokenTree::Ident(_) => {
@@ -293,6 +300,9 @@ impl Sources {
                         item if ITEMS.contains(&item) => word(at + 1),
                         _ => String::new(),
                     };
+                    if this == "macro_rules" {
+                        self.macros.insert(vec![name.clone()], module.to_vec());
+                    }
                     self.modules.get_mut(module).unwrap().items.insert(name);
                 }
                 TokenTree::Group(group) => {

@@ -21,7 +21,16 @@ const EXEMPT: &[(&str, &str)] = &[
     ("docs/fuzzing.md", "utfuzz nightly --minutes 240"),
     ("docs/fuzzing.md", "cargo install --locked cargo-afl && cargo afl config --build"),
     ("docs/fuzzing.md", "cargo run --release --features planted -- score"),
+    ("docs/your-crate.md", "cargo add --dev utfuzz --no-default-features --path ../utfuzz"),
+    ("docs/your-crate.md", "utfuzz init"),
+    ("docs/your-crate.md", "cargo test --test utfuzz"),
+    (
+        "docs/your-crate.md",
+        "cargo run --release --manifest-path fuzz/Cargo.toml --example utfuzz -- nightly --minutes 60",
+    ),
+    ("docs/your-crate.md", "utfuzz nightly --minutes 60 --shards 1/4 -o results/1"),
     ("README.md", "cargo install --path . --locked"),
+    ("README.md", "cargo add --dev utfuzz --no-default-features --path ../utfuzz"),
     ("README.md", "utfuzz check"),
     ("README.md", "cargo install --locked cargo-fuzz && cargo fuzz run differential -- -max_total_time=60"),
 ];
@@ -146,12 +155,36 @@ fn rust_blocks_are_doctests() {
     assert!(is_doctest("README.md"));
 }
 
-/// Every link to a file, and every path in code such as `src/lib.rs`.
+/// A new crate in which `utfuzz init` has run.
+fn initialised_crate() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("src")).unwrap();
+    fs::write(directory.path().join("src/lib.rs"), "").unwrap();
+    fs::write(directory.path().join("Cargo.toml"), "[package]\nname = \"mine\"\nedition = \"2021\"\n").unwrap();
+    let init = Command::new(env!("CARGO_BIN_EXE_utfuzz")).arg("init").current_dir(directory.path()).output().unwrap();
+    assert!(init.status.success(), "{init:?}");
+    directory
+}
+
+/// Every link to a file, and every path in code such as `src/lib.rs`. In `docs/your-crate.md`, the latter are paths in a
+/// crate in which `utfuzz init` has run.
 #[test]
 fn paths_in_documents_exist() {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tops =
-        ["src/", "tests/", "docs/", "fuzz/", "corpus/", "reports/", "examples/", "adapters/", ".ci/", ".github/"];
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let yours = initialised_crate();
+    let tops = [
+        "src/",
+        "tests/",
+        "docs/",
+        "fuzz/",
+        "corpus/",
+        "reports/",
+        "examples/",
+        "adapters/",
+        ".ci/",
+        ".github/",
+        ".clusterfuzzlite/",
+    ];
     // These are created by running the program.
     let by_use = ["fuzz/target/", "fuzz/artifacts", "reports/night", "reports/triage", "reports/history.jsonl"];
     let (mut missing, mut count) = (Vec::new(), 0);
@@ -160,12 +193,13 @@ fn paths_in_documents_exist() {
             let path = match &event {
                 Event::Start(Tag::Link { dest_url, .. }) if !dest_url.contains("://") => {
                     let file = dest_url.split('#').next().unwrap();
-                    top.join(&name).parent().unwrap().join(file)
+                    repository.join(&name).parent().unwrap().join(file)
                 }
                 Event::Code(code)
                     if tops.iter().any(|top| code.starts_with(top))
                         && !by_use.iter().any(|path| code.starts_with(path)) =>
                 {
+                    let top = if name == "docs/your-crate.md" { yours.path() } else { repository };
                     top.join(code.split(' ').next().unwrap())
                 }
                 _ => continue,

@@ -1,4 +1,4 @@
-//! [`fuzz_target!`](crate::fuzz_target), and the functions that its expansion calls.
+//! The macro `fuzz_target!`, and the functions that its expansion calls.
 
 use super::Target;
 use crate::case::Case;
