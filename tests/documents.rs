@@ -300,3 +300,15 @@ fn the_readme_lists_the_ledger() {
         assert_eq!(table, expected);
     }
 }
+
+#[test]
+fn the_cost_curve_is_that_of_the_recorded_score() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = match Command::new("python3").arg(".ci/cost.py").current_dir(root).output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return println!("not run: there is no python3"),
+        output => output.unwrap(),
+    };
+    assert!(output.status.success(), "{output:?}");
+    let committed = fs::read_to_string(root.join("reports/score/cost.md")).unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), committed, ".ci/cost.py >reports/score/cost.md");
+}

@@ -91,6 +91,7 @@ pub const REPORTS: [Report; 7] = [
             "reports/score/score.md",
             "reports/score/score.html",
             "reports/score/score.svg",
+            "reports/score/cost.md",
         ],
         sources: &[
             "Cargo.lock",
