@@ -81,6 +81,11 @@ mod tests {
     }
 
     #[test]
+    fn one_thing_is_singular() {
+        assert_eq!([0, 1, 2].map(|number| counted(number, "hit")), ["0 hits", "1 hit", "2 hits"]);
+    }
+
+    #[test]
     fn patterns() {
         for (glob, name, fits) in [
             ("own*", "own", true),

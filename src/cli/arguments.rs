@@ -1,5 +1,6 @@
 //! Arguments shared by several subcommands: which decoders are judged, by which ledger, and how the result is printed.
 
+use crate::cli::terminal::painted;
 use crate::codec::convert::Encoding;
 use crate::decoder::{Decoder, check_names};
 use crate::error::Error;
@@ -36,8 +37,12 @@ pub(super) struct Judging {
 
 impl Judging {
     pub(super) fn print(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
-        let exporter: &dyn Exporter = if self.json { &Json } else { &Text };
-        exporter.export(record, out)
+        if self.json {
+            return Json.export(record, out);
+        }
+        let mut text = Vec::new();
+        Text.export(record, &mut text)?;
+        out.write_all(painted(&String::from_utf8_lossy(&text)).as_bytes())
     }
 }
 

@@ -18,7 +18,7 @@ use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Triage directories of crash files: one cluster for each cause, minimised, new ones kept as regressions
+/// Group crash files by cause, minimise them, and report which are new
 #[derive(Debug, Args)]
 pub(super) struct Triage {
     /// Directories and files: crashes, timeouts, corpora, anything
@@ -96,7 +96,9 @@ fn verdict_unless_unread(verdict: Verdict, unread: usize) -> Result<Verdict, Fai
     }
 }
 
-/// Minimise files: the smallest input with the same signature, for each decoder that diverges on a file
+/// Find the smallest input with the same signature
+///
+/// For each decoder that diverges on a file. The nearest input on which the decoder is right is shown, too.
 #[derive(Debug, Args)]
 pub(super) struct Minimize {
     /// The files; those named *.cut, or below a directory named `streaming` or `structured`, are read as by these
@@ -168,8 +170,10 @@ impl Minimize {
     }
 }
 
-/// Judge the decoders on files: each is exactly the bytes they see, except files named *.cut or below a directory named
-/// `streaming` or `structured`, which are read as by these targets
+/// Judge decoders on files
+///
+/// Each file is exactly the bytes that decoders see, except files named *.cut or below a directory named `streaming` or
+/// `structured`, which are read as by these fuzz targets.
 #[derive(Debug, Args)]
 pub(super) struct Replay {
     /// The files

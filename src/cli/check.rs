@@ -2,9 +2,9 @@
 
 use crate::cli::arguments::{Judging, Selection};
 use crate::cli::isolate::{Job, Part, Whole, check_isolated};
-use crate::cli::output::{Bar, Failure, Verdict, note};
+use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
 use crate::decoder::Decoder;
-use crate::engine::check::{ByteOptions, Options, Outcome, Plan, byte_strings, check, check_bytes};
+use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, byte_strings, check, check_bytes};
 use crate::error::Error;
 use crate::judge::isolate::is_child;
 use crate::report::{Certificate, Clock, Exhaustive, Record};
@@ -15,16 +15,21 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Judge the decoders: published vectors, the corpus, every short string over the byte classes, then random
-/// structured inputs
+/// Judge decoders on vectors, the corpus, every short string, random inputs
+///
+/// Five stages: published vectors, the corpus, short strings of text fragments, every short string over the byte
+/// classes, then random structured inputs until the time is up.
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// How many seconds to run structured inputs after the other stages
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    seconds: u64,
+    /// How many seconds to run structured inputs after the other stages [default: 10, or 1 with --quick]
+    #[arg(long, value_name = "N")]
+    seconds: Option<u64>,
     /// The first seed of the structured inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Run every stage in about ten seconds: class strings only up to length 3
+    #[arg(long, conflicts_with_all = ["deep", "bytes"])]
+    quick: bool,
     /// Run the deep plan of class strings, which takes minutes: up to length 7, with padding, and with every cut
     #[arg(long, group = "exhaustive")]
     deep: bool,
@@ -79,11 +84,15 @@ impl Check {
             return self.run_isolated(&decoders, &ledger, out);
         }
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
-        let bar = Bar::new();
+        let control = Control::default();
+        stop_when_interrupted(&control.stop);
+        let bar = Bar::counting(control.cases.clone());
         let clock = Clock::start(self.command());
         let outcome = match self.bytes {
-            Some(len) => self.every_string(&decoders, len, &ledger, &bar)?,
-            None => self.every_stage(&decoders, corpus, &ledger, Duration::from_secs(self.seconds), &bar)?,
+            Some(len) => self.every_string(&decoders, len, &ledger, &control, &bar)?,
+            None => {
+                self.every_stage(&decoders, corpus, &ledger, Duration::from_secs(self.seconds()), &control, &bar)?
+            }
         };
         bar.finish();
         note_contradictions(&outcome.contradictions);
@@ -94,10 +103,27 @@ impl Check {
         }
         let run = self.bytes.map_or(Exhaustive::Classes, Exhaustive::Bytes);
         let write = |certificate: Certificate| certificate.write(run, &decoders, &outcome, &record);
-        let written = certificate.map_or(Ok(()), write);
+        // Nothing can be certified that was not run.
+        let written = certificate.filter(|_| !outcome.interrupted).map_or(Ok(()), write);
         self.judging.print(&record, out)?;
         written?;
-        Ok(if outcome.is_clean() { Verdict::Clean } else { Verdict::Diverged })
+        if outcome.interrupted {
+            let stage = outcome.stages.last().map_or("", |(stage, ..)| stage.name());
+            note(&format!("interrupted during {stage}; {}", self.how_to_go_on()));
+        }
+        Ok(match outcome.interrupted && outcome.divergences.is_empty() {
+            true => Verdict::Interrupted,
+            false if outcome.is_clean() => Verdict::Clean,
+            false => Verdict::Diverged,
+        })
+    }
+
+    fn how_to_go_on(&self) -> &'static str {
+        match (self.bytes, &self.resume) {
+            (Some(_), Some(_)) => "the same command continues where it ended",
+            (Some(_), None) => "with --resume FILE, a run can be continued",
+            (None, _) => "the same command starts again, and --quick takes ten seconds",
+        }
     }
 
     /// Checks every decoder by a process of its own.
@@ -109,7 +135,7 @@ impl Check {
     ) -> Result<Verdict, Failure> {
         let bar = Bar::new();
         let clock = Clock::start(format!("{} --isolate", self.command()));
-        let seconds = if self.bytes.is_some() { 0 } else { self.seconds };
+        let seconds = if self.bytes.is_some() { 0 } else { self.seconds() };
         let Whole { record, is_clean, contradictions, failures } =
             check_isolated(decoders, ledger, &clock, seconds, &bar);
         bar.finish();
@@ -130,11 +156,12 @@ impl Check {
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.known.ledger(corpus.as_deref())?;
         let (bar, clock) = (Bar::new(), Clock::start(self.command()));
+        let control = Control::default();
         let outcome = match self.bytes {
-            Some(len) => self.every_string(&decoders, len, &ledger, &bar)?,
+            Some(len) => self.every_string(&decoders, len, &ledger, &control, &bar)?,
             None => {
                 let time = Duration::try_from_secs_f64(job.seconds).unwrap_or_default();
-                self.every_stage(&decoders, corpus, &ledger, time, &bar)?
+                self.every_stage(&decoders, corpus, &ledger, time, &control, &bar)?
             }
         };
         let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
@@ -154,11 +181,16 @@ impl Check {
         Ok(decoders)
     }
 
+    fn seconds(&self) -> u64 {
+        self.seconds.unwrap_or(if self.quick { 1 } else { 10 })
+    }
+
     fn command(&self) -> String {
         match (self.deep, self.bytes) {
             (_, Some(len)) => format!("utfuzz check --bytes {len}"),
-            (true, _) => format!("utfuzz check --deep --seconds {}", self.seconds),
-            (false, _) => format!("utfuzz check --seconds {}", self.seconds),
+            (true, _) => format!("utfuzz check --deep --seconds {}", self.seconds()),
+            (false, _) if self.quick => format!("utfuzz check --quick --seconds {}", self.seconds()),
+            (false, _) => format!("utfuzz check --seconds {}", self.seconds()),
         }
     }
 
@@ -168,10 +200,15 @@ impl Check {
         corpus: Option<PathBuf>,
         ledger: &Ledger,
         time: Duration,
+        control: &Control,
         bar: &Bar,
     ) -> Result<Outcome, Failure> {
-        let plan = if self.deep { Plan::Deep } else { Plan::Quick };
-        let options = Options { time, seed: self.seed, corpus, ledger: ledger.clone(), plan };
+        let plan = match (self.quick, self.deep) {
+            (true, _) => Plan::Quick,
+            (_, true) => Plan::Deep,
+            _ => Plan::Standard,
+        };
+        let options = Options { time, seed: self.seed, corpus, ledger: ledger.clone(), plan, control: control.clone() };
         Ok(check(decoders, &options, &|stage, share| bar.show(stage.name(), share))?)
     }
 
@@ -180,9 +217,11 @@ impl Check {
         decoders: &[&dyn Decoder],
         len: u32,
         ledger: &Ledger,
+        control: &Control,
         bar: &Bar,
     ) -> Result<Outcome, Failure> {
-        let options = ByteOptions { len, ledger: ledger.clone(), resume: self.resume.clone() };
+        let options =
+            ByteOptions { len, ledger: ledger.clone(), resume: self.resume.clone(), control: control.clone() };
         Ok(check_bytes(decoders, &options, &|stage, share| bar.show(stage.name(), share))?)
     }
 }

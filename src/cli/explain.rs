@@ -3,18 +3,19 @@
 use crate::case::{Case, input};
 use crate::cli::arguments::{Selection, grammar};
 use crate::cli::output::{Failure, Verdict};
+use crate::cli::terminal::{has_colours, painted};
 use crate::error::Error;
 use crate::explain::{Grid, annotate, bits};
 use crate::generate::{input_file, vectors};
-use crate::report::chart;
+use crate::report::{chart, write_json};
 use crate::spec::grammar::ALL;
 use crate::spec::{Contract, Grammar, code_points, encode, encode_text, validity};
 use clap::Args;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Explain bytes bit by bit: which rule they break, where it is specified, and what every decoder answers
+/// Explain text or bytes: what they are, what is wrong, and how to repair it
 #[derive(Debug, Args)]
 pub(super) struct Explain {
     /// Hexadecimal digits such as 'C0 AF', code points such as U+20AC, the name of a file, or - for standard input
@@ -34,7 +35,7 @@ impl Explain {
         let contract = Contract { grammar: grammar(&self.grammar)?, ..Contract::STANDARD };
         let bytes = self.bytes(&contract)?;
         writeln!(out, "{} bytes: {}\n", bytes.len(), validity(&contract, &bytes))?;
-        writeln!(out, "{}", annotate(&contract, &bytes))?;
+        writeln!(out, "{}", painted(&annotate(&contract, &bytes)))?;
         if !bytes.is_empty() {
             writeln!(out, "{}", bits(&contract, &bytes))?;
         }
@@ -44,7 +45,8 @@ impl Explain {
         let more = code_points(&contract, &bytes).skip(MOST).count();
         let more = if more > 0 { format!(" … {more} more") } else { String::new() };
         writeln!(out, "decoded: {}{more}\n", shown.join(" "))?;
-        write!(out, "{}", Grid::of(&contract, boxes.iter().map(|decoder| &**decoder), &Case::new(&bytes)))?;
+        let grid = Grid::of(&contract, boxes.iter().map(|decoder| &**decoder), &Case::new(&bytes));
+        write!(out, "{}", painted(&grid.to_string()))?;
         Ok(Verdict::Clean)
     }
 
@@ -99,7 +101,7 @@ fn encoded(contract: &Contract, text: &[u32]) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// Show the code page of a grammar: what each of the 256 bytes may be, and how the ranges of code points are written
+/// Show the code page of a grammar: what each of the 256 bytes may be
 #[derive(Debug, Args)]
 pub(super) struct Chart {
     /// The grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name lists them all
@@ -120,16 +122,10 @@ impl Chart {
             let page = chart::page(grammar).map_err(|error| Error::io(path, &error))?;
             crate::io::replace_file(path, page.as_bytes())?;
         } else if self.json {
-            serde_json::to_writer(&mut *out, &chart::Chart::of(grammar)).map_err(io::Error::from)?;
-            writeln!(out)?;
+            write_json("chart", &chart::Chart::of(grammar), out)?;
         } else {
-            chart::text(grammar, wants_colours(), out)?;
+            chart::text(grammar, has_colours(), out)?;
         }
         Ok(Verdict::Clean)
     }
-}
-
-/// Whether standard output is a terminal whose user wants colours (no-color.org).
-fn wants_colours() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

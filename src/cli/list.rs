@@ -2,18 +2,27 @@
 
 use crate::cli::arguments::Selection;
 use crate::cli::output::{Failure, Verdict};
+use crate::cli::terminal::width;
 use crate::decoder::Decoder;
+use crate::report::write_json;
 use clap::Args;
+use comfy_table::ContentArrangement;
+use comfy_table::presets::NOTHING;
 use std::io::Write;
 
-/// List the decoders: version, the questions they answer, lineage, and contract
+/// List the decoders: version, answers, whose code runs, and contract
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Print one JSON array
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     selection: Selection,
+}
+
+#[derive(serde::Serialize)]
+struct Listed<'a> {
+    decoders: Vec<Row<'a>>,
 }
 
 #[derive(serde::Serialize)]
@@ -52,28 +61,26 @@ impl List {
         let decoders = self.selection.decoders()?;
         let rows: Vec<Row<'_>> = decoders.iter().map(|decoder| Row::of(&**decoder)).collect();
         if self.json {
-            serde_json::to_writer(&mut *out, &rows).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            write_json("list", &Listed { decoders: rows }, out)?;
             return Ok(Verdict::Clean);
         }
         let lineage = |row: &Row<'_>| match row.lineage_short == row.lineage_long {
             true => row.lineage_short.to_owned(),
             false => format!("{} (long input: {})", row.lineage_short, row.lineage_long),
         };
-        let width = |column: &dyn Fn(&Row<'_>) -> usize| rows.iter().map(column).max().unwrap_or(0);
-        let (names, versions) = (width(&|row| row.name.len()), width(&|row| row.version.len()));
-        let (answers, lineages) = (width(&|row| row.answers.join("+").len()), width(&|row| lineage(row).len()));
+        let mut table = comfy_table::Table::new();
+        table.load_style(NOTHING).set_header(["decoder", "version", "answers", "lineage", "contract"]);
         for row in &rows {
-            writeln!(
-                out,
-                "{:names$}  {:versions$}  {:answers$}  {:lineages$}  {}",
-                row.name,
-                row.version,
-                row.answers.join("+"),
-                lineage(row),
-                row.contract,
-            )?;
+            table.add_row([row.name, row.version, &row.answers.join("+"), &lineage(row), &row.contract]);
         }
+        // No line needs space at its start.
+        table.column_iter_mut().for_each(|column| {
+            column.set_padding((0, 2));
+        });
+        if let Some(width) = width() {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+        writeln!(out, "{}", table.trim_fmt())?;
         Ok(Verdict::Clean)
     }
 }

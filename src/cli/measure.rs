@@ -9,9 +9,9 @@ use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Measure every decoder and kernel: validation, replacement, UTF-16; with ratios to the fastest peer of the same run
+/// Measure how fast each decoder and kernel is
 ///
-/// Each answer is compared with the standard before it is timed. Exit status 1: an answer of our own decoder is wrong.
+/// Validation, replacement, UTF-16 and more, with ratios to the fastest peer of the same run. Each answer is compared with the standard before it is timed. Exit status 1: an answer of our own decoder is wrong.
 #[derive(Debug, Args)]
 pub(super) struct Measure {
     /// Texts to measure on, or directories of them [default: generated text in twelve scripts]

@@ -1,36 +1,42 @@
 //! The command line.
 //!
 //! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder) or ill-formed input, 2 usage
-//! or environment. A closed pipe on standard output does not change the status. A write error changes 0 to 2, but
-//! leaves 1 unchanged.
+//! or environment, 130 interrupted before anything new was found. A closed pipe on standard output does not change the
+//! status. A write error changes 0 to 2, but leaves 1 unchanged.
 
 mod arguments;
 mod artifacts;
 mod check;
 mod convert;
 mod explain;
+mod help;
 mod init;
 mod isolate;
 mod list;
 mod measure;
 mod nightly;
 mod output;
+mod progress;
 mod reports;
 mod score;
+mod setup;
+mod terminal;
 
 use crate::cli::isolate::TIMEOUT;
-use crate::cli::output::{DIVERGED, Failure, StandardOutput, Verdict, fail, survive_the_file_size_limit};
+use crate::cli::output::{DIVERGED, Failure, INTERRUPTED, StandardOutput, Verdict, fail, survive_the_file_size_limit};
 use crate::decoder::Decoder;
 use crate::judge::isolate::{exit, is_child, name_crashes};
 use crate::text::{hex, printable};
-use clap::{Parser, Subcommand};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Differential testing of UTF-8 decoders against an executable standard.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version, max_term_width = help::WIDEST)]
 pub struct Cli {
+    #[command(flatten)]
+    display: terminal::Display,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -44,6 +50,7 @@ enum Verb {
     Detect(convert::Detect),
     Chart(explain::Chart),
     List(list::List),
+    #[command(hide = cfg!(not(feature = "planted")))]
     Score(score::Score),
     Measure(measure::Measure),
     Minimize(artifacts::Minimize),
@@ -51,6 +58,8 @@ enum Verb {
     Nightly(nightly::Nightly),
     Merge(nightly::Merge),
     Init(init::Init),
+    Completions(setup::Completions),
+    Man(setup::Man),
     #[command(hide = true)]
     Reports(reports::Reports),
 }
@@ -72,7 +81,9 @@ impl Cli {
 
     /// Parses the arguments of the process, runs the subcommand and returns the exit status.
     pub fn main() -> ExitCode {
-        match Self::try_parse() {
+        terminal::apply_color(std::env::args_os());
+        let matches = help::with_groups(command()).try_get_matches();
+        match matches.and_then(|matches| Self::from_arg_matches(&matches)) {
             Ok(cli) => cli.run(),
             Err(error) if error.use_stderr() => {
                 // The message repeats the arguments, which are untrusted.
@@ -89,6 +100,7 @@ impl Cli {
     }
 
     fn run(self) -> ExitCode {
+        self.display.apply();
         survive_the_file_size_limit();
         crate::judge::silence_panics();
         let _guard = name_crashes(DIVERGED);
@@ -112,6 +124,8 @@ impl Cli {
             Verb::Nightly(nightly) => nightly.run(&mut out),
             Verb::Merge(merge) => merge.run(&mut out),
             Verb::Init(init) => init.run(&mut out),
+            Verb::Completions(completions) => completions.run(command(), &mut out),
+            Verb::Man(man) => man.run(command(), &mut out),
             Verb::Reports(reports) => reports.run(&mut out),
         };
         let unwritten = out.finish();
@@ -119,9 +133,13 @@ impl Cli {
             (Err(Failure(error)), _) => fail(&error),
             (Ok(Verdict::Clean), None) => ExitCode::SUCCESS,
             (Ok(Verdict::Diverged | Verdict::IllFormed), None) => ExitCode::from(DIVERGED),
+            (Ok(Verdict::Interrupted), None) => ExitCode::from(INTERRUPTED),
             (Ok(verdict), Some(error)) => {
                 let status = fail(format_args!("standard output: {error}"));
-                if verdict == Verdict::Clean { status } else { ExitCode::from(DIVERGED) }
+                match verdict {
+                    Verdict::Clean | Verdict::Interrupted => status,
+                    Verdict::Diverged | Verdict::IllFormed => ExitCode::from(DIVERGED),
+                }
             }
         }
     }
@@ -140,4 +158,9 @@ fn watch_for_hangs() {
         );
         exit(DIVERGED);
     });
+}
+
+/// The command with the help of every subcommand.
+fn command() -> Command {
+    help::with_examples(Cli::command())
 }

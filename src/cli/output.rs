@@ -1,14 +1,17 @@
 //! The result of a subcommand, and where its output goes: standard output, standard error, and files that are written
 //! completely or not at all.
 
+pub(super) use crate::cli::progress::Bar;
+
+use crate::cli::terminal::is_quiet;
 use crate::error::Error;
 use crate::io::temporary_beside;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
 /// The verdict of a subcommand that ran to its end.
@@ -18,6 +21,8 @@ pub(super) enum Verdict {
     Diverged,
     /// Input is ill-formed.
     IllFormed,
+    /// The user interrupted it before it found anything new.
+    Interrupted,
 }
 
 /// The usage or environment error because of which a subcommand has no verdict.
@@ -38,6 +43,8 @@ impl From<io::Error> for Failure {
 
 /// The exit status of a new divergence and of ill-formed input.
 pub(super) const DIVERGED: u8 = 1;
+/// The exit status of an interrupted command, as shells have it: 128 and the number of the signal.
+pub(super) const INTERRUPTED: u8 = 130;
 
 pub(super) fn fail(message: impl std::fmt::Display) -> ExitCode {
     // The exit status does not change if standard error is closed.
@@ -46,31 +53,22 @@ pub(super) fn fail(message: impl std::fmt::Display) -> ExitCode {
 }
 
 pub(super) fn note(message: &str) {
-    let _ = writeln!(io::stderr(), "note: {message}");
+    if !is_quiet() {
+        let _ = writeln!(io::stderr(), "note: {message}");
+    }
 }
 
-/// A progress bar on standard error, shown only if that is a terminal.
-pub(super) struct Bar(ProgressBar);
-
-impl Bar {
-    const STEPS: u64 = 1000;
-
-    pub(super) fn new() -> Self {
-        let bar = ProgressBar::new(Self::STEPS);
-        if let Ok(style) = ProgressStyle::with_template("{msg:14} {wide_bar} {percent:>3} %") {
-            bar.set_style(style);
-        }
-        Self(bar)
+/// Sets `stop` at the first ^C; the second ends the process.
+pub(super) fn stop_when_interrupted(stop: &Arc<AtomicBool>) {
+    #[cfg(unix)]
+    {
+        use signal_hook::{consts::SIGINT, flag};
+        // If a handler cannot be installed, ^C ends the process as usual.
+        let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(stop))
+            .and_then(|_| flag::register(SIGINT, Arc::clone(stop)));
     }
-
-    pub(super) fn show(&self, stage: &'static str, share: f64) {
-        self.0.set_message(stage);
-        self.0.set_position((share * Self::STEPS as f64) as u64);
-    }
-
-    pub(super) fn finish(&self) {
-        self.0.finish_and_clear();
-    }
+    #[cfg(not(unix))]
+    let _ = stop;
 }
 
 /// Standard output. Writing to it never fails: after the first error nothing more is written, and the subcommand

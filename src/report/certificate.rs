@@ -372,8 +372,8 @@ mod tests {
         interrupted.covered[1].cases -= 1;
         let mut without_a_part = whole.clone();
         without_a_part.covered.remove(1);
-        let quick = Outcome { covered: plan::quick().into_iter().map(covered).collect(), ..Outcome::default() };
-        for outcome in [interrupted, without_a_part, quick, Outcome::default()] {
+        let standard = Outcome { covered: plan::standard().into_iter().map(covered).collect(), ..Outcome::default() };
+        for outcome in [interrupted, without_a_part, standard, Outcome::default()] {
             assert!(write(Exhaustive::Classes, &outcome).is_err());
         }
         let mut strings = Outcome::default();

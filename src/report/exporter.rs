@@ -1,10 +1,11 @@
 //! The trait of report formats, and the two formats that are printed: JSON, and text for a terminal.
 
+use crate::engine::check::headline;
 use crate::engine::score::Summary;
 use crate::engine::score::{Outcome, Score};
-use crate::report::record::{Check, Cluster, Member, Record, Section, Triage};
+use crate::report::record::{Check, Cluster, Member, Record, SCHEMA, Section, Triage};
 use crate::report::tables;
-use crate::text::{is_printable, printable};
+use crate::text::{counted, is_printable, printable};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -27,6 +28,25 @@ impl Exporter for Json {
     fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(json(record)?.as_bytes())
     }
+}
+
+/// What every JSON output has first; see [`SCHEMA`].
+#[derive(Serialize)]
+struct Headed<'a, T> {
+    schema: u32,
+    version: &'a str,
+    record: &'a str,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+/// Writes an object that is not a [`Record`] as JSON, with the version of the format and the kind of the object first.
+///
+/// # Errors
+/// Those of the writer; or the value is not an object.
+pub fn write_json(kind: &str, body: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let object = Headed { schema: SCHEMA, version: env!("CARGO_PKG_VERSION"), record: kind, body };
+    out.write_all(json(&object)?.as_bytes())
 }
 
 /// A value as indented JSON and a line feed, every character of it safe to print.
@@ -63,13 +83,18 @@ impl Exporter for Text {
 }
 
 fn write_check(record: &Record, check: &Check, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}\n",
+        headline(check.is_clean(), check.interrupted, check.divergences.len(), check.cases, check.comparisons)
+    )?;
     for found in &check.divergences {
         let text = crate::text::printable_lines(&found.explanation);
-        writeln!(out, "{text}seen {} times\n\n{}\n", found.hits, "-".repeat(72))?;
+        writeln!(out, "{text}seen in {}\n\n{}\n", counted(found.hits as usize, "case"), "-".repeat(72))?;
     }
     writeln!(out, "{}", tables::answers_compared(record, check).plain_text())?;
     for known in &check.known {
-        writeln!(out, "known: {}, {} hits", printable(&known.id), known.hits)?;
+        writeln!(out, "known: {}, {}", printable(&known.id), counted(known.hits as usize, "hit"))?;
     }
     for id in &check.stale {
         writeln!(out, "STALE: ledger entry {} matches nothing; remove it, or find out why", printable(id))?;
@@ -84,17 +109,18 @@ fn write_check(record: &Record, check: &Check, out: &mut dyn Write) -> io::Resul
     let rate = check.cases as f64 / record.seconds.max(1e-9);
     writeln!(
         out,
-        "{} decoders, {} cases, {} comparisons in {:.1} s ({rate:.0} cases/s)",
-        record.decoders.len(),
-        check.cases,
-        check.comparisons,
+        "{}, {}, {} in {:.1} s ({rate:.0} cases/s)",
+        counted(record.decoders.len(), "decoder"),
+        counted(check.cases as usize, "case"),
+        counted(check.comparisons as usize, "comparison"),
         record.seconds,
     )?;
     match (check.divergences.len(), check.known.len()) {
-        (0, 0) => writeln!(out, "all agree"),
-        (0, known) => writeln!(out, "nothing new; {known} known differences"),
+        (0, _) if check.interrupted => Ok(()),
+        (0, 0) if check.is_clean() => writeln!(out, "all agree"),
+        (0, known) => writeln!(out, "nothing new; {}", counted(known, "known difference")),
         (new, known) => {
-            writeln!(out, "{new} NEW divergences, {known} known:")?;
+            writeln!(out, "{}, {known} known:", counted(new, "NEW divergence"))?;
             check.divergences.iter().try_for_each(|found| writeln!(out, "  {}", printable(&found.signature)))
         }
     }
@@ -107,25 +133,20 @@ fn write_triage(record: &Record, triage: &Triage, out: &mut dyn Write) -> io::Re
     for (what, files) in [("unread", &triage.unread), ("slow", &triage.slow), ("fault", &triage.faults)] {
         files.iter().try_for_each(|file| writeln!(out, "{what}: {}", printable(file)))?;
     }
-    writeln!(
-        out,
-        "{} inputs, {} show nothing; {} clusters: {} new, {} regressions, {} known; {:.1} s",
-        triage.inputs,
-        triage.quiet,
-        triage.clusters.len(),
-        triage.count("new"),
-        triage.count("regression"),
-        triage.count("known"),
-        record.seconds
-    )
+    writeln!(out, "{}; {:.1} s", tables::totals(triage), record.seconds)
 }
 
 fn write_cluster(cluster: &Cluster, out: &mut dyn Write) -> io::Result<()> {
     for (index, member) in cluster.members.iter().enumerate() {
         let signature = printable(&member.signature);
         match index {
-            0 => writeln!(out, "{}: {signature}, {} inputs", printable(&cluster.status), cluster.inputs)?,
-            _ => writeln!(out, "  and: {signature}, {} inputs", member.inputs)?,
+            0 => writeln!(
+                out,
+                "{}: {signature}, {}",
+                printable(&cluster.status),
+                counted(cluster.inputs as usize, "input")
+            )?,
+            _ => writeln!(out, "  and: {signature}, {}", counted(member.inputs as usize, "input"))?,
         }
         write_member(member, out)?;
     }

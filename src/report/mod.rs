@@ -20,7 +20,7 @@ mod svg;
 mod tables;
 
 pub use certificate::{Certificate, Exhaustive};
-pub use exporter::{Exporter, Json, Text};
+pub use exporter::{Exporter, Json, Text, write_json};
 pub use history::{Night, append, history};
 pub use page::{Html, Markdown};
 pub use record::{Clock, Record};

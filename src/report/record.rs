@@ -131,6 +131,9 @@ pub struct Check {
     pub stale: Vec<String>,
     /// Decoders that answered nothing.
     pub silent: Vec<String>,
+    /// Whether it was ended early; nothing is then said of `stale` and `silent`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// What an exhaustive run covered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
@@ -520,6 +523,12 @@ impl Judged {
 }
 
 impl Check {
+    /// True if it ran to its end, and nothing new, stale or silent was found.
+    pub fn is_clean(&self) -> bool {
+        let nothing_found = self.divergences.is_empty() && self.stale.is_empty() && self.silent.is_empty();
+        nothing_found && !self.interrupted
+    }
+
     fn of(outcome: &check::Outcome, ledger: &Ledger) -> Self {
         let statistics = &outcome.statistics;
         let known = outcome.known.iter().map(|(index, &hits)| {
@@ -535,7 +544,8 @@ impl Check {
             divergences: outcome.divergences.iter().map(|(signature, found)| difference(signature, found)).collect(),
             known: known.collect(),
             stale: outcome.stale.clone(),
-            silent: statistics.silent().map(str::to_owned).collect(),
+            silent: statistics.silent().map(str::to_owned).filter(|_| !outcome.interrupted).collect(),
+            interrupted: outcome.interrupted,
             coverage: None,
         }
     }

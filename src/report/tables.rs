@@ -13,7 +13,7 @@ use crate::report::document::{
 };
 use crate::report::record::{Agreement, Check, Cluster, Coverage, CoveredSet, Member, Record, Section, Triage};
 use crate::report::svg;
-use crate::text::printable;
+use crate::text::{counted, printable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -153,20 +153,26 @@ pub(super) fn cut_at(member: &Member) -> String {
     cuts.map_or(String::new(), |cuts| format!(", cut at {cuts:?}"))
 }
 
+/// How many inputs and clusters a triage has, by status.
+pub(super) fn totals(triage: &Triage) -> String {
+    let of = |status| triage.count(status);
+    let shows = if triage.quiet == 1 { "shows" } else { "show" };
+    format!(
+        "{}, {} {shows} nothing; {}: {} new, {}, {} known",
+        counted(triage.inputs as usize, "input"),
+        triage.quiet,
+        counted(triage.clusters.len(), "cluster"),
+        of("new"),
+        counted(of("regression"), "regression"),
+        of("known"),
+    )
+}
+
 fn findings(record: &Record, triage: &Triage) -> io::Result<Document> {
     let mut document = Document::new("Findings");
     document.filters = filters(triage);
     document.items = triage.members().count();
-    document.paragraph(format!(
-        "{} inputs, {} show nothing. {} clusters: {} new, {} regressions, {} known. Begun {}.",
-        triage.inputs,
-        triage.quiet,
-        triage.clusters.len(),
-        triage.count("new"),
-        triage.count("regression"),
-        triage.count("known"),
-        date(record.started)
-    ));
+    document.paragraph(format!("{}. Begun {}.", totals(triage), date(record.started)));
     let mut clusters = Table::new(["#cluster", "status", "#inputs", "signature", "witness"]);
     for (index, cluster) in triage.clusters.iter().enumerate() {
         let first = cluster.members.first();
@@ -237,7 +243,7 @@ fn collected(data: impl Iterator<Item = Data>, names: &[&'static str]) -> Vec<Fi
 }
 
 fn cluster(index: usize, cluster: &Cluster) -> Block {
-    let text = format!("Cluster {}: {}, {} inputs", index + 1, cluster.status, cluster.inputs);
+    let text = format!("Cluster {}: {}, {}", index + 1, cluster.status, counted(cluster.inputs as usize, "input"));
     let heading = Block::Heading { level: 2, text };
     Block::Group { blocks: [heading].into_iter().chain(cluster.members.iter().map(member)).collect() }
 }
@@ -247,7 +253,7 @@ fn member(member: &Member) -> Block {
     let law = Law::ALL.iter().find(|law| law.name() == member.law).map_or("", |law| law.sentence());
     let mut facts = vec![
         ("decoder", vec![plain(format!("{} {}", member.decoder, member.version))]),
-        ("status", vec![plain(format!("{}{known_as}; {} inputs", member.status, member.inputs))]),
+        ("status", vec![plain(format!("{}{known_as}; {}", member.status, counted(member.inputs as usize, "input")))]),
         ("law", vec![plain(format!("{}: {law}", member.law))]),
     ];
     if !member.others.is_empty() {

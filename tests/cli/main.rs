@@ -7,6 +7,7 @@ mod chart;
 mod check;
 mod convert;
 mod explain;
+mod frame;
 mod hostile;
 mod list;
 mod measure;

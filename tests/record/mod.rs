@@ -174,6 +174,7 @@ pub(crate) fn check(texts: &[String], covered: bool) -> Record {
         known: texts.iter().map(|text| KnownDifference { id: text.clone(), decoder: text.clone(), hits: 2 }).collect(),
         stale: texts.to_vec(),
         silent: texts.to_vec(),
+        interrupted: false,
         coverage: covered
             .then(|| Coverage { sets: texts.iter().map(set).collect(), parts: texts.iter().map(part).collect() }),
     };

@@ -10,7 +10,7 @@
 
 use crate::case::{Case, Cuts, Input};
 use crate::decoder::{Decoder, Info, check_names};
-use crate::engine::check::{Outcome, Stage, session};
+use crate::engine::check::{Control, Outcome, Stage, session};
 use crate::error::Error;
 use crate::explain::Signature;
 use crate::io::read_regular;
@@ -30,6 +30,7 @@ use std::hash::Hasher;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// The maximum length of the strings, in bytes.
@@ -47,6 +48,8 @@ pub struct ByteOptions {
     pub ledger: Ledger,
     /// A file that records the progress, so that an interrupted run can be resumed.
     pub resume: Option<PathBuf>,
+    /// To watch the run, and to end it early.
+    pub control: Control,
 }
 
 /// Whether a decoder is also asked about each string of this length across the edge of a block.
@@ -94,11 +97,16 @@ fn run(
     let start = Instant::now();
     // A piece takes so long that the cost of saving after each is negligible.
     let save = |state: &State| options.resume.as_ref().map_or(Ok(()), |path| state.save(path, &options.ledger));
+    let control = &options.control;
     todo.into_par_iter().try_for_each(|piece| {
+        if control.is_stopped() {
+            return Ok(());
+        }
         let range = piece_range(all, piece);
         let mut scan = Scan::new(decoders, &options.ledger, all);
         range.for_each(|index| scan.string(index));
         let of_piece = scan.finish();
+        control.cases.fetch_add(of_piece.statistics.cases, Ordering::Relaxed);
         // A poisoned lock would mean that our code panicked; the state still consists of whole pieces.
         let mut state = state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         state.add(piece, of_piece, start.elapsed());
@@ -108,7 +116,8 @@ fn run(
     let mut state = state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     state.end(start.elapsed());
     save(&state)?;
-    Ok(state.into_outcome())
+    let interrupted = control.is_stopped() && state.todo().next().is_some();
+    Ok(Outcome { interrupted, ..state.into_outcome() })
 }
 
 /// The number of strings in a piece.
@@ -513,7 +522,7 @@ mod tests {
     use crate::triage::ledger::EXAMPLE;
 
     fn options(len: u32) -> ByteOptions {
-        ByteOptions { len, ledger: Ledger::default(), resume: None }
+        ByteOptions { len, ledger: Ledger::default(), resume: None, control: Control::default() }
     }
 
     fn outcome(decoder: &Faulty, options: &ByteOptions) -> Outcome {

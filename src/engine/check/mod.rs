@@ -18,7 +18,7 @@ use crate::generate::plan::{Ask, Part, Set};
 use crate::generate::structured::Structured;
 use crate::generate::{fragments, input_file, vectors};
 use crate::judge::{Questions, Statistics};
-use crate::text::shown;
+use crate::text::{counted, shown};
 use crate::triage::ledger::Ledger;
 use crate::triage::session::{Finding, Record, Session};
 use rayon::prelude::*;
@@ -27,7 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What to run.
@@ -44,21 +45,57 @@ pub struct Options {
     pub ledger: Ledger,
     /// Which class strings.
     pub plan: Plan,
+    /// To watch the check, and to end it early.
+    pub control: Control,
+}
+
+/// What a running check shares with other threads.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    /// The number of cases so far, updated piece by piece.
+    pub cases: Arc<AtomicU64>,
+    /// Once this is true, the check ends within about a second, and its result is what it found until then.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Control {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Judges a piece of work, unless the check is to end.
+    fn piece(&self, judge: impl FnOnce() -> Record) -> Record {
+        if self.is_stopped() {
+            return Record::default();
+        }
+        let record = judge();
+        self.cases.fetch_add(record.statistics.cases, Ordering::Relaxed);
+        record
+    }
 }
 
 /// Which class strings a check runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plan {
-    /// [`quick`](crate::generate::plan::quick), half a minute.
-    #[default]
+    /// [`quick`](crate::generate::plan::quick), a few seconds.
     Quick,
+    /// [`standard`](crate::generate::plan::standard), a minute or two.
+    #[default]
+    Standard,
     /// [`deep`](crate::generate::plan::deep), some minutes.
     Deep,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { time: Duration::from_secs(10), seed: 0, corpus: None, ledger: Ledger::built_in(), plan: Plan::Quick }
+        Self {
+            time: Duration::from_secs(10),
+            seed: 0,
+            corpus: None,
+            ledger: Ledger::built_in(),
+            plan: Plan::Standard,
+            control: Control::default(),
+        }
     }
 }
 
@@ -110,6 +147,8 @@ pub struct Outcome {
     pub known: BTreeMap<usize, u64>,
     /// Ids of ledger entries for these decoders that matched nothing.
     pub stale: Vec<String>,
+    /// Whether it was ended early, so that nothing is known about the rest of its inputs.
+    pub interrupted: bool,
 }
 
 /// A part of a plan of class strings that was run to its end.
@@ -126,8 +165,11 @@ pub struct Covered {
 }
 
 impl Outcome {
-    /// True if nothing new, stale, silent or contradicted was found.
+    /// True if it ran to its end and nothing new, stale, silent or contradicted was found.
     pub fn is_clean(&self) -> bool {
+        if self.interrupted {
+            return false;
+        }
         let is_silent = self.statistics.silent().next().is_some();
         self.divergences.is_empty() && self.stale.is_empty() && self.contradictions.is_empty() && !is_silent
     }
@@ -162,15 +204,10 @@ impl Outcome {
 /// strongest law first, and the test that reproduces each.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (cases, comparisons) = (self.statistics.cases, self.statistics.total_comparisons());
-        let new = self.divergences.len();
-        match (self.is_clean(), new) {
-            (true, _) => write!(f, "clean")?,
-            (false, 0) => write!(f, "not clean, but no new signature")?,
-            (false, 1) => write!(f, "1 new signature")?,
-            (false, _) => write!(f, "{new} new signatures")?,
-        }
-        write!(f, ": {cases} cases, {comparisons} comparisons")?;
+        let Statistics { cases, .. } = self.statistics;
+        let comparisons = self.statistics.total_comparisons();
+        let interrupted = self.interrupted;
+        f.write_str(&headline(self.is_clean(), interrupted, self.divergences.len(), cases, comparisons))?;
         let lines = |title: &'static str, of: &[String]| of.iter().map(|line| format!("\n{title}: {line}")).collect();
         let silent: Vec<String> = self.statistics.silent().map(ToString::to_string).collect();
         let rest: [String; 3] = [
@@ -181,6 +218,18 @@ impl fmt::Display for Outcome {
         f.write_str(&rest.concat())?;
         self.divergences.values().try_for_each(|finding| write!(f, "\n\n{}", finding.divergence))
     }
+}
+
+/// The first line of a report: whether the result is clean, how many signatures are new, and how much was judged.
+pub(crate) fn headline(is_clean: bool, interrupted: bool, new: usize, cases: u64, comparisons: u64) -> String {
+    let result = match (is_clean, new) {
+        (true, _) => "clean".to_owned(),
+        (false, 0) if interrupted => "interrupted, with no new signature until then".to_owned(),
+        (false, _) if interrupted => format!("{} until it was interrupted", counted(new, "new signature")),
+        (false, 0) => "not clean, but no new signature".to_owned(),
+        (false, _) => counted(new, "new signature"),
+    };
+    format!("{result}: {}, {}", counted(cases as usize, "case"), counted(comparisons as usize, "comparison"))
 }
 
 /// How often each thread and piece of work explains a broken law before it is settled.
@@ -201,9 +250,12 @@ pub fn check(
     progress: &(dyn Fn(Stage, f64) + Sync),
 ) -> Result<Outcome, Error> {
     check_names(decoders.iter().copied())?;
-    let ledger = &options.ledger;
+    let (ledger, control) = (&options.ledger, &options.control);
     let (mut stages, mut record) = (Vec::new(), Record::default());
     let mut run = |stage: Stage, work: &mut dyn FnMut() -> Result<Record, Error>| -> Result<(), Error> {
+        if control.is_stopped() {
+            return Ok(());
+        }
         let start = Instant::now();
         progress(stage, 0.0);
         let part = work()?;
@@ -216,45 +268,64 @@ pub fn check(
         let vectors = vectors(options.corpus.as_deref())?;
         contradictions = vectors.iter().flat_map(|(suite, vector)| vector.contradictions(suite)).collect();
         let inputs = vectors.into_iter().map(|(_, vector)| Input { bytes: vector.bytes, cuts: None });
-        Ok(judge_inputs(decoders, ledger, inputs))
+        Ok(judge_inputs(decoders, ledger, inputs.collect(), control, &|_| {}))
     })?;
     if let Some(corpus) = &options.corpus {
         run(Stage::Corpus, &mut || {
             let inputs = corpus_files(corpus)?.into_iter().map(|path| input_file::read(&path));
-            Ok(judge_inputs(decoders, ledger, inputs.collect::<Result<Vec<_>, _>>()?))
+            Ok(judge_inputs(decoders, ledger, inputs.collect::<Result<Vec<_>, _>>()?, control, &|_| {}))
         })?;
     }
     run(Stage::Words, &mut || {
-        let strings = fragments::strings().chain(fragments::texts());
-        Ok(judge_inputs(decoders, ledger, strings.map(|bytes| Input { bytes, cuts: None })))
+        let longest = if options.plan == Plan::Quick { 2 } else { fragments::LONGEST };
+        let strings = fragments::strings_up_to(longest).chain(fragments::texts());
+        let inputs = strings.map(|bytes| Input { bytes, cuts: None }).collect();
+        Ok(judge_inputs(decoders, ledger, inputs, control, &|share| progress(Stage::Words, share)))
     })?;
     run(Stage::Classes, &mut || {
         let parts = match options.plan {
             Plan::Quick => plan::quick(),
+            Plan::Standard => plan::standard(),
             Plan::Deep => plan::deep(),
         };
         let part;
-        (covered, part) = class_strings(decoders, ledger, parts, &|share| progress(Stage::Classes, share));
+        (covered, part) = class_strings(decoders, ledger, parts, control, &|share| progress(Stage::Classes, share));
         Ok(part)
     })?;
     if !options.time.is_zero() {
         run(Stage::Structured, &mut || Ok(structured(decoders, options, progress)))?;
     }
-    let stale = stale(decoders, ledger, &record);
-    Ok(Outcome { stages, covered, contradictions, stale, ..Outcome::of(record) })
+    let interrupted = control.is_stopped();
+    let stale = if interrupted { Vec::new() } else { stale(decoders, ledger, &record) };
+    Ok(Outcome { stages, covered, contradictions, stale, interrupted, ..Outcome::of(record) })
 }
 
 /// Judges only these inputs. Ledger entries that match nothing are not reported as stale.
 pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<Input>) -> Outcome {
-    Outcome::of(judge_inputs(decoders, ledger, inputs))
+    Outcome::of(judge_inputs(decoders, ledger, inputs, &Control::default(), &|_| {}))
 }
 
-fn judge_inputs(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: impl IntoIterator<Item = Input>) -> Record {
-    let mut session = session(decoders, ledger);
-    for input in inputs {
-        session.judge(&input.case());
-    }
-    session.finish()
+/// Judges inputs on all cores, in pieces of thousands.
+fn judge_inputs(
+    decoders: &[&dyn Decoder],
+    ledger: &Ledger,
+    inputs: Vec<Input>,
+    control: &Control,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Record {
+    const INPUTS: usize = 2048;
+    let done = AtomicUsize::new(0);
+    let pieces = inputs.par_chunks(INPUTS).map(|piece| {
+        control.piece(|| {
+            let mut session = session(decoders, ledger);
+            piece.iter().for_each(|input| {
+                session.judge(&input.case());
+            });
+            progress((done.fetch_add(piece.len(), Ordering::Relaxed) + piece.len()) as f64 / inputs.len() as f64);
+            session.finish()
+        })
+    });
+    pieces.reduce(Record::default, Record::merge)
 }
 
 fn stale(decoders: &[&dyn Decoder], ledger: &Ledger, record: &Record) -> Vec<String> {
@@ -302,7 +373,7 @@ fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(S
         let mut session = session(decoders, &options.ledger);
         for round in 0.. {
             let elapsed = start.elapsed();
-            if elapsed >= options.time {
+            if elapsed >= options.time || options.control.is_stopped() {
                 break;
             }
             progress(Stage::Structured, elapsed.as_secs_f64() / options.time.as_secs_f64());
@@ -310,6 +381,7 @@ fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(S
                 let seed = options.seed.wrapping_add((round * 256 + index) * threads + thread);
                 session.judge(&Case::new(&Structured::seeded(seed).0));
             }
+            options.control.cases.fetch_add(256, Ordering::Relaxed);
         }
         session.finish()
     });
@@ -322,6 +394,7 @@ fn class_strings(
     decoders: &[&dyn Decoder],
     ledger: &Ledger,
     parts: Vec<Part>,
+    control: &Control,
     progress: &(dyn Fn(f64) + Sync),
 ) -> (Vec<Covered>, Record) {
     let total: u64 = parts.iter().map(Part::cases).sum();
@@ -330,15 +403,18 @@ fn class_strings(
     for part in parts {
         let start = Instant::now();
         let of_part = pieces(&part).into_par_iter().map(|piece| {
-            let of_piece = run_piece(decoders, ledger, piece);
+            let of_piece = control.piece(|| run_piece(decoders, ledger, piece));
             let cases = of_piece.statistics.cases;
             progress((done.fetch_add(cases, Ordering::Relaxed) + cases) as f64 / total as f64);
             of_piece
         });
         let of_part = of_part.reduce(Record::default, Record::merge);
         let (cases, comparisons) = (of_part.statistics.cases, of_part.statistics.comparisons.clone());
-        covered.push(Covered { part, cases, comparisons, seconds: start.elapsed().as_secs_f64() });
         record = record.merge(of_part);
+        if control.is_stopped() {
+            break;
+        }
+        covered.push(Covered { part, cases, comparisons, seconds: start.elapsed().as_secs_f64() });
     }
     (covered, record)
 }
@@ -412,7 +488,7 @@ mod tests {
     }
 
     fn run_on(decoder: &Faulty, parts: Vec<Part>) -> Outcome {
-        let (covered, record) = class_strings(&[decoder], &Ledger::default(), parts, &|_| {});
+        let (covered, record) = class_strings(&[decoder], &Ledger::default(), parts, &Control::default(), &|_| {});
         Outcome { covered, ..Outcome::of(record) }
     }
 
@@ -445,10 +521,10 @@ mod tests {
         assert_eq!(outcome.statistics.cases, outcome.covered.iter().map(|covered| covered.cases).sum::<u64>());
     }
 
-    /// Asserts that the deep plan finds the fault and the quick plan does not, both with strings up to this length.
+    /// Asserts that the deep plan finds the fault and the standard plan does not, both with strings up to this length.
     fn only_deep_finds(decoder: &Faulty, longest: u32, law: Law) {
-        let quick = run_on(decoder, small(plan::quick(), longest));
-        assert!(quick.divergences.is_empty(), "{:?}", quick.divergences.keys());
+        let standard = run_on(decoder, small(plan::standard(), longest));
+        assert!(standard.divergences.is_empty(), "{:?}", standard.divergences.keys());
         let deep = run_on(decoder, small(plan::deep(), longest));
         let laws: Vec<Law> = deep.divergences.keys().map(|signature| signature.law).collect();
         assert!(laws.contains(&law), "{laws:?}");
@@ -520,14 +596,14 @@ mod tests {
 
     #[test]
     fn a_vector_that_the_standard_contradicts_is_reported() {
-        let quick = |corpus: Option<&Path>| vectors(corpus).unwrap();
-        let built_in = quick(None);
+        let of = |corpus: Option<&Path>| vectors(corpus).unwrap();
+        let built_in = of(None);
         assert!(built_in.len() > 100 && built_in.iter().all(|(suite, vector)| vector.contradictions(suite).is_empty()));
         let corpus = tempfile::tempdir().unwrap();
         std::fs::create_dir(corpus.path().join("vectors")).unwrap();
         std::fs::write(corpus.path().join("vectors/mine.txt"), "slash | C0 AF | valid\n").unwrap();
         std::fs::write(corpus.path().join("vectors/again.txt"), vectors::SUITES[0].1).unwrap();
-        let added = quick(Some(corpus.path()));
+        let added = of(Some(corpus.path()));
         assert_eq!(added.len(), built_in.len() + 1);
         let said: Vec<String> = added.iter().flat_map(|(suite, vector)| vector.contradictions(suite)).collect();
         assert!(said.len() == 1 && said[0].contains("mine.txt, slash: claimed valid: true"), "{said:?}");
@@ -549,7 +625,7 @@ mod tests {
         let outcome = Outcome::of(session.finish());
         let panic = std::panic::catch_unwind(|| outcome.assert_clean()).unwrap_err();
         let message = panic.downcast_ref::<String>().unwrap();
-        assert!(message.starts_with("1 new signature: 1 cases, "), "{message}");
+        assert!(message.starts_with("1 new signature: 1 case, "), "{message}");
         assert!(message.contains("verdict/faulty/overlong-2/anywhere") && message.contains("#[test]"), "{message}");
     }
 }

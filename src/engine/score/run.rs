@@ -157,7 +157,7 @@ fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&[u8]) -> ControlFlow<
 }
 
 fn fragments_and_class_strings(bytes: &mut Vec<u8>, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
-    fragments::strings().chain(fragments::texts()).try_for_each(|string| each(&string))?;
+    fragments::strings_up_to(fragments::LONGEST).chain(fragments::texts()).try_for_each(|string| each(&string))?;
     blocks().into_iter().try_for_each(|block| {
         (0..block.count()).try_for_each(|index| {
             block.write(index, bytes);

@@ -1,0 +1,146 @@
+//! What `--help` says beyond the arguments: the commands in groups, examples, and the exit status.
+
+use clap::Command;
+use clap::builder::StyledStr;
+use std::fmt::Write;
+
+/// A command, and examples of its use: what is typed, and what that does.
+type Entry = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// The commands in groups, as `utfuzz --help` lists them.
+const GROUPS: [(&str, &[Entry]); 4] = [
+    (
+        "For everyone:",
+        &[
+            (
+                "explain",
+                &[
+                    ("utfuzz explain 'C0 AF'", "bytes in hexadecimal; also %C3%A9, \\xC0 or U+20AC"),
+                    ("utfuzz explain 'GrÃ¼ÃŸe'", "text: this was decoded wrongly once"),
+                    ("utfuzz explain -v notes.txt", "a file, with the answers of every decoder"),
+                ],
+            ),
+            (
+                "convert",
+                &[
+                    ("utfuzz convert -f latin1 -t utf-8 old.txt", "to standard output"),
+                    ("utfuzz convert -f utf-16 -t utf-8 a.txt -o b.txt", "to a file"),
+                ],
+            ),
+            ("detect", &[("utfuzz detect *.txt", "the likeliest encoding of each file, with the reason")]),
+            (
+                "chart",
+                &[("utfuzz chart", "the 256 bytes of UTF-8"), ("utfuzz chart --grammar cesu-8", "of a relative")],
+            ),
+        ],
+    ),
+    (
+        "For maintainers of decoders:",
+        &[
+            (
+                "check",
+                &[
+                    ("utfuzz check --quick", "ten seconds"),
+                    ("utfuzz check", "a minute or two"),
+                    ("utfuzz check --deep --certificate proof", "some minutes; records what was covered"),
+                    ("utfuzz check --bytes 3 --decoders std", "every string of three bytes"),
+                ],
+            ),
+            (
+                "replay",
+                &[
+                    ("utfuzz replay crash-1 crash-2", "which decoders are wrong about these files"),
+                    ("utfuzz replay corpus/regressions", "about every file below a directory"),
+                ],
+            ),
+            ("minimize", &[("utfuzz minimize crash-1 -o witnesses", "keeps the smallest input in a directory")]),
+            (
+                "triage",
+                &[("utfuzz triage fuzz/artifacts -o corpus/regressions", "groups crashes, and keeps the new ones")],
+            ),
+            ("nightly", &[("utfuzz nightly --minutes 60", "every target of ./fuzz, an hour in total")]),
+            ("merge", &[("utfuzz merge shard-1 shard-2 -o reports/night", "one report of a night in shards")]),
+        ],
+    ),
+    (
+        "Measuring:",
+        &[
+            ("score", &[("utfuzz score --engines exhaustive,structured", "how many planted faults are found")]),
+            (
+                "measure",
+                &[
+                    ("utfuzz measure --quick", "seconds instead of minutes"),
+                    ("utfuzz measure book.txt --subjects own,std", "your text, two subjects"),
+                ],
+            ),
+            ("list", &[("utfuzz list --decoders 'simd*'", "only decoders with such names")]),
+        ],
+    ),
+    (
+        "Setting up:",
+        &[
+            ("init", &[("utfuzz init", "in the directory of a crate with a decoder")]),
+            (
+                "completions",
+                &[("utfuzz completions bash >~/.local/share/bash-completion/completions/utfuzz", "installs them")],
+            ),
+            ("man", &[("utfuzz man -o ~/.local/share/man/man1", "a page for each command")]),
+        ],
+    ),
+];
+
+/// What the exit status of every command means.
+const EXIT_STATUS: &str = "Exit status:
+  0    clean, or done
+  1    something new was found, or input is ill-formed or not text
+  2    wrong usage, or an error with a file or a process
+  130  interrupted before anything new was found";
+
+/// Adds examples and the exit status to the help of every command.
+pub(super) fn with_examples(command: Command) -> Command {
+    let entries = GROUPS.iter().flat_map(|(_, entries)| *entries);
+    entries.fold(command, |command, (name, examples)| {
+        command.mut_subcommand(name, |verb| {
+            let mut help = match verb.get_after_help() {
+                Some(help) => format!("{help}\n\n"),
+                None => String::new(),
+            };
+            help += if examples.len() == 1 { "Example:\n" } else { "Examples:\n" };
+            let width = examples.iter().map(|(typed, _)| typed.chars().count()).max().unwrap_or(0);
+            for (typed, does) in *examples {
+                // Writing to a `String` cannot fail.
+                let _ = match width > 50 {
+                    true => writeln!(help, "  {typed}\n      {does}"),
+                    false => writeln!(help, "  {typed:width$}  {does}"),
+                };
+            }
+            verb.after_help(format!("{help}\n{EXIT_STATUS}"))
+        })
+    })
+}
+
+/// Lists the commands in groups instead of one after the other.
+pub(super) fn with_groups(command: Command) -> Command {
+    let mut groups = StyledStr::new();
+    for (heading, entries) in GROUPS {
+        let group = entries.iter().filter_map(|(name, _)| {
+            let verb = command.find_subcommand(name).filter(|verb| !verb.is_hide_set())?;
+            Some(Command::new(*name).about(verb.get_about().cloned().unwrap_or_default()))
+        });
+        let list = Command::new("group")
+            .disable_help_subcommand(true)
+            .help_template("{subcommands}")
+            .max_term_width(WIDEST)
+            .subcommands(group)
+            .render_help();
+        let style = anstyle::Style::new().bold().underline();
+        let _ = write!(groups, "{style}{heading}{style:#}\n{}\n\n", list.ansi().to_string().trim_end());
+    }
+    command.before_help(groups).help_template(
+        "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}\n\n\
+         utfuzz COMMAND --help shows options, examples and the exit status.\n",
+    )
+}
+
+/// Help is at most this many columns wide.
+pub(super) const WIDEST: usize = 100;
