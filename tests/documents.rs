@@ -312,3 +312,77 @@ fn the_cost_curve_is_that_of_the_recorded_score() {
     let committed = fs::read_to_string(root.join("reports/score/cost.md")).unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), committed, ".ci/cost.py >reports/score/cost.md");
 }
+
+/// `.github/workflows/reusable.yml` runs the same jobs as the workflow that `utfuzz init` writes, with inputs instead of
+/// fixed values.
+#[test]
+fn the_reusable_workflow_has_the_jobs_that_init_writes() {
+    let yours = initialised_crate();
+    let written = fs::read_to_string(yours.path().join(".github/workflows/utfuzz.yml")).unwrap();
+    let (_, jobs) = written.split_once("\n  fuzz:\n").unwrap();
+    let header = "\
+# A night for a crate in which `utfuzz init` has run: fuzzing, triage, one issue for each new signature. Call it from a
+# workflow with permission to write issues and security events. A test compares it with the workflow that init writes.
+name: Reusable night
+
+on:
+  workflow_call:
+    inputs:
+      minutes:
+        description: How long to fuzz, in minutes
+        type: number
+        default: 60
+      fuzz-dir:
+        description: The directory of the crate of fuzz targets
+        type: string
+        default: fuzz
+
+permissions:
+  contents: read
+
+env:
+  UTFUZZ: cargo +nightly run --quiet --release --manifest-path ${{ inputs.fuzz-dir }}/Cargo.toml --example utfuzz --
+
+jobs:
+  fuzz:
+";
+    let condition = "    if: github.event_name == 'schedule' || github.event_name == 'workflow_dispatch'\n";
+    assert!(jobs.contains(condition));
+    let jobs = jobs
+        .replace(condition, "")
+        .replace("${{ inputs.minutes || 60 }}", "${{ inputs.minutes }}")
+        .replace(" fuzz/regressions", " ${{ inputs.fuzz-dir }}/regressions")
+        .replace("nightly --fuzz-dir fuzz", "nightly --fuzz-dir \"$FUZZ_DIR\"")
+        .replace("      MINUTES:", "      FUZZ_DIR: ${{ inputs.fuzz-dir }}\n      MINUTES:");
+    let expected = format!("{header}{jobs}");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows/reusable.yml");
+    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        expected,
+        "UPDATE_DOCUMENTS=1 cargo test --test documents writes it"
+    );
+}
+
+/// A tag can be moved; a commit cannot.
+#[test]
+fn actions_are_pinned_by_commit() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows");
+    let yours = initialised_crate();
+    let workflows = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let workflows = workflows.chain([yours.path().join(".github/workflows/utfuzz.yml")]);
+    let (mut loose, mut count) = (Vec::new(), 0);
+    for path in workflows {
+        let text = fs::read_to_string(&path).unwrap();
+        for used in text.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: ")) {
+            count += 1;
+            let commit = used.split_once('@').map_or("", |(_, version)| version.split(' ').next().unwrap());
+            if commit.len() != 40 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) || !used.contains(" # v") {
+                loose.push(format!("{}: {used}", path.display()));
+            }
+        }
+    }
+    assert!(count >= 15 && loose.is_empty(), "{count}: {loose:#?}");
+}
