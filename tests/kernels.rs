@@ -127,6 +127,90 @@ fn class_strings_everywhere_in_registers() {
     }
 }
 
+/// Every kind of broken sequence, at every offset in a few groups of registers, with text of each width before and after
+/// it. Which bytes a kernel checks, and against how many bytes before them, depends on what else is in the group.
+#[test]
+fn broken_sequences_everywhere_in_groups() {
+    const BROKEN: [&[u8]; 16] = [
+        b"\x80",
+        b"\xC0\xAF",
+        b"\xC3",
+        b"\xE0\x9F\x80",
+        b"\xE2",
+        b"\xE2\x82",
+        b"\xED\xA0\x80",
+        b"\xEF\xBF",
+        b"\xF0",
+        b"\xF0\x8F\xBF\xBF",
+        b"\xF0\x90",
+        b"\xF0\x90\x80",
+        b"\xF4\x90\x80\x80",
+        b"\xF1\x80\x80\xC3",
+        b"\xF1\x80\xC0",
+        b"\xFF",
+    ];
+    // More than two groups of the longest registers.
+    const OFFSETS: usize = 1200;
+    let texts = ["a", "é", "€", "😀"];
+    // Without optimisation, not every combination; the step is prime, so that offsets differ from turn to turn.
+    let step = match FEW {
+        true => 4999,
+        false if cfg!(debug_assertions) => 7,
+        false => 1,
+    };
+    let mut room = vec![0; 2 * OFFSETS];
+    let aligned = room.as_ptr().align_offset(64);
+    let mut turn = 0;
+    for before in texts.map(str::as_bytes) {
+        for after in texts.map(str::as_bytes) {
+            for broken in BROKEN {
+                for offset in 0..OFFSETS {
+                    turn += 1;
+                    if turn % step != 0 {
+                        continue;
+                    }
+                    let bytes = &mut room[aligned..];
+                    let pad = offset % before.len();
+                    bytes[..pad].fill(b'a');
+                    bytes[pad..offset].chunks_mut(before.len()).for_each(|place| place.copy_from_slice(before));
+                    let end = offset + broken.len();
+                    bytes[offset..end].copy_from_slice(broken);
+                    let len = end + 200 / after.len() * after.len();
+                    bytes[end..len].chunks_mut(after.len()).for_each(|place| place.copy_from_slice(after));
+                    let bytes = &bytes[..len];
+                    for kernel in Kernel::available() {
+                        let found = kernel.validate(bytes).map_err(|error| error.valid_up_to());
+                        assert_eq!(found, Err(offset), "{kernel}: {broken:02X?} at {offset}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Text that begins up to three bytes before an aligned register. Under Miri, it begins with its allocation, so that a
+/// read before it is found.
+#[test]
+fn nothing_before_the_start_is_read() {
+    for before in 0..4 {
+        for text in ["a", "é", "€", "😀", "aé€😀"] {
+            let bytes = [text.repeat(300 / text.len()).as_bytes(), b"\xE2\x82"].concat();
+            // The longest register has 64 bytes.
+            let begins = |room: &&Vec<u8>| room.as_ptr().align_offset(64) == before;
+            if cfg!(miri) {
+                // Miri chooses addresses at random.
+                let rooms: Vec<Vec<u8>> = (0..1000).map(|_| bytes.clone()).collect();
+                agree(rooms.iter().find(begins).expect("an allocation begins there"));
+            } else {
+                let mut room = vec![0; 128 + bytes.len()];
+                let start = room.as_ptr().align_offset(64) + 64 - before;
+                room[start..][..bytes.len()].copy_from_slice(&bytes);
+                agree(&room[start..][..bytes.len()]);
+            }
+        }
+    }
+}
+
 #[test]
 fn errors_anywhere_in_long_text() {
     let errors: [&[u8]; 8] =

@@ -29,7 +29,7 @@ pub struct Streaming {
     pending: [u8; 3],
     pending_len: usize,
     /// Bytes pushed so far, including the pending ones.
-    pushed: usize,
+    pushed: u64,
     first_error: Option<Utf8Error>,
 }
 
@@ -47,8 +47,8 @@ impl Streaming {
     /// Decodes a chunk and appends to `out` whatever the chunks to come cannot change.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         let body = self.complete_pending(chunk, out);
-        let start = self.pushed + chunk.len() - body.len();
-        self.pushed += chunk.len();
+        let start = self.pushed + (chunk.len() - body.len()) as u64;
+        self.pushed += chunk.len() as u64;
         let decided = match body.len() {
             ..SHORT => self.push_by_errors(body, start, out),
             _ => self.push_at_once(body, start, out),
@@ -61,12 +61,12 @@ impl Streaming {
     }
 
     /// Decodes all but an incomplete sequence at the end; returns how many bytes are decoded.
-    fn push_at_once(&mut self, body: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
+    fn push_at_once(&mut self, body: &[u8], start: u64, out: &mut Vec<u8>) -> usize {
         if self.first_error.is_none()
             && let Err(error) = self.kernel.validate(body)
             && error.kind != Kind::Incomplete
         {
-            self.note(Utf8Error { valid_up_to: start + error.valid_up_to, ..error });
+            self.note(start + error.valid_up_to as u64, error);
         }
         let decided = body.len() - incomplete_suffix(body);
         match self.first_error {
@@ -77,7 +77,7 @@ impl Streaming {
     }
 
     /// [`Self::push_at_once`] for a few bytes, in one pass.
-    fn push_by_errors(&mut self, body: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
+    fn push_by_errors(&mut self, body: &[u8], start: u64, out: &mut Vec<u8>) -> usize {
         let (mut copied, mut decided) = (0, body.len());
         for error in errors(body) {
             let range = error.range();
@@ -88,7 +88,7 @@ impl Streaming {
                 break;
             }
             out.extend_from_slice(REPLACEMENT);
-            self.note(Utf8Error { valid_up_to: start + error.valid_up_to, ..error });
+            self.note(start + error.valid_up_to as u64, error);
         }
         out.extend_from_slice(&body[copied..]);
         decided
@@ -97,12 +97,13 @@ impl Streaming {
     /// Ends the stream: replaces an incomplete sequence, and is ready for another stream.
     ///
     /// # Errors
-    /// The first error of the whole stream, its offset counted from the start of the stream.
+    /// The first error of the whole stream, its offset counted from the start of the stream; `usize::MAX` if that is
+    /// larger.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Utf8Error> {
         if self.pending_len > 0 {
             out.extend_from_slice(REPLACEMENT);
             let len = self.pending_len;
-            self.note(Utf8Error { valid_up_to: self.pushed - len, len, kind: Kind::Incomplete });
+            self.note(self.pushed - len as u64, Utf8Error { valid_up_to: 0, len, kind: Kind::Incomplete });
         }
         let fresh = Self::with(self.kernel);
         core::mem::replace(self, fresh).first_error.map_or(Ok(()), Err)
@@ -131,7 +132,7 @@ impl Streaming {
             }
             Some(Sequence::IllFormed { len, kind }) => {
                 out.extend_from_slice(REPLACEMENT);
-                self.note(Utf8Error { valid_up_to: self.pushed - held, len, kind });
+                self.note(self.pushed - held as u64, Utf8Error { valid_up_to: 0, len, kind });
                 len
             }
             None => held,
@@ -140,8 +141,10 @@ impl Streaming {
         &chunk[decided - held..]
     }
 
-    fn note(&mut self, error: Utf8Error) {
-        self.first_error.get_or_insert(error);
+    /// Keeps the first error. On a platform of 32 bits a stream may be too long for its offset.
+    fn note(&mut self, offset: u64, error: Utf8Error) {
+        let valid_up_to = usize::try_from(offset).unwrap_or(usize::MAX);
+        self.first_error.get_or_insert(Utf8Error { valid_up_to, ..error });
     }
 }
 

@@ -4,7 +4,8 @@
 /// A register of [`Vector::LEN`] bytes.
 ///
 /// # Safety
-/// Every function may be called only on a processor with the instructions of the implementing file; they have no other
+/// An implementation has registers of `LEN` bytes, and its functions have the results described here: the algorithms
+/// compute from them which memory they access. Every function may be called only on a processor with the instructions of the implementing file; they have no other
 /// precondition except:
 /// * [`load`](Vector::load) reads `from..from + LEN`, which must be readable;
 /// * [`store`](Vector::store) writes `to..to + LEN`, which must be writable.
@@ -14,7 +15,7 @@
 /// The functions are inlined into code compiled for the instruction set (the table in the kernels' `mod.rs`), which is
 /// reached only through a [`Kernel`](crate::codec::Kernel), which is created only after the processor was found to have
 /// the features.
-pub(super) trait Vector: Copy {
+pub(super) unsafe trait Vector: Copy {
     /// Bytes in a register: 16, 32 or 64.
     const LEN: usize;
 
@@ -95,8 +96,15 @@ pub(super) trait Vector: Copy {
 /// slower than the three instructions it replaces, and turn arithmetic on words that came from vectors into arithmetic on
 /// vectors of bits, which takes several times as long.
 #[inline(always)]
+#[cfg(not(miri))]
 pub(super) fn opaque(mut word: u64) -> u64 {
     // SAFETY: no instruction.
     unsafe { core::arch::asm!("/* {0} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags)) };
+    word
+}
+
+/// The word. Miri does not interpret assembly, and does not optimise.
+#[cfg(miri)]
+pub(super) fn opaque(word: u64) -> u64 {
     word
 }

@@ -1,0 +1,150 @@
+//! Details of the judge that no planted fault depends on: bounds, offsets, and decoders that must not be blamed.
+#![cfg(feature = "fuzz")]
+
+mod faulty;
+
+use faulty::{Faulty, Leaky, finish, lossy, verdict};
+use utfuzz::case::{Case, Cuts};
+use utfuzz::codec::Streaming;
+use utfuzz::explain::first_divergence;
+use utfuzz::judge::{Judge, Law, Subject};
+use utfuzz::spec::{Bom, Contract, Detection, Segmentation, grammar};
+use utfuzz::utf8::{Kind, REPLACEMENT, Validity};
+use utfuzz::{Decoder, Info, Stream, spec};
+
+fn first_law(decoder: &Faulty, bytes: &[u8]) -> Option<Law> {
+    Judge::new([decoder as &dyn Decoder]).judge(&Case::with_cuts(bytes, Cuts::NONE)).first().map(|broken| broken.law)
+}
+
+#[test]
+fn output_may_have_four_bytes_for_each_byte_and_sixteen_more() {
+    for (len, law) in [(20, Law::Lossy), (21, Law::Progress), (4000, Law::Progress)] {
+        let lossy = match len {
+            20 => |_: &[u8]| Some(vec![b'x'; 20]),
+            21 => |_: &[u8]| Some(vec![b'x'; 21]),
+            _ => |_: &[u8]| Some(vec![b'x'; 4000]),
+        };
+        assert_eq!(first_law(&Faulty { lossy, ..Faulty::default() }, b"\xFF"), Some(law), "{len}");
+    }
+}
+
+#[test]
+fn a_fault_after_a_prefix_is_at_its_offset_without_it() {
+    let validate = |bytes: &[u8]| Some(if bytes.starts_with(b"a") { Validity::Valid } else { verdict(bytes) });
+    let decoder = Faulty { validate, lossy: |_| None, ..Faulty::default() };
+    let mut judge = Judge::new([&decoder as &dyn Decoder]);
+    for (bytes, offset) in [(&b"\xE2\x82("[..], 0), (b"bcd\xE2\x82(", 3)] {
+        let broken = judge.judge(&Case::with_cuts(bytes, Cuts::NONE)).to_vec();
+        assert_eq!(broken.len(), 1, "{broken:?}");
+        assert_eq!((broken[0].law, broken[0].offset), (Law::Prefix, Some(offset)));
+        assert_eq!(broken[0].subject, Subject::Fault(Kind::TooShort));
+    }
+}
+
+/// A stream that changes what the output contained before, and is right otherwise.
+#[test]
+fn a_stream_that_changes_existing_output_is_found() {
+    fn push(stream: &mut Streaming, chunk: &[u8], out: &mut Vec<u8>) {
+        // Recognised only before the first chunk, since the inputs do not contain these texts.
+        if [&b"ab"[..], b"\xEF\xBF\xBD\xFF\xE2\x82"].contains(&&out[..]) {
+            out[0] = b'!';
+        }
+        stream.push(chunk, out);
+    }
+    let stream = || Some(Box::new(Leaky { inner: Streaming::new(), push, finish }) as Box<dyn Stream>);
+    let decoder = Faulty { stream, ..Faulty::default() };
+    let mut judge = Judge::new([&decoder as &dyn Decoder]);
+    let laws = (0..2000u32).filter_map(|number| {
+        let bytes = format!("{number:x} text").replace("ab", "a-b").into_bytes();
+        Some(judge.judge(&Case::with_cuts(&bytes, Cuts::NONE)).first()?.law)
+    });
+    let laws: Vec<Law> = laws.collect();
+    assert!(laws.len() > 100 && laws.iter().all(|law| *law == Law::Placement), "{} {:?}", laws.len(), laws.first());
+}
+
+#[test]
+fn a_decoder_that_strips_the_byte_order_mark_is_not_blamed() {
+    const STRIPS: Contract = Contract { bom: Bom::Strip, ..Contract::STANDARD };
+    let lossy = |bytes: &[u8]| {
+        let mut out = Vec::new();
+        spec::lossy(&STRIPS, bytes, &mut out).map(|()| out)
+    };
+    let decoder = Faulty { info: Faulty::default().info.contract(STRIPS), lossy, ..Faulty::default() };
+    for bytes in [&b"\xEF\xBB\xBFtext"[..], b"\xEF\xBB\xBF", b"\xEF\xBB\xBF\xEF\xBB\xBF", b"a\xEF\xBB\xBF\xFF"] {
+        assert_eq!(first_law(&decoder, bytes), None, "{bytes:02X?}");
+    }
+}
+
+/// The answers differ two segments after the byte that is the cause.
+#[test]
+fn the_cause_may_be_several_ill_formed_bytes_earlier() {
+    let without_the_third = |bytes: &[u8]| {
+        let Some(at) = bytes.windows(3).position(|window| window == b"\xF8\x80\x80") else { return Some(lossy(bytes)) };
+        Some([&lossy(&bytes[..at])[..], REPLACEMENT, REPLACEMENT, &lossy(&bytes[at + 3..])].concat())
+    };
+    let decoder = Faulty { lossy: without_the_third, ..Faulty::default() };
+    let case = Case::with_cuts(b"ab\xF8\x80\x80cd", Cuts::NONE);
+    let found = first_divergence(&decoder, &case).unwrap().signature.to_string();
+    assert_eq!(found, "lossy/faulty/continuation/anywhere");
+}
+
+const PAIRS: Contract = Contract {
+    grammar: &grammar::CESU8,
+    segmentation: Segmentation::Byte,
+    detection: Detection::Earliest,
+    ..Contract::STANDARD
+};
+
+/// A stream that writes at each chunk what no continuation can change, as found by trying continuations.
+#[derive(Default)]
+struct Prompt {
+    read: Vec<u8>,
+    written: usize,
+}
+
+impl Prompt {
+    fn output(&self, continuation: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let _ = spec::lossy(&PAIRS, &[&self.read, continuation].concat(), &mut out);
+        out
+    }
+}
+
+impl Stream for Prompt {
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        self.read.extend_from_slice(chunk);
+        let sequences: [&[u8]; 8] =
+            [b"", b"a", b"\x80", b"\x80\x80", b"\xB0\x80", b"\xA0\x80", b"\xED\xB0\x80", b"\x80\xED\xB0\x80"];
+        let possible: Vec<Vec<u8>> = sequences.iter().map(|sequence| self.output(sequence)).collect();
+        let is_same = |at: &usize| possible.iter().all(|other| other.get(*at) == possible[1].get(*at));
+        let decided = (0..possible[0].len()).take_while(is_same).count();
+        out.extend_from_slice(&possible[1][self.written..decided.max(self.written)]);
+        self.written = decided.max(self.written);
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+        out.extend_from_slice(&self.output(b"")[self.written..]);
+        *self = Self::default();
+        None
+    }
+}
+
+/// Byte by byte, a surrogate pair may begin four or five bytes before the cut, inside bytes that did not become one.
+#[test]
+fn a_prompt_stream_may_wait_for_a_pair_that_begins_inside_another() {
+    let validate = |bytes: &[u8]| Some(spec::validity(&PAIRS, bytes));
+    let lossy = |bytes: &[u8]| {
+        let mut out = Vec::new();
+        spec::lossy(&PAIRS, bytes, &mut out).map(|()| out)
+    };
+    let info = Info::new("faulty", "0").contract(PAIRS);
+    let stream = || Some(Box::new(Prompt::default()) as Box<dyn Stream>);
+    let decoder = Faulty { info, validate, lossy, stream };
+    let mut judge = Judge::new([&decoder as &dyn Decoder]);
+    for bytes in [&b"\xED\xA0\x80\xED\xA0\x80\xED\xB0\x80"[..], b"a\xED\xA0\x80\xED\xA0\x80\xEDa"] {
+        for cut in 0..=bytes.len() {
+            let broken = judge.judge(&Case::with_cuts(bytes, Cuts::new([cut], bytes.len()))).to_vec();
+            assert_eq!(broken, [], "{bytes:02X?} cut at {cut}");
+        }
+    }
+}
