@@ -58,7 +58,7 @@ fn what_cannot_be_read_is_a_row_and_the_rest_is_judged() {
         (
             &TRIAGE,
             1,
-            &[SIGNATURE, "unread: heap/dangling: ", "unread: heap/folder/again: ", "2 inputs, 1 show nothing"],
+            &[SIGNATURE, "unread: heap/dangling: ", "unread: heap/folder/again: ", "2 inputs, 1 shows nothing"],
         ),
         (&[&TRIAGE[..], &["-o", "kept"]].concat(), 1, &[SIGNATURE, "unread: kept/gone: ", "written: kept/"]),
         (
@@ -188,7 +188,7 @@ fn the_result_is_printed_on_a_full_disk() {
     let full = disk.0.path().to_str().unwrap();
     for option in ["--report", "-o"] {
         let run = run(directory.path(), &[&TRIAGE[..], &[option, full]].concat());
-        assert_none_wrong(run.wrong_status(2).or_else(|| unsaid(&run, &[SIGNATURE, "1 inputs"])));
+        assert_none_wrong(run.wrong_status(2).or_else(|| unsaid(&run, &[SIGNATURE, "1 input, 0 show nothing"])));
         assert!(run.err().contains("free some space"), "{}", run.err());
     }
     let args = ["check", "--bytes", "1", "--decoders", "own", "--certificate", full];

@@ -13,6 +13,7 @@ use crate::triage::ledger::Ledger;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Judge decoders on vectors, the corpus, every short string, random inputs
@@ -133,16 +134,22 @@ impl Check {
         ledger: &Ledger,
         out: &mut dyn Write,
     ) -> Result<Verdict, Failure> {
-        let bar = Bar::new();
+        let (bar, stop) = (Bar::new(), Arc::default());
+        stop_when_interrupted(&stop);
         let clock = Clock::start(format!("{} --isolate", self.command()));
         let seconds = if self.bytes.is_some() { 0 } else { self.seconds() };
-        let Whole { record, is_clean, contradictions, failures } =
-            check_isolated(decoders, ledger, &clock, seconds, &bar);
+        let Whole { record, is_clean, is_interrupted, contradictions, failures } =
+            check_isolated(decoders, ledger, &clock, seconds, &stop, &bar);
         bar.finish();
         note_contradictions(&contradictions);
         self.judging.print(&record, out)?;
+        if is_interrupted {
+            note(&format!("interrupted; {}", self.how_to_go_on()));
+        }
+        let has_found = record.check().is_some_and(|check| !check.divergences.is_empty());
         match failures.into_iter().next() {
             Some(failure) => Err(failure.into()),
+            None if is_interrupted && !has_found => Ok(Verdict::Interrupted),
             None => Ok(if is_clean { Verdict::Clean } else { Verdict::Diverged }),
         }
     }
@@ -157,6 +164,8 @@ impl Check {
         let ledger = self.judging.known.ledger(corpus.as_deref())?;
         let (bar, clock) = (Bar::new(), Clock::start(self.command()));
         let control = Control::default();
+        // ^C reaches the parent and its children.
+        stop_when_interrupted(&control.stop);
         let outcome = match self.bytes {
             Some(len) => self.every_string(&decoders, len, &ledger, &control, &bar)?,
             None => {
@@ -165,8 +174,8 @@ impl Check {
             }
         };
         let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
-        let is_clean = outcome.is_clean();
-        Part { record, is_clean, contradictions: outcome.contradictions }.hand_over(directory)?;
+        let (is_clean, is_interrupted) = (outcome.is_clean(), outcome.interrupted);
+        Part { record, is_clean, is_interrupted, contradictions: outcome.contradictions }.hand_over(directory)?;
         Ok(Verdict::Clean)
     }
 

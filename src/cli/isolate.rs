@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A decoder that takes longer than this for one case is considered to hang.
@@ -41,6 +41,7 @@ pub(super) struct Job {
 pub(super) struct Part {
     pub(super) record: Record,
     pub(super) is_clean: bool,
+    pub(super) is_interrupted: bool,
     pub(super) contradictions: Vec<String>,
 }
 
@@ -48,6 +49,7 @@ pub(super) struct Part {
 pub(super) struct Whole {
     pub(super) record: Record,
     pub(super) is_clean: bool,
+    pub(super) is_interrupted: bool,
     pub(super) contradictions: Vec<String>,
     /// Why there is no result for a decoder that did not end its process.
     pub(super) failures: Vec<Error>,
@@ -78,30 +80,36 @@ fn write(path: &Path, value: &impl Serialize) -> Result<(), Error> {
 }
 
 /// Checks each of these decoders in a process of its own, as many at a time as there are threads. Structured inputs run
-/// for `seconds` in total.
+/// for `seconds` in total. Once `stop` is set, no more processes are started.
 pub(super) fn check_isolated(
     decoders: &[&dyn Decoder],
     ledger: &Ledger,
     clock: &Clock,
     seconds: u64,
+    stop: &AtomicBool,
     bar: &Bar,
 ) -> Whole {
     let (count, done) = (decoders.len(), AtomicUsize::new(0));
     let seconds = seconds as f64 * rayon::current_num_threads().min(count) as f64 / count as f64;
     let each = |decoder: &&dyn Decoder| {
-        let result = check_one(*decoder, seconds);
+        let result = match stop.load(Ordering::Relaxed) {
+            true => Ok(Checked::Skipped),
+            false => check_one(*decoder, seconds),
+        };
         bar.show("decoders", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / count as f64);
         result
     };
     let results: Vec<Result<Checked, Error>> = decoders.par_iter().with_max_len(1).map(each).collect();
     let mut total = Check::default();
     let mut record = Record::of_check(clock, decoders, ledger, &Outcome::default());
-    let (mut is_clean, mut contradictions, mut failures) = (true, Vec::new(), Vec::new());
+    let (mut is_clean, mut is_interrupted) = (true, stop.load(Ordering::Relaxed));
+    let (mut contradictions, mut failures) = (Vec::new(), Vec::new());
     for ((decoder, judged), result) in decoders.iter().zip(&mut record.decoders).zip(results) {
         judged.comparisons = None;
         match result {
             Ok(Checked::Finished(part)) => {
                 is_clean &= part.is_clean;
+                is_interrupted |= part.is_interrupted;
                 contradictions = part.contradictions;
                 judged.comparisons = part.record.decoders.first().and_then(|judged| judged.comparisons);
                 if let Section::Check(check) = part.record.section {
@@ -115,12 +123,13 @@ pub(super) fn check_isolated(
                     total.divergences.push(died.difference(*decoder));
                 }
             },
+            Ok(Checked::Skipped) => {}
             Err(error) => failures.push(error),
         }
     }
     total.divergences.sort_by(|a, b| a.signature.cmp(&b.signature));
     record.section = Section::Check(total);
-    Whole { record, is_clean, contradictions, failures }
+    Whole { record, is_clean, is_interrupted, contradictions, failures }
 }
 
 /// The cases are the same for each decoder, so they are not added up.
@@ -145,6 +154,7 @@ fn add(total: &mut Check, part: Check) {
 enum Checked {
     Finished(Box<Part>),
     Died(Died),
+    Skipped,
 }
 
 /// A decoder that ended its process, and the end of what the process printed.

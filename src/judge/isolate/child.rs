@@ -137,7 +137,8 @@ impl Child {
 /// since a decoder may have damaged memory.
 fn ending(status: ExitStatus, is_stuck: bool, noted: &Noted) -> Option<(Ending, String)> {
     let is_asking = noted.epoch % 2 == 1;
-    let name = |signal| FAULTS.iter().find(|(known, _)| *known == signal).map_or("signal", |(_, name)| name);
+    // Others come from outside, such as that of ^C.
+    let name = |signal| FAULTS.iter().find(|(known, _)| *known == signal).map(|(_, name)| *name);
     match (status.signal(), status.code()) {
         _ if noted.epoch == 0 => None,
         _ if is_stuck => Some((Ending::Hang, "no answer".to_owned())),
@@ -147,7 +148,7 @@ fn ending(status: ExitStatus, is_stuck: bool, noted: &Noted) -> Option<(Ending, 
             Some((Ending::StackOverflow, "stack overflow".to_owned()))
         }
         (Some(libc::SIGABRT), _) => Some((Ending::Abort, "SIGABRT".to_owned())),
-        (Some(signal), _) => Some((Ending::Fault, format!("{} ({signal})", name(signal)))),
+        (Some(signal), _) => Some((Ending::Fault, name(signal)?.to_owned())),
         (None, Some(code)) if is_asking => Some((Ending::Exit, format!("exit with status {code}"))),
         _ => None,
     }
