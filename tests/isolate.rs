@@ -5,8 +5,9 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, Output};
+use std::process::{Command, ExitCode, Output, Stdio};
 use std::time::Duration;
 use utfuzz::case::Case;
 use utfuzz::judge::isolate::{Child, is_child, note_questions};
@@ -261,6 +262,25 @@ fn a_process_is_supervised() -> Result<(), Failed> {
     check((crashed.ending, &*crashed.bytes) == (Ending::Abort, b"a\xFE"), format!("{crashed:?}"))
 }
 
+/// ^C reaches this process and its children; what they have found until then is printed.
+fn an_interrupted_check_prints_what_it_has() -> Result<(), Failed> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["check", "--bytes", "4", "--isolate", "--json", "--decoders", "fine,throws-a-bomb"]);
+    let child = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    std::thread::sleep(Duration::from_secs(2));
+    let group = format!("-{}", child.id());
+    check(Command::new("kill").args(["-INT", "--", &group]).status()?.success(), "no process to interrupt")?;
+    let output = child.wait_with_output()?;
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let record: serde_json::Value = serde_json::from_str(&out).map_err(|error| format!("{error}: {out}{err}"))?;
+    let found = record["divergences"].as_array().unwrap();
+    check(
+        found.len() == 1 && found[0]["law"] == "panic" && found[0]["decoder"] == "throws-a-bomb",
+        format!("{found:?}"),
+    )?;
+    check(output.status.code() == Some(1) && err.contains("note: interrupted"), format!("{:?} {err}", output.status))
+}
+
 fn judge(name: &str) -> ExitCode {
     let directory = is_child().expect("it is supervised");
     note_questions(&directory).unwrap();
@@ -290,6 +310,7 @@ fn main() -> ExitCode {
         Trial::test("panics_of_destructors_are_named", panics_of_destructors_are_named),
         Trial::test("names_are_checked", names_are_checked),
         Trial::test("a_process_is_supervised", a_process_is_supervised),
+        Trial::test("an_interrupted_check_prints_what_it_has", an_interrupted_check_prints_what_it_has),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
