@@ -23,10 +23,16 @@ pub use roundtrip::{Deviation, RoundTrip};
 use crate::case::Case;
 use crate::decoder::Decoder;
 use crate::explain::Divergence;
+#[cfg(feature = "libfuzzer")]
+use crate::explain::{Shape, Signature};
 use crate::generate::structured::Structured;
+#[cfg(feature = "libfuzzer")]
+use crate::judge::{Ending, Law, Subject};
 use crate::peers;
 use crate::spec::grammar::RFC3629;
 use crate::spec::{Contract, Replacement};
+#[cfg(feature = "libfuzzer")]
+use crate::text::{counted, hex};
 use crate::triage::ledger::Ledger;
 use crate::triage::session::{Session, Shown};
 use arbitrary::{Arbitrary, Unstructured};
@@ -223,6 +229,28 @@ mod sanitizer {
             // SAFETY: the function takes a file descriptor as a pointer value, and this one is never closed.
             unsafe { __sanitizer_set_report_fd(core::ptr::without_provenance_mut(nowhere.into_raw_fd() as usize)) };
         }
+    }
+}
+
+/// What AddressSanitizer calls before it reports an error (`__asan_on_error`): prints which decoder was asked, and
+/// keeps the report of the sanitizer out, for the same reason. The environment variable `UTFUZZ_ASAN_REPORT` brings it
+/// back.
+#[cfg(feature = "libfuzzer")]
+pub fn memory_fault() {
+    let Some((decoder, bytes)) = crate::judge::isolate::asked() else { return };
+    let signature = Signature {
+        law: Law::Panic,
+        decoder: decoder.clone().into(),
+        subject: Subject::Process(Ending::Fault),
+        shape: Shape::Anywhere,
+    };
+    let (len, hex) = (counted(bytes.len(), "byte"), hex(&bytes));
+    let what = "accessed memory that is not its own; UTFUZZ_ASAN_REPORT=1 shows the report of AddressSanitizer";
+    eprintln!("\n{decoder} {what}\ninput, {len}: {hex}");
+    eprintln!("Assertion failure: {}\nDEDUP_TOKEN: {signature}", signature.spelled());
+    #[cfg(all(address_sanitizer, unix))]
+    if std::env::var_os("UTFUZZ_ASAN_REPORT").is_none() {
+        sanitizer::silence();
     }
 }
 

@@ -135,6 +135,12 @@ macro_rules! fuzz_target {
         #[unsafe(no_mangle)]
         pub extern "C" fn utfuzz_ignore_comparison() {}
 
+        /// AddressSanitizer calls this before it reports an error.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn __asan_on_error() {
+            $crate::engine::fuzz::memory_fault()
+        }
+
         /// Options of AddressSanitizer: a shadow copy of every stack frame, to find uses of a frame after its return,
         /// would cost a tenth of the speed and find nothing in safe code.
         #[unsafe(no_mangle)]

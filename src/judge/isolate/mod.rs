@@ -40,6 +40,17 @@ pub(crate) fn panics(decoder: &str, bytes: &[u8], ask: impl FnOnce()) -> bool {
     asking(decoder, bytes, || watched(decoder, bytes, panics))
 }
 
+/// The name of the decoder that this thread is asking, and the input.
+#[cfg(feature = "fuzz")]
+#[allow(unsafe_code, reason = "a question is noted as pointers")]
+pub fn asked() -> Option<(String, Vec<u8>)> {
+    let asked = current()?;
+    // SAFETY: this thread is asking, so it is inside the call of `asking` that noted both pointers, and what they point
+    // to was borrowed for that call.
+    let (decoder, bytes) = unsafe { (&*asked.decoder, &*asked.bytes) };
+    Some((decoder.to_owned(), bytes.to_vec()))
+}
+
 /// Installs a panic hook, once for the whole process, that prints nothing when a decoder under judgement panics: that
 /// is reported as a broken law. Other panics go to the previous hook. For programs, not libraries.
 pub fn silence_panics() {
@@ -74,5 +85,13 @@ mod tests {
         assert!(panics("d", b"", || std::panic::panic_any(Bomb)));
         assert!(panics("d", b"", || drop(Bomb)));
         assert!(current().is_none());
+    }
+
+    #[test]
+    #[cfg(feature = "fuzz")]
+    fn a_question_is_known_while_it_is_asked() {
+        assert_eq!(asked(), None);
+        asking("d", b"bytes", || assert_eq!(asked(), Some(("d".to_owned(), b"bytes".to_vec()))));
+        assert_eq!(asked(), None);
     }
 }
