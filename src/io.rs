@@ -21,7 +21,11 @@ pub fn temporary_beside(path: &Path) -> Result<NamedTempFile, Error> {
     builder.prefix(".utfuzz-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(directory).map_err(|error| Error::io(path, &error))
+    builder.tempfile_in(directory).map_err(|error| {
+        // Its message has the temporary name.
+        let plain = directory.metadata().err().unwrap_or_else(|| error.kind().into());
+        Error::io(path, &plain)
+    })
 }
 
 /// Replaces or creates a file atomically: readers see either the old or the new content, even after a crash. If `path`

@@ -1,8 +1,15 @@
 //! Conversions, compared with `spec`: every scalar value between any two encodings, every cut, every error.
 
-use utfuzz::codec::convert::{Converter, Detector, Encoding, Fault, Mark, Options, Reason, UnpairedSurrogates};
+use utfuzz::codec::convert::{
+    ConvertReader, ConvertWriter, Converter, Encoding, Failed, Fault, Mark, Options, Reason, UnpairedSurrogates,
+};
 use utfuzz::spec::{Contract, Replacement, Segmentation, code_points, encode, grammar, validity};
 use utfuzz::utf8::{Kind, Validity};
+
+/// The encodings that are in every build. `tests/charsets.rs` is about the others.
+fn encodings() -> impl Iterator<Item = Encoding> {
+    Encoding::all().filter(|encoding| !encoding.is_charset())
+}
 
 /// The bytes of a code point, if the encoding can represent it.
 fn expected(encoding: Encoding, code_point: u32) -> Option<Vec<u8>> {
@@ -104,7 +111,7 @@ impl Spelled {
 #[test]
 fn every_scalar_value_goes_from_any_encoding_to_any_other() {
     let code_points: Vec<u32> = ('\0'..=char::MAX).map(u32::from).chain(OTHERS).collect();
-    let spelled: Vec<_> = Encoding::all().map(|encoding| (encoding, Spelled::of(encoding, &code_points))).collect();
+    let spelled: Vec<_> = encodings().map(|encoding| (encoding, Spelled::of(encoding, &code_points))).collect();
     for (from, here) in &spelled {
         for (to, there) in &spelled {
             let (mut text, mut wanted, mut refused) = (Vec::new(), Vec::new(), Vec::new());
@@ -161,8 +168,8 @@ fn chunks_cut_anywhere_give_the_same_output() {
         Segmentation::MaximalSubpartSurrogate,
     ];
     let mut conversions = 0;
-    for from in Encoding::all() {
-        for to in Encoding::all() {
+    for from in encodings() {
+        for to in encodings() {
             for on_error in replacements {
                 for (mark, segmentation) in marks.into_iter().zip(rules.into_iter().cycle()) {
                     let options = Options { on_error, mark, segmentation, surrogates: UnpairedSurrogates::Refuse };
@@ -196,8 +203,8 @@ fn unencodable_code_points_are_replaced_anywhere_in_long_text() {
     // Next to the edges of blocks, stretches and pieces.
     let places = [0, 1, 31, 32, 63, 255, 256, 1023, 1024, 2047, 2048, 4094, 4095, 4096];
     let mut conversions = 0;
-    for from in Encoding::all() {
-        for to in Encoding::all() {
+    for from in encodings() {
+        for to in encodings() {
             for code_point in [0, 0x81, 0xE9, 0x20AC, 0x1_F600, 0x11_0000] {
                 let Some(there) = expected(from, code_point) else { continue };
                 let text = |encoding| expected(encoding, b'a'.into()).unwrap();
@@ -392,7 +399,7 @@ fn the_first_of_two_faults_is_reported_whatever_it_is() {
 fn escaped_bytes_are_restored_in_single_byte_encodings() {
     for surrogates in [UnpairedSurrogates::Refuse, UnpairedSurrogates::Pass] {
         let options = Options { surrogates, ..replacing(Replacement::SurrogateEscape) };
-        for to in Encoding::all().filter(|encoding| encoding.is_single_byte()) {
+        for to in encodings().filter(|encoding| encoding.is_single_byte()) {
             let (out, ended) = convert(Encoding::Utf8, to, options, &[b"caf\xE9 x"]);
             assert_eq!(out, b"caf\xE9 x", "{to}, {surrogates:?}");
             assert_eq!(ended.unwrap().map(|fault| fault.offset()), Some(3), "{to}, {surrogates:?}");
@@ -487,42 +494,95 @@ fn options_that_make_no_sense_together_are_refused() {
     }
 }
 
-#[test]
-fn the_most_likely_encoding_is_detected() {
-    let text = "Grüße aus Köln, naïve “façade” – 世界 😀\n".repeat(30);
-    let western = "Grüße aus Köln, naïve “façade” – œuvre\n".repeat(30);
-    let encoded = |to, text: &str| {
-        let (out, ended) = convert(Encoding::Utf8, to, Options::STRICT, &[text.as_bytes()]);
-        assert_eq!(ended, Ok(None));
-        out
-    };
-    let lone = [text.as_bytes(), b"\xED\xA0\x80"].concat();
-    let random: Vec<u8> = (0..4000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let rows: Vec<(Vec<u8>, Option<Encoding>)> = vec![
-        (Vec::new(), Some(Encoding::Utf8)),
-        (b"plain\n".to_vec(), Some(Encoding::Utf8)),
-        (text.clone().into_bytes(), Some(Encoding::Utf8)),
-        ([text.as_bytes(), b"\xFF"].concat(), Some(Encoding::Utf8)),
-        (encoded(Encoding::Utf16, &text), Some(Encoding::Utf16Le)),
-        (encoded(Encoding::Utf16Le, &text), Some(Encoding::Utf16Le)),
-        (encoded(Encoding::Utf16Be, &text), Some(Encoding::Utf16Be)),
-        (encoded(Encoding::Utf16Le, "你好，世界。这是一个测试。"), Some(Encoding::Utf16Le)),
-        (encoded(Encoding::Utf32Le, &text), Some(Encoding::Utf32Le)),
-        (encoded(Encoding::Utf32Be, &text), Some(Encoding::Utf32Be)),
-        (encoded(Encoding::Cesu8, &text), Some(Encoding::Cesu8)),
-        (encoded(Encoding::ModifiedUtf8, "a\0😀"), Some(Encoding::ModifiedUtf8)),
-        (lone, Some(Encoding::Wtf8)),
-        (b"\xF4\x90\x80\x80".to_vec(), Some(Encoding::Rfc2279)),
-        (encoded(Encoding::Windows1252, &western), Some(Encoding::Windows1252)),
-        (b"caf\xE9 na\xEFve".to_vec(), Some(Encoding::Latin1)),
-        (random, None),
-    ];
-    for (bytes, encoding) in rows {
-        let mut detector = Detector::new();
-        bytes.chunks(7).for_each(|chunk| detector.push(chunk));
-        let detection = detector.finish();
-        assert_eq!(detection.encoding, encoding, "{} ({:02X?} …)", detection.reason, &bytes[..bytes.len().min(16)]);
-        assert_eq!(detection.not_utf8.is_none(), std::str::from_utf8(&bytes).is_ok());
-        assert_eq!(detection.read, bytes.len() as u64);
+/// Claims to have read more than there was room for.
+struct Boastful;
+
+impl std::io::Read for Boastful {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        Ok(buffer.len() + 1)
     }
+}
+
+#[test]
+fn a_reader_that_lies_is_an_error() {
+    let converter = Converter::new(Encoding::Utf8, Encoding::Latin1, PLAIN).unwrap();
+    for error in [
+        std::io::read_to_string(ConvertReader::new(Boastful, converter)).unwrap_err(),
+        std::io::read_to_string(utfuzz::codec::Utf8Reader::new(Boastful)).unwrap_err(),
+    ] {
+        assert!(error.to_string().starts_with("the reader claims to have read 65537 bytes"), "{error}");
+    }
+}
+
+/// The fault of an error of a reader or writer.
+fn fault_of(error: &std::io::Error) -> Fault {
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+    *error.get_ref().and_then(|inner| inner.downcast_ref()).unwrap()
+}
+
+#[test]
+fn readers_and_writers_convert_like_the_converter() {
+    use std::io::{Read, Write};
+    let options = [PLAIN, replacing(Replacement::ReplacementCharacter)];
+    for (from, to) in
+        [(Encoding::Utf8, Encoding::Utf16), (Encoding::Utf16Le, Encoding::Wtf8), (Encoding::Utf8, Encoding::Latin1)]
+    {
+        for (options, text) in options.into_iter().flat_map(|options| CUT.map(|text| (options, text))) {
+            let (wanted, ended) = convert(from, to, options, &[text]);
+            let converter = || Converter::new(from, to, options).unwrap();
+
+            let mut reader = ConvertReader::new(text, converter());
+            let (mut out, mut byte) = (Vec::new(), [0]);
+            let read = loop {
+                match reader.read(&mut byte) {
+                    Ok(0) => break Ok(reader.summary().unwrap().first),
+                    Ok(_) => out.push(byte[0]),
+                    Err(error) => break Err(fault_of(&error)),
+                }
+            };
+            assert_eq!((&out, read), (&wanted, ended), "{from} to {to}, {options:?}: {text:02X?}");
+
+            let mut writer = ConvertWriter::new(Vec::new(), converter());
+            let written = text.iter().try_for_each(|&byte| writer.write_all(&[byte]));
+            let finished = written.and_then(|()| writer.finish());
+            let finished = finished.map_err(|error| fault_of(&error));
+            let same = finished.map(|(out, summary)| {
+                assert_eq!(out, wanted, "{from} to {to}, {options:?}: {text:02X?}");
+                summary.first
+            });
+            assert_eq!(same, ended, "{from} to {to}, {options:?}: {text:02X?}");
+
+            let once = utfuzz::codec::convert::convert(text, from, to, options);
+            match (once, ended) {
+                (Ok(out), Ok(_)) => assert_eq!(out, wanted),
+                (Err(Failed::Fault(fault)), Err(other)) => assert_eq!(fault, other),
+                (once, _) => panic!("{from} to {to}, {options:?}: {text:02X?}: {once:?}"),
+            }
+        }
+    }
+}
+
+/// Where surrogates pass, a surrogate is one segment, even if what follows it is not a continuation byte.
+#[test]
+fn a_surrogate_that_is_cut_off_is_one_segment_where_surrogates_pass() {
+    for (surrogates, segments) in [(UnpairedSurrogates::Refuse, 2), (UnpairedSurrogates::Pass, 1)] {
+        let options = Options { surrogates, ..replacing(Replacement::ReplacementCharacter) };
+        let (out, _) = convert(Encoding::Utf8, Encoding::Utf8, options, &[b"\xED\xB3x"]);
+        assert_eq!(out, ["\u{FFFD}".repeat(segments), "x".into()].concat().as_bytes(), "{surrogates:?}");
+    }
+}
+
+#[test]
+fn the_input_encoding_can_change_between_inputs() {
+    let mut converter = Converter::new(Encoding::Latin1, Encoding::Utf8, PLAIN).unwrap();
+    let mut out = Vec::new();
+    converter.push(b"\xE9", &mut out).unwrap();
+    converter.finish(&mut out).unwrap();
+    converter.set_from(Encoding::Utf16Be).unwrap();
+    converter.push(b"\0\xE9", &mut out).unwrap();
+    assert_eq!(converter.finish(&mut out).unwrap().from, Encoding::Utf16Be);
+    assert_eq!(out, "éé".as_bytes());
+    let options = Options { segmentation: Segmentation::Byte, ..replacing(Replacement::Drop) };
+    let mut converter = Converter::new(Encoding::Utf8, Encoding::Utf8, options).unwrap();
+    assert!(converter.set_from(Encoding::Latin1).unwrap_err().to_string().contains("policy"));
 }

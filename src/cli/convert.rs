@@ -1,36 +1,48 @@
-//! `utfuzz convert` and `utfuzz detect`: the encodings of text.
+//! `utfuzz convert`: from one encoding to another.
 
+use crate::cli::detect::{detect, label};
 use crate::cli::output::{Bar, Failure, OutputFile, StandardOutput, Verdict, fail, note};
+use crate::cli::text_input::{CHUNK, Input, or_standard_input};
 use crate::codec::convert::{
-    Converter, Detection, Detector, Encoding, Fault, Mark, Options, Summary, UnpairedSurrogates,
+    Confidence, Converter, Detection, Detector, Encoding, Fault, Mark, Options, Reason, Summary, UnpairedSurrogates,
 };
 use crate::error::Error;
 use crate::spec::{Replacement, Segmentation};
-use crate::text::{hex, shown};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Convert text from one encoding to another, of any length in constant memory
 ///
+/// Without --from the encoding is detected, as by `utfuzz detect`, in a file from all of it, in a stream from its first
+/// 256 KiB; a note says what was found. An encoding that is only guessed is refused.
+///
 /// Exit status: 0 done, 1 the input is ill-formed or cannot be encoded in the output encoding (unless errors are
-/// replaced), 2 usage or environment. Standard output receives everything up to the first error; a file is written
-/// completely or not at all. If standard output is closed early, regular files are still read to the end for the exit
-/// status; pipes and standard input are not.
+/// replaced), 2 usage or environment. A file that cannot be read is named, and the others are converted. Standard output
+/// receives everything up to the first error; a file is written completely or not at all. If standard output is closed
+/// early, regular files are still read to the end for the exit status; pipes and standard input are not.
 #[derive(Debug, Args)]
-#[command(after_help = encodings())]
+#[command(after_help = "Example: utfuzz convert -f windows-1252 old.txt -o new.txt")]
 pub(super) struct Convert {
-    /// The encoding of the input
+    /// The encoding of the input, one of those that --list lists [default: what is detected]
     #[arg(short, long, value_name = "ENCODING")]
-    from: String,
+    from: Option<String>,
     /// The encoding of the output
-    #[arg(short, long, value_name = "ENCODING")]
+    #[arg(short, long, value_name = "ENCODING", default_value = "UTF-8")]
     to: String,
+    /// Convert from an encoding that is only guessed, too
+    #[arg(long, conflicts_with = "from")]
+    guess: bool,
+    /// List the encodings and their other names
+    #[arg(short, long, exclusive = true)]
+    list: bool,
     /// What to write for ill-formed input, and for characters that the output encoding lacks
     #[arg(long, value_name = "WHAT", default_value = "strict")]
     on_error: OnError,
+    /// The same as --on-error skip
+    #[arg(short = 'c', conflicts_with = "on_error")]
+    skip: bool,
     /// How ill-formed UTF-8 is cut into segments, each of which is replaced [default: maximal-subpart]
     #[arg(long, value_name = "RULE")]
     policy: Option<Segmentation>,
@@ -40,7 +52,7 @@ pub(super) struct Convert {
     /// What to do with unpaired surrogates
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     surrogates: UnpairedSurrogates,
-    /// Write to this file, which is replaced only at the end [default: standard output]
+    /// Write to this file, which is replaced only at the end; - is standard output [default: -]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The files to read, one after the other; - is standard input [default: -]
@@ -71,8 +83,8 @@ impl ValueEnum for OnError {
             Some(Replacement::Drop) => ("skip", "Nothing"),
             Some(Replacement::SurrogateEscape) => (
                 "escape",
-                "U+DC80..U+DCFF for each byte, written as that byte again if the encoding lacks surrogates (Python \
-                 surrogateescape)",
+                "U+DC80..U+DCFF for each byte (Python surrogateescape). They are written as those bytes again, unless \
+                 the output encoding has surrogates, as UTF-8 has with --surrogates pass",
             ),
             Some(Replacement::Latin1) => ("latin1", "Each byte read as Latin-1"),
             Some(Replacement::Windows1252) => ("windows-1252", "Each byte read as Windows-1252"),
@@ -123,9 +135,13 @@ impl ValueEnum for UnpairedSurrogates {
     }
 }
 
-fn encodings() -> String {
-    let names: Vec<_> = Encoding::all().map(Encoding::name).collect();
-    format!("Encodings: {}; and their other names in the Encoding Standard and in the IANA registry.", names.join(", "))
+/// One line for each encoding: its name, and its other names.
+fn encodings(out: &mut dyn Write) -> io::Result<()> {
+    for encoding in Encoding::all() {
+        let names: Vec<_> = [encoding.name()].into_iter().chain(encoding.aliases().iter().copied()).collect();
+        writeln!(out, "{}", names.join(" "))?;
+    }
+    Ok(())
 }
 
 /// How the conversion of one input ended.
@@ -133,45 +149,105 @@ enum End {
     Finished(Summary),
     /// The first error, if errors are not replaced.
     Fault(Fault),
+    /// The input cannot be read to its end.
+    Unread(Error),
     /// The reader of standard output has closed it, and the input may be endless.
     ReaderLeft,
 }
 
 impl Convert {
-    pub(super) fn run(self, out: &mut StandardOutput) -> Result<Verdict, Failure> {
-        let mut converter = self.converter()?;
+    pub(super) fn run(mut self, out: &mut StandardOutput) -> Result<Verdict, Failure> {
+        if self.list {
+            encodings(out)?;
+            return Ok(Verdict::Clean);
+        }
+        if self.skip {
+            self.on_error = OnError(Some(Replacement::Drop));
+        }
+        let to = Encoding::named(&self.to)?;
+        let from = self.from.as_deref().map(Encoding::named).transpose()?;
+        let mut converter = Converter::new(from.unwrap_or(Encoding::Utf8), to, self.options()?)?;
         let files = or_standard_input(&self.files);
-        let mut file = self.output.as_deref().map(OutputFile::create).transpose()?;
+        let output = self.output.as_deref().filter(|path| *path != Path::new("-"));
+        let mut file = output.map(OutputFile::create).transpose()?;
         let mut progress = Progress::of(&files);
+        let mut unread = None;
         for path in &files {
-            let mut input = Input::open(path)?;
-            match convert(&mut converter, &mut input, file.as_mut(), out, &mut progress)? {
-                End::Finished(summary) => self.report(&input.name, &summary),
+            let (name, end) = match self.open(path, &mut converter) {
+                Ok(mut input) => {
+                    let end = convert(&mut converter, &mut input, file.as_mut(), out, &mut progress)?;
+                    (input.name, end)
+                }
+                Err(error) => (String::new(), End::Unread(error)),
+            };
+            match end {
+                End::Finished(summary) => self.report(&name, &summary),
                 End::Fault(fault) => {
                     progress.finish();
                     out.flush()?;
-                    let _ = writeln!(io::stderr(), "utfuzz: {}: {fault}", input.name);
+                    let _ = writeln!(io::stderr(), "utfuzz: {name}: {fault}{}", remedy(&fault));
                     return Ok(Verdict::IllFormed);
+                }
+                // The other files are still converted.
+                End::Unread(error) => {
+                    if let Some(before) = unread.replace(error) {
+                        fail(before);
+                    }
                 }
                 End::ReaderLeft => break,
             }
         }
         progress.finish();
-        file.map_or(Ok(()), OutputFile::finish)?;
-        Ok(Verdict::Clean)
+        match unread {
+            Some(error) => Err(error.into()),
+            None => {
+                file.map_or(Ok(()), OutputFile::finish)?;
+                Ok(Verdict::Clean)
+            }
+        }
     }
 
-    fn converter(&self) -> Result<Converter, Error> {
+    fn options(&self) -> Result<Options, Error> {
         if self.on_error.0.is_none() && self.policy.is_some() {
             return Err(Error::usage("--policy applies to replacements, and --on-error strict makes none"));
         }
-        let options = Options {
+        // A detected encoding is detected by its byte order mark first.
+        let mark = if self.from.is_some() { Mark::AsEncoded } else { Mark::Detect };
+        Ok(Options {
             on_error: self.on_error.0,
             segmentation: self.policy.unwrap_or(Segmentation::MaximalSubpart),
-            mark: self.bom.unwrap_or(Mark::AsEncoded),
+            mark: self.bom.unwrap_or(mark),
             surrogates: self.surrogates,
+        })
+    }
+
+    /// Opens a file, and detects its encoding unless it was named.
+    fn open(&self, path: &Path, converter: &mut Converter) -> Result<Input, Error> {
+        let mut input = Input::open(path)?;
+        if self.from.is_some() {
+            return Ok(input);
+        }
+        let detection = if input.has_end {
+            let detection = detect(&mut input)?;
+            input = Input::open(path)?;
+            detection
+        } else {
+            detect_start(&mut input)?
         };
-        Converter::new(Encoding::named(&self.from)?, Encoding::named(&self.to)?, options)
+        let (name, found) = (&input.name, label(&detection));
+        let reason = detection.reason;
+        let remedy = match detection.encoding {
+            Some(_) if detection.confidence == Confidence::Guess && !self.guess => {
+                "name its encoding with --from, or accept the guess with --guess"
+            }
+            Some(encoding) => {
+                note(&format!("{name}: read as {found}: {reason}"));
+                converter.set_from(encoding)?;
+                return Ok(input);
+            }
+            None => "name its encoding with --from",
+        };
+        Err(Error::usage(format!("{name}: {found}: {reason}; {remedy}")))
     }
 
     fn report(&self, name: &str, summary: &Summary) {
@@ -180,6 +256,31 @@ impl Convert {
             note(&format!("{name}: {} {done}, the first at {first}", summary.faults));
         }
     }
+}
+
+/// What to do about a fault, if the command has an option for it.
+fn remedy(fault: &Fault) -> &'static str {
+    match fault.reason() {
+        Reason::Unencodable(0xFEFF) if fault.offset() == 0 => "; --bom strip leaves out this byte order mark",
+        _ => "",
+    }
+}
+
+/// Detects the encoding of a stream by its start, which is put back.
+fn detect_start(input: &mut Input) -> Result<Detection, Error> {
+    /// Bytes that are examined.
+    const START: usize = 256 << 10;
+    let (mut start, mut chunk) = (Vec::new(), vec![0; CHUNK]);
+    while start.len() < START {
+        match input.read(&mut chunk)? {
+            0 => break,
+            read => start.extend_from_slice(&chunk[..read]),
+        }
+    }
+    let mut detector = Detector::new();
+    detector.push(&start);
+    input.put_back(start);
+    Ok(detector.finish())
 }
 
 /// Converts one input to the file if there is one, otherwise to standard output.
@@ -194,7 +295,14 @@ fn convert(
     let mut converted = Vec::new();
     loop {
         converted.clear();
-        let read = input.read(&mut chunk)?;
+        let read = match input.read(&mut chunk) {
+            Ok(read) => read,
+            Err(error) => {
+                // What waits for more bytes is dropped.
+                let _ = converter.finish(&mut converted);
+                return Ok(End::Unread(error));
+            }
+        };
         let summary = match read {
             0 => converter.finish(&mut converted).map(Some),
             _ => converter.push(&chunk[..read], &mut converted).map(|()| None),
@@ -209,145 +317,6 @@ fn convert(
             Err(fault) => return Ok(End::Fault(fault)),
             Ok(None) if file.is_none() && out.is_closed() && !input.has_end => return Ok(End::ReaderLeft),
             Ok(None) => {}
-        }
-    }
-}
-
-/// Detect the encoding of files: valid UTF-8, otherwise the most likely encoding, with the reason
-///
-/// Exit status: 0 every file has an encoding, 1 a file is not text, 2 usage or environment.
-#[derive(Debug, Args)]
-pub(super) struct Detect {
-    /// The files to examine; - is standard input [default: -]
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Print one JSON array
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(serde::Serialize)]
-struct Row {
-    name: String,
-    encoding: Option<&'static str>,
-    valid_utf8: bool,
-    byte_order_mark: bool,
-    reason: String,
-    bytes: u64,
-    first_error: Option<FirstError>,
-}
-
-/// Where the input stops being UTF-8.
-#[derive(serde::Serialize)]
-struct FirstError {
-    offset: u64,
-    line: u64,
-    bytes: String,
-    kind: Option<&'static str>,
-}
-
-impl Row {
-    fn of(name: String, detection: Detection) -> Self {
-        let first_error = detection.not_utf8.map(|fault| FirstError {
-            offset: fault.offset(),
-            line: fault.line(),
-            bytes: hex(fault.bytes()),
-            kind: fault.kind().map(crate::utf8::Kind::name),
-        });
-        Self {
-            name,
-            encoding: detection.encoding.map(Encoding::name),
-            valid_utf8: detection.not_utf8.is_none(),
-            byte_order_mark: detection.byte_order_mark,
-            reason: detection.reason,
-            bytes: detection.read,
-            first_error,
-        }
-    }
-}
-
-impl Detect {
-    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        let mut rows = Vec::new();
-        let mut unread = None;
-        for path in or_standard_input(&self.files) {
-            match detect(&path) {
-                Ok(row) => rows.push(row),
-                // The other files are still examined.
-                Err(error) => {
-                    if let Some(before) = unread.replace(error) {
-                        fail(before);
-                    }
-                }
-            }
-        }
-        if self.json {
-            serde_json::to_writer(&mut *out, &rows).map_err(io::Error::from)?;
-            writeln!(out)?;
-        } else {
-            for row in &rows {
-                writeln!(out, "{}: {}: {}", row.name, row.encoding.unwrap_or("no text"), row.reason)?;
-            }
-        }
-        if let Some(error) = unread {
-            return Err(error.into());
-        }
-        let all = rows.iter().all(|row| row.encoding.is_some());
-        Ok(if all { Verdict::Clean } else { Verdict::IllFormed })
-    }
-}
-
-fn detect(path: &Path) -> Result<Row, Error> {
-    let mut input = Input::open(path)?;
-    let mut detector = Detector::new();
-    let mut chunk = vec![0; CHUNK];
-    while !detector.is_decided() {
-        match input.read(&mut chunk)? {
-            0 => break,
-            read => detector.push(&chunk[..read]),
-        }
-    }
-    Ok(Row::of(input.name, detector.finish()))
-}
-
-/// The files that were named, or standard input.
-fn or_standard_input(files: &[PathBuf]) -> Vec<PathBuf> {
-    if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() }
-}
-
-/// How many bytes are read at a time.
-const CHUNK: usize = 64 << 10;
-
-/// A file or standard input, read in chunks.
-struct Input {
-    reader: Box<dyn Read>,
-    path: PathBuf,
-    /// The name, safe to print.
-    name: String,
-    /// Whether it is a file and not a stream.
-    has_end: bool,
-}
-
-impl Input {
-    /// Opens a file; `-` is standard input.
-    fn open(path: &Path) -> Result<Self, Error> {
-        let (path, reader, has_end): (PathBuf, Box<dyn Read>, bool) = if path == Path::new("-") {
-            ("standard input".into(), Box::new(io::stdin().lock()), false)
-        } else {
-            let file = File::open(path).map_err(|error| Error::io(path, &error))?;
-            let has_end = file.metadata().is_ok_and(|metadata| metadata.is_file());
-            (path.to_owned(), Box::new(file), has_end)
-        };
-        Ok(Self { name: shown(&path), reader, path, has_end })
-    }
-
-    /// Reads some bytes; 0 at the end.
-    fn read(&mut self, chunk: &mut [u8]) -> Result<usize, Error> {
-        loop {
-            match self.reader.read(chunk) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => return other.map_err(|error| Error::io(&self.path, &error)),
-            }
         }
     }
 }

@@ -8,6 +8,7 @@ mod arguments;
 mod artifacts;
 mod check;
 mod convert;
+mod detect;
 mod explain;
 mod help;
 mod init;
@@ -21,6 +22,7 @@ mod reports;
 mod score;
 mod setup;
 mod terminal;
+mod text_input;
 
 use crate::cli::isolate::TIMEOUT;
 use crate::cli::output::{DIVERGED, Failure, INTERRUPTED, StandardOutput, Verdict, fail, survive_the_file_size_limit};
@@ -47,7 +49,7 @@ enum Verb {
     Replay(artifacts::Replay),
     Explain(explain::Explain),
     Convert(convert::Convert),
-    Detect(convert::Detect),
+    Detect(detect::Detect),
     Chart(explain::Chart),
     List(list::List),
     #[command(hide = cfg!(not(feature = "planted")))]

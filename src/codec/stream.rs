@@ -199,15 +199,12 @@ impl<R: Read> Read for Utf8Reader<R> {
     /// Reads text. Where `buffer` ends, a character may be cut.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.taken == self.text.len() && self.verdict.is_none() && !buffer.is_empty() {
-            let count = match self.inner.read(&mut self.chunk) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            };
+            let chunk = read_some(&mut self.inner, &mut self.chunk)?;
             self.text.clear();
             self.taken = 0;
-            match count {
-                0 => self.verdict = Some(self.stream.finish(&mut self.text)),
-                _ => self.stream.push(&self.chunk[..count], &mut self.text),
+            match chunk {
+                [] => self.verdict = Some(self.stream.finish(&mut self.text)),
+                _ => self.stream.push(chunk, &mut self.text),
             }
         }
         let count = buffer.len().min(self.text.len() - self.taken);
@@ -215,6 +212,22 @@ impl<R: Read> Read for Utf8Reader<R> {
         self.taken += count;
         Ok(count)
     }
+}
+
+/// Reads some bytes, none at the end.
+///
+/// # Errors
+/// The reader fails, or says that it read more than there is room for.
+pub(super) fn read_some<'a>(reader: &mut impl Read, chunk: &'a mut [u8]) -> io::Result<&'a [u8]> {
+    let count = loop {
+        match reader.read(chunk) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other?,
+        }
+    };
+    let room = chunk.len();
+    let lie = || io::Error::other(format!("the reader claims to have read {count} bytes into a buffer of {room}"));
+    chunk.get(..count).ok_or_else(lie)
 }
 
 /// How many bytes at the end are an incomplete sequence.

@@ -1,4 +1,4 @@
-//! `utfuzz convert` and `utfuzz detect`.
+//! `utfuzz convert`, `utfuzz detect` and `utfuzz repair`.
 
 use super::run::{Run, assert_none_wrong, command, directory_with, run, run_with_input};
 use std::fs;
@@ -83,7 +83,8 @@ fn wrong_usage_is_refused_in_one_line() {
         run.wrong_refusal(says).or_else(|| run.controls())
     }));
     assert_eq!(names(directory.path()), ["a", "tree"]);
-    let usage: [&[&str]; 3] = [&[], &["-f", "utf-8"], &["-f", "utf-8", "-t", "utf-8", "--on-error", "panic"]];
+    let usage: [&[&str]; 3] =
+        [&["-l", "-f", "utf-8"], &["-c", "--on-error", "skip"], &["-f", "utf-8", "-t", "utf-8", "--on-error", "panic"]];
     assert_none_wrong(usage.iter().filter_map(|args| {
         let run = run(directory.path(), &[&["convert"], *args].concat());
         run.wrong_status(2)
@@ -163,7 +164,13 @@ fn detect_says_which_encoding_and_why() {
     let all = run(directory.path(), &["detect", "ascii", "utf8", "western", "utf16", "cesu"]);
     assert_none_wrong(all.wrong_quiet(0).or_else(|| all.controls()));
     let out = all.out();
-    let starts = ["ascii: UTF-8: ", "utf8: UTF-8: ", "western: windows-1252: ", "utf16: UTF-16LE: ", "cesu: CESU-8: "];
+    let starts = [
+        "ascii: UTF-8 (certain): ",
+        "utf8: UTF-8 (certain): ",
+        "western: unknown 8-bit (read as windows-1252): ",
+        "utf16: UTF-16LE (likely): ",
+        "cesu: CESU-8 (likely): ",
+    ];
     for (line, start) in out.lines().zip(starts) {
         assert!(line.starts_with(start), "{line}");
     }
@@ -171,7 +178,7 @@ fn detect_says_which_encoding_and_why() {
     assert!(out.contains("byte 2, line 2: 93: continuation"), "{out}");
     let noise = run_with_input(directory.path(), &["detect", "--json"], files[5].1);
     assert_none_wrong(noise.wrong_quiet(1));
-    let row = &noise.json()[0];
+    let row = &noise.json()["files"][0];
     assert_eq!((&row["encoding"], &row["valid_utf8"]), (&serde_json::Value::Null, &false.into()));
     assert_eq!((&row["name"], &row["first_error"]["offset"]), (&"standard input".into(), &0.into()));
     assert_eq!(row["first_error"]["kind"], "invalid-byte");
@@ -184,9 +191,10 @@ fn detect_examines_the_files_that_can_be_read() {
     let json = run(directory.path(), &["detect", "--json", "nowhere", "ascii", "tree", "noise"]);
     assert_none_wrong([text.wrong_status(2), json.wrong_status(2)].into_iter().flatten());
     let lines: Vec<String> = text.out().lines().map(str::to_owned).collect();
-    assert!(lines.len() == 2 && lines[0].starts_with("ascii: UTF-8: "), "{lines:?}");
-    assert!(lines[1].starts_with("noise: no text: "), "{lines:?}");
-    assert_eq!(json.json().as_array().map(Vec::len), Some(2));
+    let starts = ["nowhere: not read", "ascii: UTF-8 ", "tree: not read", "noise: no text: "];
+    assert_eq!(lines.len(), starts.len());
+    assert!(lines.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{lines:?}");
+    assert_eq!(json.json()["files"].as_array().map(Vec::len), Some(4));
     for run in [text, json] {
         let named = ["nowhere: ", "tree: "].map(|name| run.err().matches(name).count());
         assert_eq!((named, run.err().lines().count()), ([1, 1], 2), "{}", run.err());
@@ -200,4 +208,120 @@ fn a_misleading_name_of_an_encoding_is_refused() {
     let explain = run(directory.path(), &["explain", "80", "--as", "rfc2279-surrogates"]);
     assert_none_wrong(convert.wrong_refusal(&["no encoding is named", "RFC2279-without-surrogates"]));
     assert_none_wrong(explain.wrong_refusal(&["no grammar is named", "rfc2279-without-surrogates"]));
+}
+
+#[test]
+fn every_answer_of_detect_says_how_sure_it_is() {
+    let directory = directory_with(&[
+        ("ascii", b"a\n"),
+        ("latin", b"caf\xE9\n"),
+        ("marked", b"\xFF\xFEa\0"),
+        ("jis", b"\x1B$B$\"\x1B(B\n"),
+        ("noise", b"\xFF\x01\x02\x03"),
+    ]);
+    let files = ["ascii", "latin", "marked", "nowhere", "jis", "noise"];
+    let detect = |options: &[&str]| run(directory.path(), &[&["detect"], options, &files].concat());
+    let (text, brief, json) = (detect(&[]), detect(&["--brief"]), detect(&["--json"]));
+    assert_none_wrong([&text, &brief, &json].into_iter().filter_map(|run| run.wrong_status(2)));
+    let starts = [
+        "ascii: UTF-8 (certain): ",
+        "latin: unknown 8-bit (read as ISO-8859-1): ",
+        "marked: UTF-16LE (certain): ",
+        "nowhere: not read",
+        "jis: ISO-2022-JP (likely): ",
+        "noise: no text: ",
+    ];
+    for (line, start) in text.out().lines().zip(starts) {
+        assert!(line.starts_with(start), "{line}");
+    }
+    assert_eq!(text.out().lines().count(), starts.len());
+    assert_eq!(brief.out(), "UTF-8\nISO-8859-1\nUTF-16\nunread\nISO-2022-JP\nbinary\n");
+    let record = json.json();
+    assert_eq!((&record["schema"], &record["version"]), (&1.into(), &env!("CARGO_PKG_VERSION").into()));
+    let rows = record["files"].as_array().unwrap();
+    let column = |name: &str| rows.iter().map(|row| row[name].to_string()).collect::<Vec<_>>().join(" ");
+    assert_eq!(column("path"), r#""ascii" "latin" "marked" "nowhere" "jis" "noise""#);
+    assert_eq!(column("encoding"), r#""UTF-8" "ISO-8859-1" "UTF-16LE" null "ISO-2022-JP" null"#);
+    assert_eq!(column("confidence"), r#""certain" "guess" "certain" null "likely" "likely""#);
+    assert_eq!(column("ascii"), "true false false null true false");
+    assert_eq!(column("unknown"), "false true false null false false");
+    assert!(rows[3]["error"].as_str().unwrap().starts_with("nowhere: "));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_unicode_is_in_hexadecimal_too() {
+    use std::os::unix::ffi::OsStringExt;
+    let directory = directory_with(&[]);
+    let name = std::ffi::OsString::from_vec(b"caf\xE9".to_vec());
+    if fs::write(directory.path().join(&name), b"a").is_err() {
+        println!("skipped: this file system refuses such names");
+        return;
+    }
+    let json = run(directory.path(), &["detect".into(), "--json".into(), name]).json();
+    let row = &json["files"][0];
+    assert_eq!((&row["path"], &row["path_bytes"]), (&serde_json::Value::Null, &"636166E9".into()));
+}
+
+#[test]
+fn convert_detects_what_is_not_named() {
+    let directory = directory_with(&[
+        ("latin", b"caf\xE9"),
+        ("marked", b"\xFF\xFE\xE9\0"),
+        ("utf8", "é".as_bytes()),
+        ("be", b"\0a\0b\0c\0\xE9"),
+        ("noise", b"\xFF\x01\x02\x03"),
+    ]);
+    let convert = |args: &[&str]| run(directory.path(), &[&["convert"], args].concat());
+    let all = convert(&["marked", "utf8", "be"]);
+    assert_none_wrong(all.wrong_status(0));
+    assert_eq!(all.out(), "ééabcé");
+    let notes: Vec<String> = all.err().lines().map(str::to_owned).collect();
+    let starts =
+        ["marked: read as UTF-16LE (certain): ", "utf8: read as UTF-8 (certain): ", "be: read as UTF-16BE (likely): "];
+    for (note, start) in notes.iter().zip(starts) {
+        assert!(note.starts_with(&format!("note: {start}")), "{note}");
+    }
+    assert_eq!(notes.len(), starts.len());
+    let stream = run_with_input(directory.path(), &["convert", "-t", "latin1"], b"\xFE\xFF\0\xE9");
+    assert_eq!((stream.status, &stream.out[..]), (Some(0), &b"\xE9"[..]));
+    assert_none_wrong(convert(&["latin"]).wrong_refusal(&["latin: unknown 8-bit", "--from", "--guess"]));
+    assert_none_wrong(convert(&["noise"]).wrong_refusal(&["noise: no text", "--from"]));
+    let guessed = convert(&["--guess", "latin"]);
+    assert_eq!((guessed.status, guessed.out()), (Some(0), "café".into()));
+    assert_none_wrong(convert(&["--guess", "-f", "utf-8", "latin"]).wrong_status(2));
+}
+
+#[test]
+fn convert_goes_on_after_a_file_that_cannot_be_read() {
+    let directory = directory_with(&[("a", b"a\xE9"), ("b", b"b"), ("tree/x", b""), ("out", b"before")]);
+    let convert = |args: &[&str]| run(directory.path(), &[&["convert", "-f", "latin1"], args].concat());
+    let run = convert(&["a", "nowhere", "tree", "b"]);
+    assert_none_wrong(run.wrong_status(2));
+    assert_eq!(run.out(), "aéb");
+    let named = ["nowhere: ", "tree: "].map(|name| run.err().matches(name).count());
+    assert_eq!((named, run.err().lines().count()), ([1, 1], 2), "{}", run.err());
+    assert_none_wrong(convert(&["a", "nowhere", "b", "-o", "out"]).wrong_refusal(&["nowhere"]));
+    assert_eq!(fs::read(directory.path().join("out")).unwrap(), b"before");
+}
+
+#[test]
+fn convert_has_the_options_of_iconv() {
+    let directory = directory_with(&[("a", "a€é".as_bytes()), ("marked", b"\xEF\xBB\xBFa")]);
+    let convert = |args: &[&str]| run(directory.path(), &[&["convert"], args].concat());
+    let list = convert(&["-l"]);
+    assert_none_wrong(list.wrong_quiet(0));
+    assert!(list.out().lines().any(|line| line.starts_with("ISO-8859-1 latin-1 ")), "{}", list.out());
+    let skipped = convert(&["-c", "-f", "utf-8", "-t", "latin1", "a"]);
+    assert_eq!((skipped.status, &skipped.out[..]), (Some(0), &b"a\xE9"[..]));
+    assert!(skipped.err().contains("1 left out, the first at byte 1, line 1: E2 82 AC: "), "{}", skipped.err());
+    let output = convert(&["-f", "utf-8", "a", "-o", "-"]);
+    assert_none_wrong(output.wrong_quiet(0));
+    assert_eq!((output.out(), names(directory.path())), ("a€é".into(), vec!["a".into(), "marked".into()]));
+    let marked = convert(&["-f", "utf-8", "-t", "latin1", "marked"]);
+    assert_none_wrong(marked.wrong_status(1));
+    assert!(marked.err().ends_with("; --bom strip leaves out this byte order mark\n"), "{}", marked.err());
+    let nowhere = convert(&["-f", "utf-8", "a", "-o", "no/where"]);
+    assert_none_wrong(nowhere.wrong_refusal(&["no/where: No such file"]));
+    assert!(!nowhere.err().contains(".utfuzz-"), "{}", nowhere.err());
 }

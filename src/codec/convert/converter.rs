@@ -7,7 +7,7 @@ use crate::codec::convert::direct::Direct;
 use crate::codec::convert::encoding::{Encoding, Form};
 use crate::codec::convert::fault::{Fault, Mark, Options, Reason, UnpairedSurrogates};
 use crate::codec::convert::reader::{Read, Reader, Substitute};
-use crate::codec::convert::utf8_like::IllFormed;
+use crate::codec::convert::step::IllFormed;
 use crate::codec::convert::writer::Writer;
 use crate::error::Error;
 use crate::spec::{Replacement, Segmentation};
@@ -149,6 +149,17 @@ impl Converter {
         self.read_form(form(from, &self.options));
     }
 
+    /// The next input is in this encoding. The output goes on as before.
+    ///
+    /// # Errors
+    /// The options make no sense for this encoding.
+    pub fn set_from(&mut self, from: Encoding) -> Result<(), Error> {
+        self.options.check(from, self.to)?;
+        self.named = from;
+        self.read_as(from);
+        Ok(())
+    }
+
     fn read_form(&mut self, form: Form) {
         self.reader = Reader::new(form, self.options.segmentation, self.substitute());
         self.direct = Direct::between(form, self.writer.form());
@@ -169,7 +180,7 @@ impl Converter {
 
     /// U+FFFD, or what the output encoding has in its place.
     fn replacement(&self) -> u32 {
-        if self.to.is_single_byte() { u32::from('?') } else { 0xFFFD }
+        if self.to.lacks_replacement() { u32::from('?') } else { 0xFFFD }
     }
 
     /// Converts the bytes at the start whose meaning does not depend on those to come. Returns how many these are.
@@ -419,7 +430,9 @@ fn line_feeds(bytes: &[u8], form: Form) -> u64 {
     const FEW: usize = 255;
     let in_few = |bytes: &[u8]| bytes.iter().fold(0u8, |count, &byte| count + u8::from(byte == b'\n'));
     match form {
-        Form::Utf8Like(_) | Form::SingleByte(_) => bytes.chunks(FEW).map(|few| u64::from(in_few(few))).sum(),
+        Form::Utf8Like(_) | Form::SingleByte(_) | Form::Legacy(_) => {
+            bytes.chunks(FEW).map(|few| u64::from(in_few(few))).sum()
+        }
         Form::Units16 { order, .. } => {
             let units = bytes.as_chunks().0.iter().map(|&unit| order.unit_16(unit));
             units.fold(0u32, |count, unit| count + u32::from(unit == 0x0A)).into()

@@ -3,7 +3,8 @@
 
 use crate::codec;
 use crate::codec::Kernel;
-use crate::codec::convert::encoding::{Form, Identity, Order, SingleByte, Utf8Like, first_of, text_prefix};
+use crate::codec::convert::encoding::{Form, Order, Utf8Like, first_of, text_prefix};
+use crate::codec::convert::single_byte::{Identity, SingleByte};
 
 /// A way from one encoding to another for text that is well-formed in RFC 3629, in UTF-16, or in an encoding of one byte for
 /// each code point.
@@ -27,6 +28,7 @@ impl Direct {
     /// The shortcut, if there is one.
     pub(super) fn between(from: Form, to: Form) -> Option<Self> {
         match (from, to) {
+            (Form::Legacy(_), _) | (_, Form::Legacy(_)) => None,
             (Form::Utf8Like(from), Form::Utf8Like(to)) if to.extends_rfc3629() => Some(Self::Copy(from)),
             (Form::SingleByte(from), Form::SingleByte(to)) => Some(Self::between_single_bytes(from, to)),
             (Form::SingleByte(from), Form::Utf8Like(Utf8Like { null_as_two: false, .. })) if from.is_ascii() => {
@@ -93,7 +95,7 @@ impl Direct {
                     Form::SingleByte(_) => written,
                     Form::Units16 { .. } => 2 * written,
                     // The length of the sequences that were written is not known.
-                    Form::Utf8Like(_) | Form::Units32 { .. } => {
+                    Form::Utf8Like(_) | Form::Units32 { .. } | Form::Legacy(_) => {
                         out.truncate(start);
                         0
                     }
@@ -121,7 +123,7 @@ fn to_utf16(from: Form, bytes: &[u8], units: &mut Vec<u16>) -> usize {
             from.to_utf16(&bytes[..clean], units);
             clean
         }
-        Form::Units32 { .. } => 0,
+        Form::Units32 { .. } | Form::Legacy(_) => 0,
     }
 }
 
@@ -139,7 +141,7 @@ fn from_utf16(to: Form, units: &[u16], out: &mut Vec<u8>) -> usize {
             text
         }
         Form::SingleByte(to) => narrow(to, units, out),
-        Form::Units32 { .. } => 0,
+        Form::Units32 { .. } | Form::Legacy(_) => 0,
     }
 }
 

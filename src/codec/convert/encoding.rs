@@ -1,7 +1,8 @@
-//! The encodings: the one list of them, the names people give them, and how each spells code points.
+//! The encodings: the one list of them, and how each spells code points.
 
 use crate::codec::Kernel;
-use crate::error::Error;
+use crate::codec::convert::legacy::{Legacy, Shift};
+use crate::codec::convert::single_byte::{ASCII, LATIN_1, SingleByte, WINDOWS_1252, WINDOWS_1252_STRICT};
 use crate::spec::grammar;
 use crate::spec::{Charset, Grammar};
 use crate::utf8::BYTE_ORDER_MARK;
@@ -10,12 +11,22 @@ use crate::utf8::BYTE_ORDER_MARK;
 /// `spec` has of it, to be judged by. Where the Encoding Standard reads one encoding as another (Latin-1 as Windows-1252),
 /// IANA's meaning holds.
 macro_rules! encodings {
-    ($($(#[$doc:meta])* $encoding:ident = $name:literal $aliases:expr, $form:expr, $standard:expr;)*) => {
+    (
+        $($(#[$doc:meta])* $encoding:ident = $name:literal $aliases:expr, $form:expr, $standard:expr;)*
+        => { $($by:ident $legacy:ident = $legacy_name:literal $legacy_aliases:expr;)* }
+    ) => {
         /// An encoding of text as bytes.
+        ///
+        /// The feature `charsets` adds the other encodings of the Encoding Standard.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Encoding {
             $($(#[$doc])* $encoding,)*
+            $(
+                #[doc = concat!($legacy_name, " by the Encoding Standard.")]
+                #[cfg(feature = "charsets")]
+                $legacy,
+            )*
         }
 
         /// In the order of the variants.
@@ -25,7 +36,16 @@ macro_rules! encodings {
             aliases: &$aliases,
             form: $form,
             standard: $standard,
-        },)*];
+        },)* $(
+            #[cfg(feature = "charsets")]
+            Row {
+                encoding: Encoding::$legacy,
+                name: $legacy_name,
+                aliases: &$legacy_aliases,
+                form: Form::Legacy(Legacy::By(encoding_rs::$by)),
+                standard: Standard::Other,
+            },
+        )*];
     };
 }
 
@@ -98,39 +118,45 @@ encodings! {
     /// Windows-1252 in which those five bytes are not assigned.
     Windows1252Strict = "windows-1252-strict" ["cp1252-strict"],
         Form::SingleByte(&WINDOWS_1252_STRICT), Standard::Charset(Charset::Windows1252Strict);
-}
 
-static ASCII: SingleByte = SingleByte::new([UNASSIGNED; 128]);
-
-static LATIN_1: SingleByte = SingleByte::new(LATIN_1_UPPER);
-
-/// WHATWG Encoding Standard, index windows-1252.
-pub(super) static WINDOWS_1252: SingleByte = SingleByte::new(WINDOWS_1252_UPPER);
-
-/// Unicode MAPPINGS/VENDORS/MICSFT/WINDOWS/CP1252.TXT.
-pub(super) static WINDOWS_1252_STRICT: SingleByte = SingleByte::new(except(
-    WINDOWS_1252_UPPER,
-    &[(0x81, UNASSIGNED), (0x8D, UNASSIGNED), (0x8F, UNASSIGNED), (0x90, UNASSIGNED), (0x9D, UNASSIGNED)],
-));
-
-/// The code points of 80..FF in Latin-1.
-const LATIN_1_UPPER: [u16; 128] = {
-    let mut upper = [0; 128];
-    let mut at = 0;
-    while at < 128 {
-        upper[at] = 0x80 + at as u16;
-        at += 1;
+    // By encoding_rs, with the feature `charsets`.
+    => {
+        IBM866 Ibm866 = "IBM866" ["866"];
+        ISO_8859_2 Latin2 = "ISO-8859-2" ["latin-2"];
+        ISO_8859_3 Latin3 = "ISO-8859-3" ["latin-3"];
+        ISO_8859_4 Latin4 = "ISO-8859-4" ["latin-4"];
+        ISO_8859_5 Iso8859Part5 = "ISO-8859-5" [];
+        ISO_8859_6 Iso8859Part6 = "ISO-8859-6" [];
+        ISO_8859_7 Iso8859Part7 = "ISO-8859-7" [];
+        ISO_8859_8 Iso8859Part8 = "ISO-8859-8" ["iso-8859-8-i", "logical"];
+        ISO_8859_10 Latin6 = "ISO-8859-10" ["latin-6"];
+        ISO_8859_13 Latin7 = "ISO-8859-13" ["latin-7"];
+        ISO_8859_14 Latin8 = "ISO-8859-14" ["latin-8"];
+        ISO_8859_15 Latin9 = "ISO-8859-15" ["latin-9"];
+        ISO_8859_16 Latin10 = "ISO-8859-16" ["latin-10"];
+        KOI8_R Koi8R = "KOI8-R" [];
+        KOI8_U Koi8U = "KOI8-U" [];
+        MACINTOSH Macintosh = "macintosh" [];
+        WINDOWS_874 Windows874 = "windows-874" ["cp874"];
+        WINDOWS_1250 Windows1250 = "windows-1250" [];
+        WINDOWS_1251 Windows1251 = "windows-1251" [];
+        WINDOWS_1253 Windows1253 = "windows-1253" [];
+        WINDOWS_1254 Windows1254 = "windows-1254" [];
+        WINDOWS_1255 Windows1255 = "windows-1255" [];
+        WINDOWS_1256 Windows1256 = "windows-1256" [];
+        WINDOWS_1257 Windows1257 = "windows-1257" [];
+        WINDOWS_1258 Windows1258 = "windows-1258" [];
+        X_MAC_CYRILLIC MacCyrillic = "x-mac-cyrillic" ["mac-cyrillic"];
+        GBK Gbk = "GBK" ["cp936"];
+        GB18030 Gb18030 = "gb18030" [];
+        BIG5 Big5 = "Big5" ["cp950"];
+        EUC_JP EucJp = "EUC-JP" [];
+        ISO_2022_JP Iso2022Jp = "ISO-2022-JP" [];
+        SHIFT_JIS ShiftJis = "Shift_JIS" ["cp932", "ms932"];
+        EUC_KR EucKr = "EUC-KR" ["cp949", "uhc"];
+        X_USER_DEFINED UserDefined = "x-user-defined" [];
     }
-    upper
-};
-
-#[rustfmt::skip]
-const WINDOWS_1252_UPPER: [u16; 128] = except(LATIN_1_UPPER, &[
-    (0x80, 0x20AC), (0x82, 0x201A), (0x83, 0x0192), (0x84, 0x201E), (0x85, 0x2026), (0x86, 0x2020), (0x87, 0x2021),
-    (0x88, 0x02C6), (0x89, 0x2030), (0x8A, 0x0160), (0x8B, 0x2039), (0x8C, 0x0152), (0x8E, 0x017D), (0x91, 0x2018),
-    (0x92, 0x2019), (0x93, 0x201C), (0x94, 0x201D), (0x95, 0x2022), (0x96, 0x2013), (0x97, 0x2014), (0x98, 0x02DC),
-    (0x99, 0x2122), (0x9A, 0x0161), (0x9B, 0x203A), (0x9C, 0x0153), (0x9E, 0x017E), (0x9F, 0x0178),
-]);
+}
 
 struct Row {
     encoding: Encoding,
@@ -168,38 +194,6 @@ impl Encoding {
         self.row().aliases
     }
 
-    /// The encoding of this name or alias. Only letters and digits count, in either case.
-    ///
-    /// ```
-    /// use utfuzz::codec::convert::Encoding;
-    ///
-    /// assert_eq!(Encoding::named("utf_16le")?, Encoding::Utf16Le);
-    /// assert_eq!(Encoding::named("CP1252")?.name(), "windows-1252");
-    /// let error = Encoding::named("utf-9").unwrap_err();
-    /// assert_eq!(error.to_string(), "no encoding is named \"utf-9\"; did you mean UTF-8?");
-    /// # Ok::<(), utfuzz::error::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// There is no encoding of this name; the error suggests the nearest, or lists all.
-    pub fn named(label: &str) -> Result<Self, Error> {
-        let wanted = essence(label);
-        let labels = || {
-            ROWS.iter().flat_map(|row| {
-                core::iter::once(row.name).chain(row.aliases.iter().copied()).map(move |label| (row, essence(label)))
-            })
-        };
-        if let Some((row, _)) = labels().find(|(_, label)| *label == wanted) {
-            return Ok(row.encoding);
-        }
-        let near = labels().map(|(row, label)| (distance(&label, &wanted), row)).min_by_key(|near| near.0);
-        let remedy = match near {
-            Some((away, row)) if away <= 2.min(wanted.len() / 2) => format!("did you mean {}?", row.name),
-            _ => format!("there are: {}", ROWS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")),
-        };
-        Err(Error::usage(format!("no encoding is named {label:?}; {remedy}")))
-    }
-
     /// The encoding whose byte order mark is at the start. FF FE 00 00 is that of UTF-32.
     pub(super) fn of_byte_order_mark(bytes: &[u8]) -> Option<Self> {
         match bytes {
@@ -212,9 +206,9 @@ impl Encoding {
         }
     }
 
-    /// Whether it can encode U+FEFF, so that a byte order mark can be at its start.
+    /// Whether U+FEFF at its start is a byte order mark.
     pub fn has_byte_order_mark(self) -> bool {
-        !self.is_single_byte()
+        !self.form().mark().is_empty()
     }
 
     /// The grammar of UTF-8 and its relatives.
@@ -241,6 +235,20 @@ impl Encoding {
     /// Whether each byte is a code point.
     pub fn is_single_byte(self) -> bool {
         matches!(self.form(), Form::SingleByte(_))
+    }
+
+    /// Whether it is one of those that the feature `charsets` adds.
+    pub fn is_charset(self) -> bool {
+        matches!(self.form(), Form::Legacy(_))
+    }
+
+    /// Whether U+FFFD has no place in it.
+    pub(super) fn lacks_replacement(self) -> bool {
+        match self.form() {
+            Form::SingleByte(_) => true,
+            Form::Legacy(legacy) => legacy.push(&mut { Shift::START }, 0xFFFD, &mut Vec::new()).is_none(),
+            _ => false,
+        }
     }
 
     /// Whether a byte order mark, which is not part of the text, gives the order of the bytes.
@@ -271,6 +279,9 @@ pub(super) enum Form {
     Units32 { order: Order, last: u32, lone: bool },
     /// One byte for each code point.
     SingleByte(&'static SingleByte),
+    /// Another encoding of the Encoding Standard.
+    #[cfg_attr(not(feature = "charsets"), expect(dead_code))]
+    Legacy(Legacy),
 }
 
 const UTF_8: Form = utf8_like(4, Surrogates::Refused);
@@ -326,7 +337,7 @@ impl Form {
     /// Bytes of a code unit.
     pub(super) fn unit_len(self) -> usize {
         match self {
-            Self::Utf8Like(_) | Self::SingleByte(_) => 1,
+            Self::Utf8Like(_) | Self::SingleByte(_) | Self::Legacy(_) => 1,
             Self::Units16 { .. } => 2,
             Self::Units32 { .. } => 4,
         }
@@ -337,7 +348,7 @@ impl Form {
         match self {
             Self::Utf8Like(like) => !matches!(like.surrogates, Surrogates::Refused | Surrogates::Pairs),
             Self::Units16 { lone, .. } | Self::Units32 { lone, .. } => lone,
-            Self::SingleByte(_) => false,
+            Self::SingleByte(_) | Self::Legacy(_) => false,
         }
     }
 
@@ -354,7 +365,7 @@ impl Form {
             }
             Self::Units16 { order, pairs, .. } => Self::Units16 { order, pairs, lone: true },
             Self::Units32 { order, last, .. } => Self::Units32 { order, last, lone: true },
-            Self::SingleByte(_) => self,
+            Self::SingleByte(_) | Self::Legacy(_) => self,
         }
     }
 
@@ -366,7 +377,7 @@ impl Form {
             Self::Units16 { order: Order::Big, .. } => b"\xFE\xFF",
             Self::Units32 { order: Order::Little, .. } => b"\xFF\xFE\0\0",
             Self::Units32 { order: Order::Big, .. } => b"\0\0\xFE\xFF",
-            Self::SingleByte(_) => b"",
+            Self::SingleByte(_) | Self::Legacy(_) => b"",
         }
     }
 
@@ -375,7 +386,7 @@ impl Form {
         match self {
             Self::Units16 { order, pairs, lone } => Self::Units16 { order: order.reversed(), pairs, lone },
             Self::Units32 { order, last, lone } => Self::Units32 { order: order.reversed(), last, lone },
-            Self::Utf8Like(_) | Self::SingleByte(_) => self,
+            Self::Utf8Like(_) | Self::SingleByte(_) | Self::Legacy(_) => self,
         }
     }
 }
@@ -460,210 +471,4 @@ pub(super) fn first_of<U: Copy>(units: &[U], is: impl Fn(U) -> bool) -> usize {
     let clean = blocks.iter().take_while(|block| !block.iter().fold(false, |any, &unit| any | is(unit))).count();
     let start = clean * BLOCK;
     start + units[start..].iter().take_while(|&&unit| !is(unit)).count()
-}
-
-/// An encoding of one byte for each code point, of which 00..7F are ASCII.
-pub(super) struct SingleByte {
-    /// The code point of each byte; [`UNASSIGNED`] for none.
-    pub(super) code_points: [u16; 256],
-    /// The code points of 80..9F again.
-    from_80: [u16; 32],
-    /// The byte of each code point; 0 for none, and for U+0000.
-    bytes: [u8; SingleByte::CODE_POINTS],
-    pub(super) identity: Identity,
-    /// Each of A0..FF that is assigned is the code point of that number.
-    is_latin_1_from_a0: bool,
-    /// The bytes that are not assigned, and their number.
-    unassigned: ([u8; 128], usize),
-}
-
-/// The bytes that are code points of the same number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Identity {
-    /// At least 00..7F.
-    Ascii,
-    /// 00..7F and A0..FF.
-    Outside80To9F,
-    All,
-}
-
-/// No code point.
-const UNASSIGNED: u16 = 0xFFFF;
-
-/// A table of 80..FF with some bytes changed.
-const fn except(mut upper: [u16; 128], changes: &[(u8, u16)]) -> [u16; 128] {
-    let mut at = 0;
-    while at < changes.len() {
-        upper[changes[at].0 as usize - 0x80] = changes[at].1;
-        at += 1;
-    }
-    upper
-}
-
-impl SingleByte {
-    /// Code points from here on are in none of the tables: box-drawing characters are the last below.
-    const CODE_POINTS: usize = 0x2600;
-
-    /// By the code points of 80..FF.
-    const fn new(upper: [u16; 128]) -> Self {
-        let mut it = Self {
-            code_points: [0; 256],
-            from_80: [0; 32],
-            bytes: [0; Self::CODE_POINTS],
-            identity: Identity::Ascii,
-            is_latin_1_from_a0: true,
-            unassigned: ([0; 128], 0),
-        };
-        let (mut is_latin_1, mut is_latin_1_from_a0) = (true, true);
-        let mut byte = 0;
-        while byte < 256 {
-            let code_point = if byte < 0x80 { byte as u16 } else { upper[byte - 0x80] };
-            it.code_points[byte] = code_point;
-            if 0x80 <= byte && byte < 0xA0 {
-                it.from_80[byte - 0x80] = code_point;
-            }
-            let is_same = code_point == byte as u16;
-            is_latin_1 &= is_same;
-            is_latin_1_from_a0 &= is_same || byte < 0xA0;
-            if code_point == UNASSIGNED {
-                it.unassigned.0[it.unassigned.1] = byte as u8;
-                it.unassigned.1 += 1;
-            } else {
-                it.bytes[code_point as usize] = byte as u8;
-                it.is_latin_1_from_a0 &= is_same || byte < 0xA0;
-            }
-            byte += 1;
-        }
-        if is_latin_1 {
-            it.identity = Identity::All;
-        } else if is_latin_1_from_a0 {
-            it.identity = Identity::Outside80To9F;
-        }
-        it
-    }
-
-    /// Whether only 00..7F are assigned.
-    pub(super) fn is_ascii(&self) -> bool {
-        self.unassigned.1 == 128
-    }
-
-    /// The code point of a byte; `None` if it is not assigned.
-    #[inline]
-    pub(super) fn code_point(&self, byte: u8) -> Option<u32> {
-        let code_point = self.code_points[usize::from(byte)];
-        (code_point != UNASSIGNED).then_some(code_point.into())
-    }
-
-    /// The byte of a code point, 0 if there is none.
-    #[inline]
-    pub(super) fn byte_or_0(&self, code_point: u16) -> u8 {
-        self.bytes.get(usize::from(code_point)).map_or(0, |&byte| byte)
-    }
-
-    /// The byte of a code point.
-    #[inline]
-    pub(super) fn byte(&self, code_point: u32) -> Option<u8> {
-        let byte = self.byte_or_0(u16::try_from(code_point).ok()?);
-        (byte != 0 || code_point == 0).then_some(byte)
-    }
-
-    /// How many bytes at the start are assigned, in blocks.
-    pub(super) fn clean_prefix(&self, bytes: &[u8]) -> usize {
-        const BLOCK: usize = 256;
-        let unassigned = &self.unassigned.0[..self.unassigned.1];
-        if unassigned.is_empty() {
-            return bytes.len();
-        }
-        let is_clean =
-            |block: &&[u8]| block.is_ascii() || !self.is_ascii() && !unassigned.iter().any(|byte| block.contains(byte));
-        bytes.chunks(BLOCK).take_while(is_clean).map(<[u8]>::len).sum()
-    }
-
-    /// Appends assigned bytes as UTF-16.
-    pub(super) fn to_utf16(&self, bytes: &[u8], units: &mut Vec<u16>) {
-        if self.is_latin_1_from_a0 {
-            Kernel::best().utf16_from_bytes_into(bytes, &self.from_80, units);
-        } else {
-            units.extend(bytes.iter().map(|&byte| self.code_points[usize::from(byte)]));
-        }
-    }
-}
-
-/// Each is a static of its own.
-impl PartialEq for SingleByte {
-    fn eq(&self, other: &Self) -> bool {
-        core::ptr::eq(self, other)
-    }
-}
-
-impl Eq for SingleByte {}
-
-impl core::fmt::Debug for SingleByte {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "SingleByte({:04X?})", &self.code_points[0x80..])
-    }
-}
-
-/// The letters and digits of a label.
-fn essence(label: &str) -> String {
-    label.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.' | ':')).map(|c| c.to_ascii_lowercase()).collect()
-}
-
-/// The edit distance: how many characters must be inserted, deleted or replaced.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (above, one) in left.chars().enumerate() {
-        let mut corner = core::mem::replace(&mut row[0], above + 1);
-        for (at, other) in right.iter().enumerate() {
-            let exchanged = corner + usize::from(one != *other);
-            corner = row[at + 1];
-            row[at + 1] = exchanged.min(corner + 1).min(row[at] + 1);
-        }
-    }
-    row[right.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_as_people_write_them() {
-        for (label, name) in [
-            ("utf8", "UTF-8"),
-            ("UNICODE-1-1-UTF-8", "UTF-8"),
-            ("Utf_8", "UTF-8"),
-            ("utf-16le", "UTF-16LE"),
-            ("UTF16", "UTF-16"),
-            ("ISO_8859-1:1987", "ISO-8859-1"),
-            ("latin1", "ISO-8859-1"),
-            ("x-cp1252", "windows-1252"),
-            ("ANSI_X3.4-1968", "US-ASCII"),
-            ("ISO-10646-UCS-2", "UCS-2LE"),
-            ("ucs4", "UCS-4BE"),
-            ("mutf8", "Modified-UTF-8"),
-        ] {
-            assert_eq!(Encoding::named(label).map(Encoding::name).ok(), Some(name), "{label}");
-        }
-        let error = |label| Encoding::named(label).map(Encoding::name).unwrap_err().to_string();
-        assert_eq!(error("utf-9"), "no encoding is named \"utf-9\"; did you mean UTF-8?");
-        assert_eq!(error("windows-1253"), "no encoding is named \"windows-1253\"; did you mean windows-1252?");
-        assert!(error("rfc2279-surrogates").contains("there are: UTF-8, RFC2279, RFC2279-without-surrogates, "));
-        assert!(error("klingon").contains("there are: UTF-8, RFC2279, "));
-        assert!(error("").contains("there are: UTF-8, RFC2279, "));
-    }
-
-    #[test]
-    fn no_label_names_two_encodings() {
-        let mut labels: Vec<_> = Encoding::all()
-            .flat_map(|encoding| [encoding.name()].into_iter().chain(encoding.aliases().iter().copied()))
-            .map(essence)
-            .collect();
-        let count = labels.len();
-        labels.sort();
-        labels.dedup();
-        assert_eq!(labels.len(), count);
-        assert!(Encoding::all().all(|encoding| !encoding.name().is_empty()));
-    }
 }

@@ -3,6 +3,7 @@
 use crate::codec::convert::encoding::Encoding;
 use crate::error::Error;
 use crate::spec::{Replacement, Rule, Segmentation};
+use crate::text::hex_separated;
 use crate::utf8::Kind;
 use core::fmt;
 
@@ -63,7 +64,7 @@ impl Options {
     /// What does not.
     pub(super) fn check(&self, from: Encoding, to: Encoding) -> Result<(), Error> {
         let by_bytes = !matches!(self.on_error, None | Some(Replacement::ReplacementCharacter | Replacement::Drop));
-        let wrong = if by_bytes && !from.is_utf8_like() && !from.is_single_byte() {
+        let wrong = if by_bytes && from.form().unit_len() > 1 {
             format!("ill-formed {from} does not consist of single bytes to replace; replace or skip errors instead")
         } else if self.segmentation != Segmentation::MaximalSubpart && !from.is_utf8_like() {
             format!("{from} is not a relative of UTF-8, so no policy cuts it; leave the policy out")
@@ -98,7 +99,7 @@ pub struct Fault {
 pub enum Reason {
     /// The bytes are ill-formed in the input encoding.
     IllFormed(Kind),
-    /// The byte is not assigned in the input encoding.
+    /// The bytes are not assigned in the input encoding.
     Unassigned,
     /// The output encoding lacks the code point.
     Unencodable(u32),
@@ -158,7 +159,9 @@ impl Fault {
             (Reason::Unencodable(code_point), _) => {
                 format!("unencodable: U+{code_point:04X} has no place in {}", self.encoding)
             }
-            (Reason::Unassigned, _) => format!("unassigned: {:02X} is not a character of {}", bytes[0], self.encoding),
+            (Reason::Unassigned, _) => {
+                format!("unassigned: {} is not a character of {}", hex_separated(bytes, " "), self.encoding)
+            }
             (Reason::IllFormed(kind), Some(grammar)) => {
                 let Rule { says, source } = Rule::broken(grammar, kind, bytes);
                 format!("{kind}: {says} [{source}]")
@@ -177,9 +180,9 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes: Vec<String> = self.bytes().iter().map(|byte| format!("{byte:02X}")).collect();
+        let bytes = hex_separated(self.bytes(), " ");
         let more = if self.len > Self::SHOWN as u64 { " …" } else { "" };
-        write!(f, "byte {}, line {}: {}{more}: {}", self.offset, self.line, bytes.join(" "), self.rule())
+        write!(f, "byte {}, line {}: {}{more}: {}", self.offset, self.line, bytes, self.rule())
     }
 }
 

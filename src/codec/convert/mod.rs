@@ -2,7 +2,8 @@
 //!
 //! A [`Converter`] reads bytes in one [`Encoding`], in chunks cut anywhere, and writes them in another, in constant
 //! memory. A place that is ill-formed, or that the other encoding cannot express, is a [`Fault`]: a value with the
-//! offset and the rule. A [`Detector`] names the likeliest encoding of bytes.
+//! offset and the rule. [`convert`] converts bytes at once; a [`ConvertReader`] and a [`ConvertWriter`] convert what is
+//! read from another reader, or written to another writer. A [`Detector`] names the likeliest encoding of bytes.
 //!
 //! ```
 //! use utfuzz::codec::convert::{Converter, Encoding, Options};
@@ -17,15 +18,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adapters;
+mod confidence;
 mod converter;
 mod detect;
 mod direct;
 mod encoding;
 mod fault;
+mod frequencies;
+mod hints;
+mod legacy;
+mod names;
 mod reader;
+mod single_byte;
+mod step;
 mod utf8_like;
 mod writer;
 
+pub use adapters::{ConvertReader, ConvertWriter, Failed, convert};
+pub use confidence::Confidence;
 pub use converter::{Converter, Summary};
 pub use detect::{Detection, Detector};
 pub use encoding::Encoding;

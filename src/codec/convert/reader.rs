@@ -3,8 +3,10 @@
 
 use crate::codec;
 use crate::codec::Kernel;
-use crate::codec::convert::encoding::{Form, Order, WINDOWS_1252};
-use crate::codec::convert::utf8_like::{IllFormed, Step};
+use crate::codec::convert::encoding::{Form, Order};
+use crate::codec::convert::legacy::Shift;
+use crate::codec::convert::single_byte::WINDOWS_1252;
+use crate::codec::convert::step::{IllFormed, Step};
 use crate::spec::{Replacement, Segmentation};
 use crate::utf8::Kind;
 
@@ -38,11 +40,12 @@ pub(super) struct Reader {
     after_lead: bool,
     /// The last segment was ill-formed, so the next may be: single steps are faster than the start of a run.
     after_error: bool,
+    shift: Shift,
 }
 
 impl Reader {
     pub(super) fn new(form: Form, rule: Segmentation, substitute: Option<Substitute>) -> Self {
-        Self { form, rule, substitute, after_lead: false, after_error: false }
+        Self { form, rule, substitute, after_lead: false, after_error: false, shift: Shift::START }
     }
 
     pub(super) fn form(&self) -> Form {
@@ -80,6 +83,11 @@ impl Reader {
                         at += len;
                         continue;
                     }
+                    Step::Other { len, code_points } => {
+                        block.extend(code_points.into_iter().flatten());
+                        at += len;
+                        continue;
+                    }
                     Step::Wait => return Read { used: at, ..read },
                     Step::IllFormed(ill_formed) => ill_formed,
                 };
@@ -104,6 +112,10 @@ impl Reader {
             let len = match (self.step(rest, last), self.substitute) {
                 (Step::Whole { len, code_point }, _) => {
                     unit.push(code_point);
+                    len
+                }
+                (Step::Other { len, code_points }, _) => {
+                    unit.extend(code_points.into_iter().flatten());
                     len
                 }
                 (Step::IllFormed(IllFormed { len, .. }), Some(substitute)) => {
@@ -132,9 +144,11 @@ impl Reader {
                 Some(code_point) => Step::Whole { len: 1, code_point },
                 None => Step::IllFormed(IllFormed { len: 1, kind: None, incomplete: false }),
             },
+            Form::Legacy(legacy) => legacy.step(&mut self.shift, rest, last),
         };
         match step {
             Step::Whole { code_point, .. } => self.after_lead = (0xD800..0xDC00).contains(&code_point),
+            Step::Other { .. } => self.after_lead = false,
             Step::Wait => {}
             Step::IllFormed(_) => {
                 self.after_lead = false;
@@ -191,6 +205,12 @@ impl Reader {
                 table.to_utf16(&bytes[..clean], units);
                 codec::utf32_from_utf16_lossy_into(units, block);
                 clean
+            }
+            Form::Legacy(legacy) => {
+                units.clear();
+                let used = legacy.run(bytes, units);
+                codec::utf32_from_utf16_lossy_into(units, block);
+                used
             }
         }
     }

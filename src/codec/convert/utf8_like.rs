@@ -5,29 +5,9 @@
 
 use crate::codec;
 use crate::codec::convert::encoding::{Surrogates, Utf8Like, first_of};
+use crate::codec::convert::step::{IllFormed, Step};
 use crate::spec::Segmentation;
 use crate::utf8::{Kind, is_continuation};
-
-/// What is at the start of some bytes, in any encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Whole {
-        len: usize,
-        code_point: u32,
-    },
-    IllFormed(IllFormed),
-    /// The bytes to come decide.
-    Wait,
-}
-
-/// An ill-formed segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct IllFormed {
-    pub(super) len: usize,
-    /// The rule, or `None` if the byte is not assigned.
-    pub(super) kind: Option<Kind>,
-    pub(super) incomplete: bool,
-}
 
 /// What the bytes at the start begin.
 enum Found {

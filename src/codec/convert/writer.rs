@@ -1,7 +1,9 @@
 //! From code points to bytes.
 
 use crate::codec::Kernel;
-use crate::codec::convert::encoding::{Form, Identity, Surrogates, Utf8Like};
+use crate::codec::convert::encoding::{Form, Surrogates, Utf8Like};
+use crate::codec::convert::legacy::Shift;
+use crate::codec::convert::single_byte::Identity;
 use crate::codec::convert::utf8_like::{halves, push_scalar, push_three};
 
 /// A writer of one encoding.
@@ -14,13 +16,14 @@ pub(super) struct Writer {
     marked: bool,
     /// A leading surrogate that waits for its other half (WTF-8).
     lead: Option<u32>,
+    shift: Shift,
     units: Vec<u16>,
 }
 
 impl Writer {
     pub(super) fn new(form: Form, escapes: bool) -> Self {
-        let escapes = escapes && matches!(form, Form::Utf8Like(_) | Form::SingleByte(_));
-        Self { form, escapes, marked: false, lead: None, units: Vec::new() }
+        let escapes = escapes && form.unit_len() == 1;
+        Self { form, escapes, marked: false, lead: None, shift: Shift::START, units: Vec::new() }
     }
 
     pub(super) fn form(&self) -> Form {
@@ -58,10 +61,13 @@ impl Writer {
         self.lead.is_some()
     }
 
-    /// Writes the code point that waits.
+    /// Ends the text: writes the code point that waits.
     pub(super) fn flush(&mut self, out: &mut Vec<u8>) {
         if let Some(lead) = self.lead.take() {
             push_three(lead, out);
+        }
+        if let Form::Legacy(legacy) = self.form {
+            legacy.flush(&mut self.shift, out);
         }
     }
 
@@ -81,6 +87,7 @@ impl Writer {
                 Identity::Outside80To9F => good_blocks(code_points, |it| (it < 0x80) | (it.wrapping_sub(0xA0) < 0x60)),
                 Identity::All => good_blocks(code_points, |it| it < 0x100),
             },
+            Form::Legacy(legacy) => return legacy.write(code_points, out),
         };
         let code_points = &code_points[..good];
         match self.form {
@@ -96,6 +103,7 @@ impl Writer {
             }
             Form::Units32 { order, .. } => order.write_32(code_points, out),
             Form::SingleByte(_) => out.extend(code_points.iter().map(|&code_point| code_point as u8)),
+            Form::Legacy(_) => {}
         }
         good
     }
@@ -130,6 +138,7 @@ impl Writer {
                 out.push(table.byte(code_point)?);
                 Some(())
             }
+            Form::Legacy(legacy) => legacy.push(&mut self.shift, code_point, out),
         }
     }
 

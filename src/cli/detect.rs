@@ -1,0 +1,188 @@
+//! `utfuzz detect`: the encoding of text.
+
+use crate::cli::output::{Failure, Verdict, fail};
+use crate::cli::text_input::{CHUNK, Input, or_standard_input};
+use crate::codec::convert::{Detection, Detector, Encoding};
+use crate::error::Error;
+use crate::text::{hex, shown};
+use clap::Args;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Detect the encoding of files: valid UTF-8, otherwise the most likely encoding, with the reason
+///
+/// Each answer says how sure it is: certain (well-formed UTF-8, or a byte order mark), likely, or a guess, as for bytes
+/// in an unknown encoding, which are read as ISO-8859-1 or Windows-1252.
+///
+/// Exit status: 0 every file has an encoding, 1 a file is not text, 2 usage or environment, or a file that cannot be read;
+/// the others are still examined.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: iconv -f \"$(utfuzz detect --brief old.txt)\" -t UTF-8 old.txt")]
+pub(super) struct Detect {
+    /// The files to examine; - is standard input [default: -]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print only the name of each encoding, as iconv takes it; "binary" if a file is not text
+    #[arg(short, long, conflicts_with = "json")]
+    brief: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The object that `--json` prints.
+#[derive(serde::Serialize)]
+struct Record {
+    schema: u32,
+    version: &'static str,
+    files: Vec<Row>,
+}
+
+#[derive(serde::Serialize)]
+struct Row {
+    /// The path, safe to print.
+    name: String,
+    /// The path as it is; `null` if it is not Unicode.
+    path: Option<String>,
+    /// The path in hexadecimal, if it is not Unicode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_bytes: Option<String>,
+    #[serde(flatten)]
+    answer: Answer,
+}
+
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Answer {
+    Unread {
+        error: String,
+    },
+    Read {
+        encoding: Option<&'static str>,
+        confidence: &'static str,
+        unknown: bool,
+        valid_utf8: bool,
+        ascii: bool,
+        byte_order_mark: bool,
+        reason: String,
+        bytes: u64,
+        first_error: Option<FirstError>,
+    },
+}
+
+/// Where the input stops being UTF-8.
+#[derive(serde::Serialize)]
+struct FirstError {
+    offset: u64,
+    line: u64,
+    bytes: String,
+    kind: Option<&'static str>,
+}
+
+impl From<&Detection> for Answer {
+    fn from(detection: &Detection) -> Self {
+        Self::Read {
+            encoding: detection.name,
+            confidence: detection.confidence.name(),
+            unknown: detection.is_unknown(),
+            valid_utf8: detection.not_utf8.is_none(),
+            ascii: detection.is_ascii,
+            byte_order_mark: detection.byte_order_mark,
+            reason: detection.reason.clone(),
+            bytes: detection.read,
+            first_error: detection.not_utf8.map(|fault| FirstError {
+                offset: fault.offset(),
+                line: fault.line(),
+                bytes: hex(fault.bytes()),
+                kind: fault.kind().map(crate::utf8::Kind::name),
+            }),
+        }
+    }
+}
+
+impl Detect {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let mut rows = Vec::new();
+        let (mut all_text, mut unread) = (true, None);
+        for path in or_standard_input(&self.files) {
+            let (name, found) = match Input::open(&path) {
+                Ok(mut input) => (input.name.clone(), detect(&mut input)),
+                Err(error) => (shown(&path), Err(error)),
+            };
+            all_text &= found.as_ref().is_ok_and(|detection| detection.name.is_some());
+            if self.json {
+                rows.push(Row::of(name, &path, &found));
+            } else if self.brief {
+                writeln!(out, "{}", found.as_ref().map_or("unread", iconv_name))?;
+            } else {
+                writeln!(out, "{name}: {}", line(&found))?;
+            }
+            // The other files are still examined.
+            if let Some(before) = found.err().and_then(|error| unread.replace(error)) {
+                fail(before);
+            }
+        }
+        if self.json {
+            let record = Record { schema: 1, version: env!("CARGO_PKG_VERSION"), files: rows };
+            serde_json::to_writer(&mut *out, &record).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+        match unread {
+            Some(error) => Err(error.into()),
+            None if all_text => Ok(Verdict::Clean),
+            None => Ok(Verdict::IllFormed),
+        }
+    }
+}
+
+/// Detects the encoding of what is left to read.
+pub(super) fn detect(input: &mut Input) -> Result<Detection, Error> {
+    let mut detector = Detector::new();
+    let mut chunk = vec![0; CHUNK];
+    while !detector.is_decided() {
+        match input.read(&mut chunk)? {
+            0 => break,
+            read => detector.push(&chunk[..read]),
+        }
+    }
+    Ok(detector.finish())
+}
+
+/// What is printed about a file.
+fn line(found: &Result<Detection, Error>) -> String {
+    match found {
+        Ok(detection) => format!("{}: {}", label(detection), detection.reason),
+        Err(_) => "not read".into(),
+    }
+}
+
+/// The encoding, and how sure that is.
+pub(super) fn label(detection: &Detection) -> String {
+    match detection.name {
+        None => "no text".into(),
+        Some(name) if detection.is_unknown() => format!("unknown 8-bit (read as {name})"),
+        Some(name) => format!("{name} ({})", detection.confidence.name()),
+    }
+}
+
+/// The name that iconv takes for what removes the byte order mark too, where there is one.
+fn iconv_name(detection: &Detection) -> &'static str {
+    match (detection.name, detection.encoding) {
+        (_, Some(Encoding::Utf16Le | Encoding::Utf16Be)) if detection.byte_order_mark => "UTF-16",
+        (_, Some(Encoding::Utf32Le | Encoding::Utf32Be)) if detection.byte_order_mark => "UTF-32",
+        (Some(name), _) => name,
+        (None, _) => "binary",
+    }
+}
+
+impl Row {
+    fn of(name: String, path: &Path, found: &Result<Detection, Error>) -> Self {
+        let answer = match found {
+            Ok(detection) => detection.into(),
+            Err(error) => Answer::Unread { error: error.to_string() },
+        };
+        let unicode = path.to_str().map(str::to_owned);
+        let path_bytes = unicode.is_none().then(|| hex(path.as_os_str().as_encoded_bytes()));
+        Self { name, path: unicode, path_bytes, answer }
+    }
+}
