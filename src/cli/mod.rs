@@ -18,6 +18,7 @@ mod measure;
 mod nightly;
 mod output;
 mod progress;
+mod repair;
 mod reports;
 mod score;
 mod setup;
@@ -50,6 +51,7 @@ enum Verb {
     Explain(explain::Explain),
     Convert(convert::Convert),
     Detect(detect::Detect),
+    Repair(repair::Repair),
     Chart(explain::Chart),
     List(list::List),
     #[command(hide = cfg!(not(feature = "planted")))]
@@ -117,6 +119,7 @@ impl Cli {
             Verb::Explain(explain) => explain.run(&mut out),
             Verb::Convert(convert) => convert.run(&mut out),
             Verb::Detect(detect) => detect.run(&mut out),
+            Verb::Repair(repair) => repair.run(&mut out),
             Verb::Chart(chart) => chart.run(&mut out),
             Verb::List(list) => list.run(&mut out),
             Verb::Score(score) => score.run(&mut out),

@@ -325,3 +325,36 @@ fn convert_has_the_options_of_iconv() {
     assert_none_wrong(nowhere.wrong_refusal(&["no/where: No such file"]));
     assert!(!nowhere.err().contains(".utfuzz-"), "{}", nowhere.err());
 }
+
+#[test]
+fn repair_shows_writes_and_lists() {
+    let text = "plain\ncafÃ©\r\nCAFÉ…\nthé\n".as_bytes();
+    let wrong = [text, b"\x93x\x94\x1B"].concat();
+    let directory = directory_with(&[("wrong", &wrong), ("good", "café\n".as_bytes())]);
+    let read = |name: &str| fs::read(directory.path().join(name)).unwrap();
+    let repair = |args: &[&str]| run(directory.path(), &[&["repair"], args].concat());
+    assert_none_wrong(repair(&["good"]).wrong_status(0));
+    let shown = repair(&["wrong"]);
+    assert_none_wrong(shown.wrong_status(1).or_else(|| shown.controls()));
+    let diff = "--- wrong\n+++ wrong, repaired\n@@ -2 +2 @@\n-cafÃ©\\r\n+café\\r\n@@ -5 +5 @@\n-\\x93x\\x94\\u{1b}\n+“x”\\u{1b}\n\
+        wrong: byte 15, line 3: left: it is plausible as it is\n  CAFÉ…\n? CAFɅ\n";
+    assert_eq!(shown.out(), diff);
+    assert_eq!(read("wrong"), wrong);
+    let record = repair(&["--json", "wrong"]).json();
+    assert_eq!((&record["schema"], &record["lines"]), (&1.into(), &5.into()));
+    assert_eq!(record["repaired"][0]["before"], "636166C383C2A90D");
+    assert_eq!((&record["left"][0]["doubt"], &record["left"][0]["offset"]), (&"plausible".into(), &15.into()));
+
+    let repaired = "plain\ncafé\r\nCAFÉ…\nthé\n“x”\u{1B}".as_bytes();
+    assert_none_wrong(repair(&["wrong", "--apply", "-o", "new"]).wrong_status(1));
+    assert_eq!((read("new"), read("wrong")), (repaired.to_vec(), wrong.clone()));
+    assert_eq!(repair(&["wrong", "--apply", "-o", "-"]).out, repaired);
+    assert_none_wrong(repair(&["wrong", "--in-place", ".orig"]).wrong_status(1));
+    assert_eq!((read("wrong"), read("wrong.orig")), (repaired.to_vec(), wrong.clone()));
+    // An earlier copy is never overwritten.
+    fs::write(directory.path().join("wrong"), &wrong).unwrap();
+    assert_none_wrong(repair(&["wrong", "--in-place", ".orig"]).wrong_refusal(&["wrong.orig"]));
+    assert_eq!(read("wrong"), wrong);
+    let refused: [&[&str]; 4] = [&["--apply", "good"], &["good", "-o", "x"], &["good", "--in-place", ""], &["nowhere"]];
+    assert_none_wrong(refused.iter().filter_map(|args| repair(args).wrong_status(2)));
+}
