@@ -85,7 +85,11 @@ mod by_encoding_rs {
                 let (result, _, written) =
                     decoder.decode_to_utf16_without_replacement(&rest[len - 1..len], &mut units, false);
                 let is_escape = self.has_shifts() && len == 3 && rest[0] == 0x1B;
-                if is_escape && let Some(escape) = rest.first_chunk() {
+                // A second escape sequence in a row is a fault, and counts.
+                if is_escape
+                    && matches!(result, DecoderResult::InputEmpty | DecoderResult::Malformed(3, _))
+                    && let Some(escape) = rest.first_chunk()
+                {
                     *shift = Shift { escape: *escape, is_last: true };
                 }
                 if let DecoderResult::Malformed(bad, _) = result {

@@ -1,0 +1,160 @@
+//! The encodings that the feature `charsets` adds, compared with encoding_rs.
+#![cfg(feature = "charsets")]
+
+use utfuzz::codec::convert::{Converter, Detector, Encoding, Fault, Options, Reason, convert as at_once};
+use utfuzz::spec::Replacement;
+
+fn all() -> impl Iterator<Item = (Encoding, &'static encoding_rs::Encoding)> {
+    Encoding::all()
+        .filter(|encoding| encoding.is_charset())
+        .map(|encoding| (encoding, encoding_rs::Encoding::for_label(encoding.name().as_bytes()).unwrap()))
+}
+
+fn replacing(replacement: Replacement) -> Options {
+    Options { on_error: Some(replacement), ..Options::STRICT }
+}
+
+/// The output, and how it ended, for a text in chunks of this many bytes.
+fn convert(from: Encoding, to: Encoding, options: Options, text: &[u8], chunk: usize) -> (Vec<u8>, Result<u64, Fault>) {
+    let mut converter = Converter::new(from, to, options).unwrap();
+    let mut out = Vec::new();
+    let pushed: Result<(), Fault> = text.chunks(chunk).try_for_each(|chunk| converter.push(chunk, &mut out));
+    let finished = converter.finish(&mut out).map(|summary| summary.faults);
+    (out, pushed.and(finished))
+}
+
+#[test]
+fn every_scalar_value_is_encoded_as_by_encoding_rs() {
+    let text: String = ('\0'..=char::MAX).collect();
+    let mut count = 0;
+    for (to, theirs) in all() {
+        let has = |c: &char| !theirs.encode(c.encode_utf8(&mut [0; 4])).2;
+        let (lacks, text): (String, String) = text.chars().partition(|c| !has(c));
+        count += text.len();
+        let bytes = theirs.encode(&text).0;
+        let (out, ended) = convert(Encoding::Utf8, to, Options::STRICT, text.as_bytes(), 5000);
+        assert_eq!(ended, Ok(0), "{to}");
+        // In ISO-2022-JP, ASCII after Roman may be in either.
+        if to != Encoding::Iso2022Jp {
+            assert!(out == *bytes, "{to}");
+        }
+        let there = theirs.decode_without_bom_handling(&bytes).0;
+        let (back, ended) = convert(to, Encoding::Utf8, Options::STRICT, &out, 777);
+        assert_eq!(ended, Ok(0), "{to}");
+        assert!(back == there.as_bytes(), "{to}");
+        // A character that it lacks has its place and its replacement.
+        for c in lacks.chars().step_by(lacks.chars().count() / 20 + 1) {
+            let text = format!("ab{c}");
+            let fault = convert(Encoding::Utf8, to, Options::STRICT, text.as_bytes(), 1).1.unwrap_err();
+            assert_eq!((fault.offset(), fault.reason()), (2, Reason::Unencodable(c.into())), "{to}");
+            let replaced = at_once(text.as_bytes(), Encoding::Utf8, to, replacing(Replacement::ReplacementCharacter));
+            let wanted = if to == Encoding::Gb18030 { &b"ab\x84\x31\xA4\x37"[..] } else { b"ab?" };
+            assert_eq!(replaced.unwrap(), wanted, "{to}: {c:?}");
+        }
+    }
+    assert!(count > 1 << 20, "{count}");
+}
+
+/// Every pair of bytes, and the same before and after text, with what encoding_rs makes of them.
+#[test]
+fn every_pair_of_bytes_is_decoded_as_by_encoding_rs() {
+    let options = replacing(Replacement::ReplacementCharacter);
+    for (from, theirs) in all() {
+        for pair in 0..=u16::MAX {
+            let text = [&b"a"[..], &pair.to_be_bytes(), b"1b\n"].concat();
+            let (out, ended) = convert(from, Encoding::Utf8, options, &text, 6);
+            let (wanted, is_wrong) = theirs.decode_without_bom_handling(&text);
+            assert_eq!(String::from_utf8_lossy(&out), wanted, "{from}: {text:02X?}");
+            assert_eq!(ended.unwrap() > 0, is_wrong, "{from}: {text:02X?}");
+            if pair % 7 == 0 {
+                assert_eq!(convert(from, Encoding::Utf8, options, &text, 1).0, out, "{from}: {text:02X?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shift_sequences_go_through_any_cut() {
+    let text = "半角ｶﾅ and ¥100‾, 日本語\nASCII";
+    let (bytes, _, unmappable) = encoding_rs::ISO_2022_JP.encode(text);
+    assert!(!unmappable);
+    let wanted = encoding_rs::ISO_2022_JP.decode_without_bom_handling(&bytes).0;
+    for chunk in 1..=bytes.len() {
+        let (out, ended) = convert(Encoding::Iso2022Jp, Encoding::Utf8, Options::STRICT, &bytes, chunk);
+        assert_eq!((String::from_utf8(out).unwrap(), ended), (wanted.to_string(), Ok(0)), "{chunk}");
+        let (back, _) = convert(Encoding::Utf8, Encoding::Iso2022Jp, Options::STRICT, text.as_bytes(), chunk);
+        assert_eq!(encoding_rs::ISO_2022_JP.decode_without_bom_handling(&back).0, wanted, "{chunk}");
+        assert!(back.is_ascii());
+    }
+    // Two escape sequences in a row are a fault, and the second one counts.
+    let twice = b"\x1B(J\x1B$BF|";
+    let (out, faults) =
+        convert(Encoding::Iso2022Jp, Encoding::Utf8, replacing(Replacement::ReplacementCharacter), twice, 4);
+    assert_eq!((String::from_utf8(out).unwrap(), faults), ("\u{FFFD}日".into(), Ok(1)));
+    // The end of a text is in ASCII.
+    let (out, _) = convert(Encoding::Utf8, Encoding::Iso2022Jp, Options::STRICT, "日".as_bytes(), 1);
+    assert_eq!(out, b"\x1B$BF|\x1B(B");
+}
+
+#[test]
+fn faults_have_their_place() {
+    let rows: [(Encoding, &[u8], &str); 5] = [
+        (Encoding::ShiftJis, b"a\n\x83\x65\x83 ", "byte 4, line 2: 83: unassigned: 83 is not a character of Shift_JIS"),
+        (Encoding::ShiftJis, b"\x83\x65\x83", "byte 2, line 1: 83: incomplete in Shift_JIS: the input ends before"),
+        (Encoding::Gb18030, b"\x84\x31", "byte 0, line 1: 84 31: incomplete in gb18030"),
+        (Encoding::Windows1253, b"a\xAA", "byte 1, line 1: AA: unassigned: AA is not a character of windows-1253"),
+        (Encoding::Iso2022Jp, b"a\x1B$x", "byte 1, line 1: 1B: unassigned: 1B is not"),
+    ];
+    for (from, text, says) in rows {
+        for chunk in [1, 100] {
+            let fault = convert(from, Encoding::Utf8, Options::STRICT, text, chunk).1.unwrap_err();
+            assert!(fault.to_string().starts_with(says), "{fault}");
+        }
+    }
+    // Two code points for one character, neither of them in Latin-1.
+    let fault = convert(Encoding::Big5, Encoding::Ascii, Options::STRICT, b"ab\x88\x62c", 100).1.unwrap_err();
+    assert_eq!((fault.offset(), fault.bytes(), fault.reason()), (2, &b"\x88\x62"[..], Reason::Unencodable(0xCA)));
+    let (out, _) = convert(Encoding::ShiftJis, Encoding::Utf8, replacing(Replacement::Latin1), b"\x83\x65\xFF", 1);
+    assert_eq!(out, "テÿ".as_bytes());
+    let escape = replacing(Replacement::SurrogateEscape);
+    assert_eq!(convert(Encoding::EucJp, Encoding::EucJp, escape, b"\xA4\xA2\xFF.", 2).0, b"\xA4\xA2\xFF.");
+}
+
+#[test]
+fn the_labels_of_the_encoding_standard_name_them() {
+    for (label, name) in [
+        ("sjis", "Shift_JIS"),
+        ("windows-31j", "Shift_JIS"),
+        ("cp932", "Shift_JIS"),
+        ("gb2312", "GBK"),
+        ("iso-8859-8-i", "ISO-8859-8"),
+        ("koi", "KOI8-R"),
+        ("tis-620", "windows-874"),
+        // These two are as IANA has them.
+        ("latin1", "ISO-8859-1"),
+        ("ascii", "US-ASCII"),
+    ] {
+        assert_eq!(label.parse::<Encoding>().unwrap().name(), name, "{label}");
+    }
+    assert!("replacement".parse::<Encoding>().is_err());
+}
+
+#[test]
+fn long_text_is_likely_and_short_text_a_guess() {
+    let russian = "Съешь ещё этих мягких французских булок, да выпей чаю. ";
+    let polish = "Zażółć gęślą jaźń, a potem pójdź w dół ścieżką między drzewami. ";
+    for (text, name, confidence) in [
+        (russian.repeat(3), "KOI8-R", "likely"),
+        (russian.repeat(3), "windows-1251", "likely"),
+        ("Їжак і ґава живуть у лісі біля річки, де росте калина. ".repeat(3), "KOI8-U", "likely"),
+        (polish.repeat(3), "windows-1250", "likely"),
+        ("ещё".into(), "windows-1251", "guess"),
+    ] {
+        let bytes = at_once(text.as_bytes(), Encoding::Utf8, Encoding::named(name).unwrap(), Options::STRICT).unwrap();
+        let mut detector = Detector::new();
+        detector.push(&bytes);
+        let found = detector.finish();
+        assert_eq!(found.confidence.name(), confidence, "{name}: {found:?}");
+        assert!(found.name == Some(name) || confidence == "guess", "{name}: {found:?}");
+    }
+}
