@@ -1,8 +1,7 @@
 //! `utfuzz convert`: from one encoding to another.
 
-use crate::cli::detect::{detect, label};
+use crate::cli::detect::{CHUNK, Input, detect, label, or_standard_input};
 use crate::cli::output::{Bar, Failure, OutputFile, StandardOutput, Verdict, fail, note};
-use crate::cli::text_input::{CHUNK, Input, or_standard_input};
 use crate::codec::convert::{
     Confidence, Converter, Detection, Detector, Encoding, Fault, Mark, Options, Reason, Summary, UnpairedSurrogates,
 };
@@ -18,12 +17,10 @@ use std::path::{Path, PathBuf};
 /// Without --from the encoding is detected, as by `utfuzz detect`, in a file from all of it, in a stream from its first
 /// 256 KiB; a note says what was found. An encoding that is only guessed is refused.
 ///
-/// Exit status: 0 done, 1 the input is ill-formed or cannot be encoded in the output encoding (unless errors are
-/// replaced), 2 usage or environment. A file that cannot be read is named, and the others are converted. Standard output
-/// receives everything up to the first error; a file is written completely or not at all. If standard output is closed
-/// early, regular files are still read to the end for the exit status; pipes and standard input are not.
+/// A file that cannot be read does not keep the others from being converted. Standard output receives everything up to the
+/// first error; a file is written completely or not at all. If standard output is closed early, regular files are still
+/// read to the end for the exit status; pipes and standard input are not.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: utfuzz convert -f windows-1252 old.txt -o new.txt")]
 pub(super) struct Convert {
     /// The encoding of the input, one of those that --list lists [default: what is detected]
     #[arg(short, long, value_name = "ENCODING")]

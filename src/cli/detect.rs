@@ -1,23 +1,21 @@
 //! `utfuzz detect`: the encoding of text.
 
 use crate::cli::output::{Failure, Verdict, fail};
-use crate::cli::text_input::{CHUNK, Input, or_standard_input};
 use crate::codec::convert::{Detection, Detector, Encoding};
 use crate::error::Error;
+use crate::report::write_json;
 use crate::text::{hex, shown};
 use clap::Args;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Detect the encoding of files: valid UTF-8, otherwise the most likely encoding, with the reason
 ///
 /// Each answer says how sure it is: certain (well-formed UTF-8, or a byte order mark), likely, or a guess, as for bytes
 /// in an unknown encoding, which are read as ISO-8859-1 or Windows-1252.
-///
-/// Exit status: 0 every file has an encoding, 1 a file is not text, 2 usage or environment, or a file that cannot be read;
-/// the others are still examined.
+/// A file that cannot be read does not keep the others from being examined.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: iconv -f \"$(utfuzz detect --brief old.txt)\" -t UTF-8 old.txt")]
 pub(super) struct Detect {
     /// The files to examine; - is standard input [default: -]
     #[arg(value_name = "FILE")]
@@ -30,11 +28,8 @@ pub(super) struct Detect {
     json: bool,
 }
 
-/// The object that `--json` prints.
 #[derive(serde::Serialize)]
-struct Record {
-    schema: u32,
-    version: &'static str,
+struct Detected {
     files: Vec<Row>,
 }
 
@@ -123,9 +118,7 @@ impl Detect {
             }
         }
         if self.json {
-            let record = Record { schema: 1, version: env!("CARGO_PKG_VERSION"), files: rows };
-            serde_json::to_writer(&mut *out, &record).map_err(io::Error::from)?;
-            writeln!(out)?;
+            write_json("detect", &Detected { files: rows }, out)?;
         }
         match unread {
             Some(error) => Err(error.into()),
@@ -184,5 +177,60 @@ impl Row {
         let unicode = path.to_str().map(str::to_owned);
         let path_bytes = unicode.is_none().then(|| hex(path.as_os_str().as_encoded_bytes()));
         Self { name, path: unicode, path_bytes, answer }
+    }
+}
+
+/// How many bytes are read at a time.
+pub(super) const CHUNK: usize = 64 << 10;
+
+/// The files that were named, or standard input.
+pub(super) fn or_standard_input(files: &[PathBuf]) -> Vec<PathBuf> {
+    if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() }
+}
+
+/// A file or standard input.
+pub(super) struct Input {
+    reader: Box<dyn Read>,
+    path: PathBuf,
+    /// The name, safe to print.
+    pub(super) name: String,
+    /// Whether it is a file and not a stream.
+    pub(super) has_end: bool,
+}
+
+impl Input {
+    /// Opens a file; `-` is standard input.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let (path, reader, has_end): (PathBuf, Box<dyn Read>, bool) = if path == Path::new("-") {
+            ("standard input".into(), Box::new(io::stdin().lock()), false)
+        } else {
+            let file = File::open(path).map_err(|error| Error::io(path, &error))?;
+            let has_end = file.metadata().is_ok_and(|metadata| metadata.is_file());
+            (path.to_owned(), Box::new(file), has_end)
+        };
+        Ok(Self { name: shown(&path), reader, path, has_end })
+    }
+
+    /// Reads some bytes; 0 at the end.
+    pub(super) fn read(&mut self, chunk: &mut [u8]) -> Result<usize, Error> {
+        loop {
+            match self.reader.read(chunk) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => return other.map_err(|error| Error::io(&self.path, &error)),
+            }
+        }
+    }
+
+    /// The next read begins with these bytes, which have been read already.
+    pub(super) fn put_back(&mut self, bytes: Vec<u8>) {
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(io::Cursor::new(bytes).chain(rest));
+    }
+
+    /// Reads all of it.
+    pub(super) fn read_all(&mut self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        self.reader.read_to_end(&mut bytes).map_err(|error| Error::io(&self.path, &error))?;
+        Ok(bytes)
     }
 }

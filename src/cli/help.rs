@@ -23,11 +23,25 @@ const GROUPS: [(&str, &[Entry]); 4] = [
             (
                 "convert",
                 &[
-                    ("utfuzz convert -f latin1 -t utf-8 old.txt", "to standard output"),
+                    ("utfuzz convert old.txt", "from what is detected to UTF-8, on standard output"),
                     ("utfuzz convert -f utf-16 -t utf-8 a.txt -o b.txt", "to a file"),
                 ],
             ),
-            ("detect", &[("utfuzz detect *.txt", "the likeliest encoding of each file, with the reason")]),
+            (
+                "detect",
+                &[
+                    ("utfuzz detect *.txt", "the likeliest encoding of each file, with the reason"),
+                    ("iconv -f \"$(utfuzz detect -b a.txt)\" a.txt", "only its name"),
+                ],
+            ),
+            (
+                "repair",
+                &[
+                    ("utfuzz repair old.txt", "shows what was decoded wrongly, as a diff"),
+                    ("utfuzz repair old.txt --apply -o new.txt", "writes the repaired text"),
+                    ("utfuzz repair --in-place .orig old.txt", "repairs the file, and keeps a copy"),
+                ],
+            ),
             (
                 "chart",
                 &[("utfuzz chart", "the 256 bytes of UTF-8"), ("utfuzz chart --grammar cesu-8", "of a relative")],
@@ -92,7 +106,7 @@ const GROUPS: [(&str, &[Entry]); 4] = [
 /// What the exit status of every command means.
 const EXIT_STATUS: &str = "Exit status:
   0    clean, or done
-  1    something new was found, or input is ill-formed or not text
+  1    something new was found; or input is ill-formed, not text, or to be repaired
   2    wrong usage, or an error with a file or a process
   130  interrupted before anything new was found";
 

@@ -23,7 +23,6 @@ mod reports;
 mod score;
 mod setup;
 mod terminal;
-mod text_input;
 
 use crate::cli::isolate::TIMEOUT;
 use crate::cli::output::{DIVERGED, Failure, INTERRUPTED, StandardOutput, Verdict, fail, survive_the_file_size_limit};

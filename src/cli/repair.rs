@@ -1,9 +1,10 @@
 //! `utfuzz repair`: text that was decoded wrongly and encoded again.
 
+use crate::cli::detect::Input;
 use crate::cli::output::{Failure, OutputFile, Verdict, note};
-use crate::cli::text_input::Input;
 use crate::codec::convert::{Left, Repaired, Repairs, repair};
 use crate::error::Error;
+use crate::report::write_json;
 use crate::text::{hex, printable};
 use clap::Args;
 use std::io::{self, Write};
@@ -15,10 +16,8 @@ use std::path::{Path, PathBuf};
 /// By default it prints what would change, as a diff, and the lines that may be wrong but are left, because they are
 /// plausible as they are or could be repaired in two ways.
 ///
-/// Exit status: 0 nothing is wrong, or all of it was repaired; 1 there is something to repair, or lines are left; 2 usage
-/// or environment.
+/// Exit status 1: there is something to repair, or lines are left.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: utfuzz repair old.txt --apply -o new.txt")]
 pub(super) struct Repair {
     /// The file to repair, all of which is read into memory; - is standard input
     #[arg(value_name = "FILE", default_value = "-")]
@@ -37,11 +36,8 @@ pub(super) struct Repair {
     json: bool,
 }
 
-/// The object that `--json` prints.
 #[derive(serde::Serialize)]
 struct Record<'a> {
-    schema: u32,
-    version: &'static str,
     name: &'a str,
     lines: u64,
     repaired: Vec<RepairedRow<'a>>,
@@ -79,8 +75,7 @@ impl Repair {
         }
         let is_written = self.write(&text, &repairs, input.has_end, out)?;
         if self.json {
-            serde_json::to_writer(&mut *out, &Record::of(&input.name, &repairs)).map_err(io::Error::from)?;
-            writeln!(out)?;
+            write_json("repair", &Record::of(&input.name, &repairs), out)?;
         } else if to_standard_output {
             note(&summary(&input.name, &repairs));
         } else {
@@ -88,6 +83,7 @@ impl Repair {
                 print_diff(&input.name, &repairs.repaired, out)?;
             }
             print_left(&input.name, &repairs.left, out)?;
+            out.flush()?;
             note(&summary(&input.name, &repairs));
         }
         let is_clean = repairs.left.is_empty() && (is_written || repairs.repaired.is_empty());
@@ -181,13 +177,6 @@ impl<'a> Record<'a> {
             doubt: row.doubt.name(),
             candidates: &row.candidates,
         });
-        Self {
-            schema: 1,
-            version: env!("CARGO_PKG_VERSION"),
-            name,
-            lines: repairs.lines,
-            repaired: repaired.collect(),
-            left: left.collect(),
-        }
+        Self { name, lines: repairs.lines, repaired: repaired.collect(), left: left.collect() }
     }
 }

@@ -237,7 +237,8 @@ fn every_answer_of_detect_says_how_sure_it_is() {
     assert_eq!(text.out().lines().count(), starts.len());
     assert_eq!(brief.out(), "UTF-8\nISO-8859-1\nUTF-16\nunread\nISO-2022-JP\nbinary\n");
     let record = json.json();
-    assert_eq!((&record["schema"], &record["version"]), (&1.into(), &env!("CARGO_PKG_VERSION").into()));
+    assert_eq!((&record["record"], &record["version"]), (&"detect".into(), &env!("CARGO_PKG_VERSION").into()));
+    assert!(record["schema"].is_u64());
     let rows = record["files"].as_array().unwrap();
     let column = |name: &str| rows.iter().map(|row| row[name].to_string()).collect::<Vec<_>>().join(" ");
     assert_eq!(column("path"), r#""ascii" "latin" "marked" "nowhere" "jis" "noise""#);
@@ -341,7 +342,7 @@ fn repair_shows_writes_and_lists() {
     assert_eq!(shown.out(), diff);
     assert_eq!(read("wrong"), wrong);
     let record = repair(&["--json", "wrong"]).json();
-    assert_eq!((&record["schema"], &record["lines"]), (&1.into(), &5.into()));
+    assert_eq!((&record["record"], &record["lines"]), (&"repair".into(), &5.into()));
     assert_eq!(record["repaired"][0]["before"], "636166C383C2A90D");
     assert_eq!((&record["left"][0]["doubt"], &record["left"][0]["offset"]), (&"plausible".into(), &15.into()));
 

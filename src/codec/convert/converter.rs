@@ -3,11 +3,11 @@
 //! Code points are the pivot, in blocks: a reader for each form of encoding makes them, a writer takes them. Well-formed text
 //! takes a shortcut where there is one.
 
+use crate::codec::convert::charset::IllFormed;
 use crate::codec::convert::direct::Direct;
 use crate::codec::convert::encoding::{Encoding, Form};
 use crate::codec::convert::fault::{Fault, Mark, Options, Reason, UnpairedSurrogates};
 use crate::codec::convert::reader::{Read, Reader, Substitute};
-use crate::codec::convert::step::IllFormed;
 use crate::codec::convert::writer::Writer;
 use crate::error::Error;
 use crate::spec::{Replacement, Segmentation};

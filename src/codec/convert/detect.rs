@@ -2,13 +2,10 @@
 //! with the reason.
 
 use crate::codec;
-use crate::codec::convert::confidence::Confidence;
+use crate::codec::convert::charset::WINDOWS_1252_STRICT;
 use crate::codec::convert::converter::Converter;
 use crate::codec::convert::encoding::{Encoding, Order};
 use crate::codec::convert::fault::{Fault, Options};
-use crate::codec::convert::frequencies;
-use crate::codec::convert::hints;
-use crate::codec::convert::single_byte::WINDOWS_1252_STRICT;
 
 /// The encoding of some bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +27,28 @@ pub struct Detection {
     pub byte_order_mark: bool,
     /// Where they first are ill-formed in UTF-8.
     pub not_utf8: Option<Fault>,
+}
+
+/// How sure a [`Detection`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// Something had to be said: other encodings fit as well.
+    Guess,
+    /// Text in another encoding hardly looks like this.
+    Likely,
+    /// The bytes are well-formed UTF-8, or begin with a byte order mark and are well-formed.
+    Certain,
+}
+
+impl Confidence {
+    /// The name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Guess => "guess",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
 }
 
 impl Detection {
@@ -162,7 +181,7 @@ impl Detector {
 
     /// Well-formed UTF-8.
     fn utf8(&self) -> Answer {
-        let hint = if self.beyond_ascii { None } else { hints::of_ascii(&self.sample) };
+        let hint = if self.beyond_ascii { None } else { of_ascii(&self.sample) };
         if let Some((name, reason)) = hint {
             let encoding = Encoding::named(name).ok();
             return Answer { encoding, name: Some(name), confidence: Confidence::Likely, reason };
@@ -230,7 +249,7 @@ impl Detector {
             _ => (Encoding::Latin1, "it has bytes that Windows-1252 does not assign"),
         };
         let is_all = self.sample.len() as u64 == self.read;
-        match frequencies::judge(&self.sample, is_all) {
+        match by_frequencies(&self.sample, is_all) {
             Some((found, confidence, why)) => {
                 // What is meant by Windows-1252 is decided here.
                 let encoding = if found == Encoding::Windows1252 { encoding } else { found };
@@ -262,4 +281,185 @@ fn is_likely(unit: u16) -> bool {
 /// Control characters that do not occur in text.
 fn is_odd_control(byte: u8) -> bool {
     matches!(byte, 0..=0x08 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)
+}
+
+/// The most probable encoding, how sure that is, and why. It is likely if each half of the text has the same answer.
+#[cfg(feature = "charsets")]
+fn by_frequencies(text: &[u8], is_all: bool) -> Option<(Encoding, Confidence, String)> {
+    /// Bytes beyond ASCII of which each half needs so many.
+    const ENOUGH: usize = 8;
+    let beyond_ascii = |bytes: &[u8]| bytes.iter().filter(|byte| !byte.is_ascii()).count();
+    let encoding = guess(text, is_all)?;
+    let (first, second) = text.split_at(text.len() / 2);
+    // The cut may be inside a character.
+    let starts = [second, second.get(1..).unwrap_or_default()];
+    let agree = [first, second].map(beyond_ascii).iter().all(|&count| count >= ENOUGH)
+        && guess(first, false) == Some(encoding)
+        && starts.iter().any(|half| guess(half, is_all) == Some(encoding));
+    let (confidence, share) = match agree {
+        true => (Confidence::Likely, "in each half of the text"),
+        false => (Confidence::Guess, "but not in each half of the text"),
+    };
+    Some((encoding, confidence, format!("its characters follow each other as in {encoding}, {share}")))
+}
+
+#[cfg(not(feature = "charsets"))]
+fn by_frequencies(_: &[u8], _: bool) -> Option<(Encoding, Confidence, String)> {
+    None
+}
+
+#[cfg(feature = "charsets")]
+fn guess(text: &[u8], is_all: bool) -> Option<Encoding> {
+    use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(text, is_all);
+    match Encoding::named(detector.guess(None, Utf8Detection::Deny).name()).ok()? {
+        // They differ in these bytes, and chardetng does not tell them apart.
+        Encoding::Koi8U if !text.iter().any(|byte| b"\xA4\xA6\xA7\xAD\xB4\xB6\xB7\xBD".contains(byte)) => {
+            Some(Encoding::Koi8R)
+        }
+        encoding => Some(encoding),
+    }
+}
+
+/// The encoding whose shift sequences are in ASCII text, and why, if there are any and all of them are well-formed.
+fn of_ascii(text: &[u8]) -> Option<(&'static str, String)> {
+    escapes(text).or_else(|| hz(text)).or_else(|| utf_7(text))
+}
+
+/// The designations of ISO 2022 (ECMA-35), of which each of these encodings has some.
+const DESIGNATIONS: [(&[u8], &str); 7] = [
+    (b"\x1B$B", "ISO-2022-JP"),
+    (b"\x1B$@", "ISO-2022-JP"),
+    (b"\x1B(J", "ISO-2022-JP"),
+    (b"\x1B(I", "ISO-2022-JP"),
+    (b"\x1B$(D", "ISO-2022-JP"),
+    (b"\x1B$)C", "ISO-2022-KR"),
+    (b"\x1B$)A", "ISO-2022-CN"),
+];
+
+fn escapes(text: &[u8]) -> Option<(&'static str, String)> {
+    let at = text.iter().position(|&byte| byte == 0x1B)?;
+    let (escape, name) = DESIGNATIONS.iter().find(|(escape, _)| text[at..].starts_with(escape))?;
+    let shown = escape[1..].escape_ascii();
+    Some((name, format!("every byte is ASCII, and ESC {shown} at byte {at} selects a character set")))
+}
+
+/// HZ (RFC 1843): pairs of bytes between `~{` and `~}`, on one line.
+fn hz(text: &[u8]) -> Option<(&'static str, String)> {
+    let mut shifts = 0;
+    for line in text.split(|&byte| byte == b'\n') {
+        let mut rest = line;
+        while let Some(at) = find(rest, b"~{") {
+            let pairs = &rest[at + 2..];
+            let end = find(pairs, b"~}")?;
+            let all = pairs[..end].iter().all(|byte| (0x21..=0x77).contains(byte));
+            if end == 0 || end % 2 == 1 || !all {
+                return None;
+            }
+            shifts += 1;
+            rest = &pairs[end + 2..];
+        }
+    }
+    (shifts > 0).then(|| ("HZ-GB-2312", format!("every byte is ASCII, with {shifts} pairs of ~{{ and ~}}")))
+}
+
+fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    text.windows(what.len()).position(|window| window == what)
+}
+
+/// UTF-7 (RFC 2152): UTF-16 in base64 between `+` and `-`.
+fn utf_7(text: &[u8]) -> Option<(&'static str, String)> {
+    let mut shifts = 0;
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|&byte| byte == b'+') {
+        let digits = &rest[at + 1..];
+        let len = digits.iter().take_while(|&&byte| sextet(byte).is_some()).count();
+        let ends = digits.get(len) == Some(&b'-');
+        rest = &digits[len..];
+        if len == 0 && ends {
+            // A plus sign.
+            continue;
+        }
+        // Where the text was cut, this one is incomplete.
+        if rest.is_empty() && shifts > 0 {
+            break;
+        }
+        if !is_letters(&digits[..len]) {
+            return None;
+        }
+        shifts += usize::from(ends || !rest.is_empty());
+    }
+    (shifts > 0)
+        .then(|| ("UTF-7", format!("every byte is ASCII, and each of {shifts} plus signs begins letters in base64")))
+}
+
+/// Whether these digits of base64 are well-formed UTF-16 without ASCII letters and without rare characters.
+fn is_letters(digits: &[u8]) -> bool {
+    let (mut bits, mut count, mut units) = (0u32, 0, Vec::new());
+    for sextet in digits.iter().filter_map(|&digit| sextet(digit)) {
+        bits = bits << 6 | sextet;
+        count += 6;
+        if count >= 16 {
+            count -= 16;
+            units.push((bits >> count) as u16);
+            bits &= (1 << count) - 1;
+        }
+    }
+    let is_common = |c: char| {
+        c.is_alphabetic()
+            || matches!(c, '\u{A0}'..='\u{BF}' | '\u{2010}'..='\u{2044}' | '€' | '\u{3000}'..='\u{303F}' | '\u{FF00}'..='\u{FF65}' | '\u{1F300}'..='\u{1FAFF}')
+    };
+    let text: Result<String, _> = char::decode_utf16(units).collect();
+    bits == 0
+        && count < 6
+        && text.is_ok_and(|text| {
+            !text.is_empty()
+                && text.chars().any(|c| !c.is_ascii())
+                && text.chars().all(|c| is_common(c) && !c.is_ascii_alphanumeric())
+        })
+}
+
+/// The value of a digit of base64.
+fn sextet(digit: u8) -> Option<u32> {
+    Some(u32::from(match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shift_sequences_give_an_encoding_away() {
+        let rows: [(&[u8], Option<&str>); 18] = [
+            (b"\x1B$B$\"\x1B(B", Some("ISO-2022-JP")),
+            (b"a \x1B(J\\\x1B(B", Some("ISO-2022-JP")),
+            (b"\x1B$)C\x0E!!\x0F", Some("ISO-2022-KR")),
+            (b"\x1B[31mred\x1B[0m", None),
+            (b"a~{VPND~}b", Some("HZ-GB-2312")),
+            (b"a~{VPN~}b", None),
+            (b"~{VPND", None),
+            (b"~/{x}", None),
+            (b"caf+AOk-", Some("UTF-7")),
+            (b"1 +- 1, caf+AOk.", Some("UTF-7")),
+            (b"+2D3eAA-", Some("UTF-7")),
+            (b"+2D0-", None),
+            (b"1+1=2", None),
+            (b"C++ and a+b", None),
+            (b"foo+barbaz-", None),
+            (b"+49 30 123", None),
+            (b"+-", None),
+            (b"", None),
+        ];
+        for (text, name) in rows {
+            assert_eq!(of_ascii(text).map(|(name, _)| name), name, "{}", text.escape_ascii());
+        }
+    }
 }

@@ -3,8 +3,8 @@
 
 use crate::codec;
 use crate::codec::Kernel;
+use crate::codec::convert::charset::{Identity, SingleByte};
 use crate::codec::convert::encoding::{Form, Order, Utf8Like, first_of, text_prefix};
-use crate::codec::convert::single_byte::{Identity, SingleByte};
 
 /// A way from one encoding to another for text that is well-formed in RFC 3629, in UTF-16, or in an encoding of one byte for
 /// each code point.

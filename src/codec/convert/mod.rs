@@ -19,27 +19,20 @@
 //! ```
 
 mod adapters;
-mod confidence;
+mod charset;
 mod converter;
 mod detect;
 mod direct;
 mod encoding;
 mod fault;
-mod frequencies;
-mod hints;
-mod legacy;
-mod names;
 mod reader;
 mod repair;
-mod single_byte;
-mod step;
 mod utf8_like;
 mod writer;
 
 pub use adapters::{ConvertReader, ConvertWriter, Failed, convert};
-pub use confidence::Confidence;
 pub use converter::{Converter, Summary};
-pub use detect::{Detection, Detector};
+pub use detect::{Confidence, Detection, Detector};
 pub use encoding::Encoding;
 pub use fault::{Fault, Mark, Options, Reason, UnpairedSurrogates};
 pub use repair::{Doubt, Left, Repaired, Repairs, repair};

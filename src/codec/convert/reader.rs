@@ -3,10 +3,8 @@
 
 use crate::codec;
 use crate::codec::Kernel;
+use crate::codec::convert::charset::{IllFormed, Shift, Step, WINDOWS_1252};
 use crate::codec::convert::encoding::{Form, Order};
-use crate::codec::convert::legacy::Shift;
-use crate::codec::convert::single_byte::WINDOWS_1252;
-use crate::codec::convert::step::{IllFormed, Step};
 use crate::spec::{Replacement, Segmentation};
 use crate::utf8::Kind;
 

@@ -5,7 +5,7 @@
 //! The rule is in `docs/conversions.md`.
 
 use crate::codec;
-use crate::codec::convert::single_byte::{WINDOWS_1252, WINDOWS_1252_STRICT};
+use crate::codec::convert::charset::{WINDOWS_1252, WINDOWS_1252_STRICT};
 use crate::utf8::BYTE_ORDER_MARK;
 
 /// A text with its repairs.

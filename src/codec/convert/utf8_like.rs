@@ -4,8 +4,8 @@
 //! kernels in whole runs; this is for the rest.
 
 use crate::codec;
+use crate::codec::convert::charset::{IllFormed, Step};
 use crate::codec::convert::encoding::{Surrogates, Utf8Like, first_of};
-use crate::codec::convert::step::{IllFormed, Step};
 use crate::spec::Segmentation;
 use crate::utf8::{Kind, is_continuation};
 

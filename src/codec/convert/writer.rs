@@ -1,9 +1,8 @@
 //! From code points to bytes.
 
 use crate::codec::Kernel;
+use crate::codec::convert::charset::{Identity, Shift};
 use crate::codec::convert::encoding::{Form, Surrogates, Utf8Like};
-use crate::codec::convert::legacy::Shift;
-use crate::codec::convert::single_byte::Identity;
 use crate::codec::convert::utf8_like::{halves, push_scalar, push_three};
 
 /// A writer of one encoding.
