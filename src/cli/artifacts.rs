@@ -15,7 +15,7 @@ use crate::triage::minimise::minimise;
 use crate::triage::session::{Session, Shown};
 use crate::triage::{Outcome, regression, triage};
 use clap::Args;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Group crash files by cause, minimise them, and report which are new
@@ -176,11 +176,11 @@ impl Minimize {
 /// `structured`, which are read as by these fuzz targets.
 #[derive(Debug, Args)]
 pub(super) struct Replay {
-    /// The files
+    /// Files, directories, of which every file is taken, or - for standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Take every file below a directory
-    #[arg(long, short)]
+    /// Directories need no option
+    #[arg(long, short, hide = true)]
     recursive: bool,
     #[command(flatten)]
     judging: Judging,
@@ -191,14 +191,19 @@ impl Replay {
         let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
-        let files = input::named_files(&self.paths, self.recursive)?;
+        let is_input = |path: &&PathBuf| path.as_os_str() == "-";
+        let (piped, named): (Vec<_>, Vec<_>) = self.paths.iter().partition(is_input);
+        let named: Vec<PathBuf> = named.into_iter().cloned().collect();
+        let mut files = input::named_files(&named, true)?;
+        files.extend(piped.first().map(|path| path.to_path_buf()));
         if files.is_empty() {
             return Err(Error::usage("the named directories contain no files; nothing was judged").into());
         }
         let (mut inputs, mut unread) = (Vec::new(), Vec::new());
         for path in &files {
-            match read_found(path, &self.paths)? {
-                Ok(input) => inputs.push(input),
+            let read = if is_input(&path) { Ok(standard_input()?) } else { read_found(path, &named)? };
+            match read {
+                Ok(input) => inputs.push((path.clone(), input)),
                 Err(error) => unread.push(error),
             }
         }
@@ -217,5 +222,17 @@ impl Replay {
         }
         let verdict = if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged };
         verdict_unless_unread(verdict, unread.len())
+    }
+}
+
+/// Standard input: exactly the bytes that decoders see.
+fn standard_input() -> Result<Input, Error> {
+    let path = Path::new("standard input");
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(input_file::LONGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::io(path, &error))?;
+    match bytes.len() as u64 > input_file::LONGEST {
+        true => Err(Error::usage(format!("standard input: longer than the limit of {} bytes", input_file::LONGEST))),
+        false => Ok(Input { bytes, cuts: None }),
     }
 }

@@ -65,6 +65,7 @@ const GROUPS: [(&str, &[Entry]); 4] = [
                 &[
                     ("utfuzz replay crash-1 crash-2", "which decoders are wrong about these files"),
                     ("utfuzz replay corpus/regressions", "about every file below a directory"),
+                    ("printf '\\xC0\\xAF' | utfuzz replay -", "about standard input"),
                 ],
             ),
             ("minimize", &[("utfuzz minimize crash-1 -o witnesses", "keeps the smallest input in a directory")]),

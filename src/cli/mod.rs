@@ -23,6 +23,7 @@ mod reports;
 mod score;
 mod setup;
 mod terminal;
+mod typed;
 
 use crate::cli::isolate::TIMEOUT;
 use crate::cli::output::{DIVERGED, Failure, INTERRUPTED, StandardOutput, Verdict, fail, survive_the_file_size_limit};

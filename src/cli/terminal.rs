@@ -24,6 +24,9 @@ pub(super) struct Display {
     /// Print no notes and no progress
     #[arg(short, long, global = true, display_order = 901)]
     quiet: bool,
+    /// Print more: explain shows the bits of each byte and every decoder's answers
+    #[arg(short, long, global = true, display_order = 902, conflicts_with = "quiet")]
+    verbose: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -68,6 +71,10 @@ pub(super) fn apply_color(arguments: impl Iterator<Item = OsString>) {
 
 pub(super) fn is_quiet() -> bool {
     DISPLAY.get().is_some_and(|display| display.quiet)
+}
+
+pub(super) fn is_verbose() -> bool {
+    DISPLAY.get().is_some_and(|display| display.verbose)
 }
 
 /// Whether standard output is shown in colours.

@@ -1,8 +1,11 @@
 //! Bytes made readable: segment by segment with the reading of `spec`, bit by bit, and in a short notation.
 
-use crate::spec::{Contract, Reading, Rule, Segment, segments};
+use crate::spec::{Contract, Reading, Rule, Segment, Segments, segments};
+use crate::text::counted;
 use crate::utf8::payload;
 use core::fmt::Write;
+use core::iter::Peekable;
+use std::collections::VecDeque;
 
 /// The maximum number of lines shown before and after the first ill-formed segment.
 const AROUND: usize = 24;
@@ -10,68 +13,106 @@ const AROUND: usize = 24;
 /// One line for each segment, or for a run of ASCII; of a long input, only the part around its first ill-formed
 /// segment.
 pub fn annotate(contract: &Contract, bytes: &[u8]) -> String {
-    let lines = lines(contract, bytes);
-    let first = lines.iter().position(|line| line.ill_formed).unwrap_or(0);
-    let from = first.saturating_sub(AROUND);
-    let until = lines.len().min(first + AROUND + 1);
+    annotate_from(contract, bytes, 0)
+}
+
+/// Like [`annotate`], for bytes that are at this offset of an input.
+pub fn annotate_from(contract: &Contract, bytes: &[u8], offset: u64) -> String {
+    let mut lines = Lines { segments: segments(contract, bytes).peekable() }.enumerate();
+    // The first lines, in case none is ill-formed; and the last lines before the first ill-formed one.
+    let (mut head, mut before) = (Vec::new(), VecDeque::new());
+    let (mut first, mut count) = (None, 0);
+    for (index, line) in lines.by_ref() {
+        if let Some(Reading::IllFormed { .. }) = line.reading {
+            first = Some((index, line));
+            break;
+        }
+        count += 1;
+        if head.len() <= AROUND {
+            head.push(line);
+        }
+        if before.len() == AROUND {
+            before.pop_front();
+        }
+        before.push_back(line);
+    }
+    let (shown, from, more): (Vec<Line>, usize, usize) = match first {
+        Some((index, line)) => {
+            let from = index - before.len();
+            let after: Vec<Line> = lines.by_ref().take(AROUND).map(|(_, line)| line).collect();
+            (before.into_iter().chain([line]).chain(after).collect(), from, lines.count())
+        }
+        None => {
+            let more = count - head.len();
+            (head, 0, more)
+        }
+    };
     let mut text = String::new();
     if from > 0 {
-        text += &format!("  … {from} lines before\n");
+        text += &format!("  … {} before\n", counted(from, "line"));
     }
-    for line in &lines[from..until] {
-        text += &line.text;
+    for line in &shown {
+        text += &line.text(contract, bytes, offset);
         text.push('\n');
     }
-    if until < lines.len() {
-        text += &format!("  … {} lines after\n", lines.len() - until);
+    if more > 0 {
+        text += &format!("  … {} after\n", counted(more, "line"));
     }
-    if lines.is_empty() {
+    if shown.is_empty() {
         text += "  (no bytes)\n";
     }
     text
 }
 
+/// What one line shows.
+#[derive(Clone, Copy)]
 struct Line {
-    text: String,
-    ill_formed: bool,
+    start: usize,
+    end: usize,
+    /// `None` for a run of ASCII.
+    reading: Option<Reading>,
 }
 
-fn lines(contract: &Contract, bytes: &[u8]) -> Vec<Line> {
-    let mut lines = Vec::new();
-    let mut segments = segments(contract, bytes).peekable();
-    while let Some(segment) = segments.next() {
+struct Lines<'a> {
+    segments: Peekable<Segments<'a>>,
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
+        let segment = self.segments.next()?;
+        let (start, mut end) = (segment.start, segment.range().end);
         let is_ascii = |segment: &Segment| matches!(segment.reading, Reading::WellFormed(0..=0x7F)) && segment.len == 1;
-        if is_ascii(&segment) {
-            let mut end = segment.range().end;
-            while end - segment.start < 16
-                && let Some(next) = segments.next_if(is_ascii)
-            {
-                end = next.range().end;
-            }
-            let run = &bytes[segment.start..end];
-            let says = format!("\"{}\"", escape(run));
-            lines.push(line(segment.start, run, &says, false));
-            continue;
+        if !is_ascii(&segment) {
+            return Some(Line { start, end, reading: Some(segment.reading) });
         }
-        let part = &bytes[segment.range()];
-        match segment.reading {
-            Reading::WellFormed(code_point) => {
+        while end - start < 16
+            && let Some(next) = self.segments.next_if(is_ascii)
+        {
+            end = next.range().end;
+        }
+        Some(Line { start, end, reading: None })
+    }
+}
+
+impl Line {
+    fn text(&self, contract: &Contract, bytes: &[u8], offset: u64) -> String {
+        let part = &bytes[self.start..self.end];
+        let (mark, says) = match self.reading {
+            None => (' ', format!("\"{}\"", escape(part))),
+            Some(Reading::WellFormed(code_point)) => {
                 let shown = char::from_u32(code_point).filter(|&c| is_plain(c));
                 let shown = shown.map_or(String::new(), |c| format!(" {c}"));
-                lines.push(line(segment.start, part, &format!("U+{code_point:04X}{shown}"), false));
+                (' ', format!("U+{code_point:04X}{shown}"))
             }
-            Reading::IllFormed { kind, .. } => {
-                let rule = Rule::broken(contract.grammar, kind, &bytes[segment.start..]);
-                lines.push(line(segment.start, part, &format!("{kind}: {} [{}]", rule.says, rule.source), true));
+            Some(Reading::IllFormed { kind, .. }) => {
+                let rule = Rule::broken(contract.grammar, kind, &bytes[self.start..]);
+                ('!', format!("{kind}: {} [{}]", rule.says, rule.source))
             }
-        }
+        };
+        format!("{mark} {:6}  {:<47}  {says}", offset + self.start as u64, hex(part))
     }
-    lines
-}
-
-fn line(start: usize, part: &[u8], says: &str, ill_formed: bool) -> Line {
-    let mark = if ill_formed { '!' } else { ' ' };
-    Line { text: format!("{mark} {start:6}  {:<47}  {says}", hex(part)), ill_formed }
 }
 
 /// Upper-case hexadecimal pairs separated by spaces, truncated to 64 bytes.
@@ -90,9 +131,24 @@ pub fn escape(bytes: &[u8]) -> String {
 
 /// Whether a character affects only its own cell of a terminal: no control, mark, format or private-use character.
 fn is_plain(c: char) -> bool {
-    let bidi = matches!(u32::from(c), 0x0590..=0x08FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF | 0x1_0800..=0x1_0FFF | 0x1_E800..=0x1_EFFF);
-    c.is_alphanumeric() && !bidi || matches!(u32::from(c), 0x20A0..=0x20C0 | 0x2190..=0x21FF | 0x1_F300..=0x1_F64F)
+    let code_point = u32::from(c);
+    let bidi = matches!(code_point, 0x0590..=0x08FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF | 0x1_0800..=0x1_0FFF | 0x1_E800..=0x1_EFFF);
+    c.is_alphanumeric() && !bidi || SYMBOLS.iter().any(|&(first, last)| (first..=last).contains(&code_point))
 }
+
+/// Punctuation and symbols: blocks, or parts of them, without marks and format characters.
+const SYMBOLS: [(u32, u32); 10] = [
+    (0xA1, 0xAC),
+    (0xAE, 0xFF),
+    (0x2010, 0x2027),
+    (0x2030, 0x205E),
+    (0x20A0, 0x20C0),
+    (0x2100, 0x2BFF),
+    (0x3001, 0x3029),
+    (0x3030, 0x303F),
+    (0xFF01, 0xFF5E),
+    (0x1_F300, 0x1_FAFF),
+];
 
 /// The maximum number of segments shown bit by bit.
 const SEGMENTS: usize = 16;

@@ -4,14 +4,20 @@
 
 mod agreement;
 mod annotate;
+mod families;
 mod grid;
+mod guess;
 mod locate;
 mod printed_test;
+mod scan;
 mod signature;
 
 pub use agreement::Agreement;
-pub use annotate::{annotate, bits, escape, notation};
+pub use annotate::{annotate, annotate_from, bits, escape, notation};
+pub use families::Family;
 pub use grid::{Breach, Grid, Group, Question};
+pub use guess::Guess;
+pub use scan::Window;
 pub use signature::{Shape, Signature};
 
 use crate::case::{Case, Cuts};

@@ -88,6 +88,18 @@ fn write_check(record: &Record, check: &Check, out: &mut dyn Write) -> io::Resul
         "{}\n",
         headline(check.is_clean(), check.interrupted, check.divergences.len(), check.cases, check.comparisons)
     )?;
+    for file in check.files.iter().filter(|_| check.files.len() > 1) {
+        let known = file
+            .known
+            .iter()
+            .map(|(id, count)| format!("known {} by {}", printable(id), counted(*count as usize, "decoder")));
+        let shown: Vec<String> = file.new.iter().map(|new| format!("new {}", printable(new))).chain(known).collect();
+        let shown = if shown.is_empty() { "nothing".to_owned() } else { shown.join("; ") };
+        writeln!(out, "{}: {shown}", printable(&file.name.path))?;
+    }
+    if check.files.len() > 1 {
+        writeln!(out)?;
+    }
     for found in &check.divergences {
         let text = crate::text::printable_lines(&found.explanation);
         writeln!(out, "{text}seen in {}\n\n{}\n", counted(found.hits as usize, "case"), "-".repeat(72))?;

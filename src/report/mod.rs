@@ -8,6 +8,8 @@ mod certificate;
 #[cfg(feature = "cli")]
 pub(crate) mod chart;
 mod document;
+#[cfg(feature = "cli")]
+pub(crate) mod explanation;
 mod exporter;
 #[doc(hidden)]
 pub mod freshness;

@@ -11,7 +11,7 @@ use crate::engine::check;
 #[cfg(feature = "cli")]
 use crate::engine::nightly;
 use crate::engine::score::Score;
-use crate::explain::{Signature, annotate, notation};
+use crate::explain::{Grid, Signature, annotate, notation};
 use crate::generate::seeds;
 use crate::peers;
 use crate::report::history::Night;
@@ -131,12 +131,51 @@ pub struct Check {
     pub stale: Vec<String>,
     /// Decoders that answered nothing.
     pub silent: Vec<String>,
+    /// Of a replay: what each file shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Replayed>,
     /// Whether it was ended early; nothing is then said of `stale` and `silent`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// What an exhaustive run covered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
+}
+
+/// The name of a file, with which a program can open it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileName {
+    /// The name; what is not Unicode in it is replaced.
+    pub path: String,
+    /// Its bytes in hexadecimal, if it is not Unicode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_bytes: Option<String>,
+}
+
+impl FileName {
+    /// The name of this file.
+    pub fn of(path: &Path) -> Self {
+        let path_bytes = path.to_str().is_none().then(|| hex(path.as_os_str().as_encoded_bytes()));
+        Self { path: path.to_string_lossy().into_owned(), path_bytes }
+    }
+
+    /// The name as one word of a shell, or FILE if it has unusual characters.
+    pub(super) fn word(&self) -> &str {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+        if self.path.chars().all(is_plain) && !self.path.starts_with('-') { &self.path } else { "FILE" }
+    }
+}
+
+/// What a file shows that was replayed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Replayed {
+    /// Its name.
+    #[serde(flatten)]
+    pub name: FileName,
+    /// The signatures that are not in the ledger.
+    pub new: Vec<String>,
+    /// The ids of known differences, each with the number of decoders that show it.
+    pub known: Vec<(String, u64)>,
 }
 
 /// A stage of a check.
@@ -545,10 +584,23 @@ impl Check {
             known: known.collect(),
             stale: outcome.stale.clone(),
             silent: statistics.silent().map(str::to_owned).filter(|_| !outcome.interrupted).collect(),
+            files: outcome.files.iter().map(|file| replayed(file, ledger)).collect(),
             interrupted: outcome.interrupted,
             coverage: None,
         }
     }
+}
+
+fn replayed(file: &check::Replayed, ledger: &Ledger) -> Replayed {
+    let mut known: Vec<(String, u64)> = Vec::new();
+    for &index in &file.known {
+        let id = &ledger.entries()[index].id;
+        match known.iter_mut().find(|(counted, _)| counted == id) {
+            Some((_, count)) => *count += 1,
+            None => known.push((id.clone(), 1)),
+        }
+    }
+    Replayed { name: FileName::of(&file.path), new: file.new.iter().map(ToString::to_string).collect(), known }
 }
 
 fn difference(signature: &Signature, found: &Finding) -> Difference {
@@ -662,16 +714,6 @@ fn member(member: &triage::Member) -> Member {
     let (divergence, witness) = (&member.finding.divergence, &member.witness);
     let signature = &witness.signature;
     let (status, known_as) = status(&member.status);
-    let answers = divergence.grid.questions.iter().flat_map(|question| {
-        question.groups.iter().map(|group| Answer {
-            question: question.name.into(),
-            answer: group.answer.clone(),
-            arbiter: group.arbiter,
-            breaches: group.breaches.iter().map(|breach| breach.decoder.to_string()).collect(),
-            decoders: group.decoders.iter().map(ToString::to_string).collect(),
-            lineages: group.lineages.iter().map(ToString::to_string).collect(),
-        })
-    });
     Member {
         signature: signature.to_string(),
         others: member.others.iter().map(ToString::to_string).collect(),
@@ -692,9 +734,24 @@ fn member(member: &triage::Member) -> Member {
         agreeing: witness.agreeing.as_deref().map(notation),
         rule: divergence.rule.as_ref().map(|rule| Rule { says: rule.says.clone(), source: rule.source.to_string() }),
         annotated: annotate(&divergence.contract, &witness.input.bytes),
-        answers: answers.collect(),
+        answers: answers(&divergence.grid),
         test: divergence.test().to_owned(),
     }
+}
+
+/// Every answer of a grid.
+pub(super) fn answers(grid: &Grid) -> Vec<Answer> {
+    let answers = grid.questions.iter().flat_map(|question| {
+        question.groups.iter().map(|group| Answer {
+            question: question.name.into(),
+            answer: group.answer.clone(),
+            arbiter: group.arbiter,
+            breaches: group.breaches.iter().map(|breach| breach.decoder.to_string()).collect(),
+            decoders: group.decoders.iter().map(ToString::to_string).collect(),
+            lineages: group.lineages.iter().map(ToString::to_string).collect(),
+        })
+    });
+    answers.collect()
 }
 
 impl Night {

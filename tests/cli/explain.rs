@@ -15,9 +15,9 @@ fn explain_names_the_broken_rule_and_its_source() {
     let mut wrong = Vec::new();
     for (hex, bytes, says) in rows {
         let directory = directory_with(&[("case.bin", bytes)]);
-        let from_hex = run(directory.path(), &["explain", hex]);
-        let from_file = run(directory.path(), &["explain", "case.bin"]);
-        let from_input = run_with_input(directory.path(), &["explain", "-"], bytes);
+        let from_hex = run(directory.path(), &["explain", "-v", hex]);
+        let from_file = run(directory.path(), &["explain", "-v", "case.bin"]);
+        let from_input = run_with_input(directory.path(), &["explain", "-v", "-"], bytes);
         for run in [&from_hex, &from_file, &from_input] {
             let out = run.out();
             let marked = out.lines().find(|line| line.starts_with('!')).unwrap_or_default();
@@ -28,7 +28,7 @@ fn explain_names_the_broken_rule_and_its_source() {
             let unasked = names(true).into_iter().filter(|name| *name != "wtf8" && !out.contains(&**name));
             wrong.extend(unasked.map(|name| format!("{}: does not name {name}: {out}", run.line)));
         }
-        if from_hex.out != from_file.out || from_hex.out != from_input.out {
+        if from_hex.out() != from_file.out().replace("case.bin", "FILE") || from_hex.out != from_input.out {
             wrong.push(format!("{hex}: hexadecimal, file and standard input are explained differently"));
         }
     }
@@ -96,7 +96,7 @@ fn explain_reads_by_the_grammar_it_is_given() {
         ("ED A1 8C ED BE B4", "wtf-8", "6 bytes: invalid at 3, length 1, surrogate-pair"),
         ("ED A1 8C", "cesu-8", "3 bytes: invalid at 0, incomplete, incomplete"),
         ("C0 80", "modified-utf-8", "2 bytes: valid"),
-        ("00", "modified-utf-8", "1 bytes: invalid at 0, length 1, null"),
+        ("00", "modified-utf-8", "1 byte: invalid at 0, length 1, null"),
         ("FD BF BF BF BF BF", "rfc2279", "6 bytes: valid"),
         ("FD BF BF BF BF BF", "rfc3629", "6 bytes: invalid at 0, length 1, invalid-byte"),
         ("F0 9F 98 80", "cesu-8", "4 bytes: invalid at 0, length 1, four-byte"),
@@ -236,4 +236,134 @@ fn explain_marks_who_breaks_a_contract() {
         wrong.extend((!modified.out().contains(expected)).then(lacks));
     }
     assert_none_wrong(wrong);
+}
+
+/// Every notation that people paste, in one argument or in several.
+#[test]
+fn explain_takes_what_people_paste() {
+    let directory = directory_with(&[("there.txt", b"\xC0\xAF")]);
+    let of = |args: &[&str]| run(directory.path(), &[&["explain"], args].concat());
+    let expected = of(&["C0 AF"]);
+    let mut wrong = Vec::new();
+    for args in [
+        &["C0", "AF"][..],
+        &["0xC0,0xAF"],
+        &["{0xC0, 0xAF}"],
+        &["\\xC0\\xAF"],
+        &["%C0%AF"],
+        &["\\300\\257"],
+        &["there.txt"],
+        &["--hex", "c0af"],
+    ] {
+        let run = of(args);
+        wrong.extend(run.wrong_quiet(0));
+        wrong.extend((run.out != expected.out).then(|| format!("{}: {}", run.line, run.out())));
+    }
+    for (args, says) in [
+        (&["Grüße"][..], "7 bytes: valid\n"),
+        (&["two", "words"], "9 bytes: valid\n"),
+        (&["--text", "C0 AF"], "5 bytes: valid\n"),
+        (&["--text", "there.txt"], "9 bytes: valid\n"),
+        (&["U+20AC", "U+41"], "4 bytes: valid\n"),
+        (&["caf%C3%A9"], "5 bytes: valid\n"),
+        (&["face"], "2 bytes: invalid at 0, length 1, invalid-byte\ngiven in hexadecimal; --text "),
+    ] {
+        let run = of(args);
+        wrong.extend(run.wrong_quiet(0));
+        wrong.extend((!run.out().starts_with(says)).then(|| format!("{}: {}", run.line, run.out())));
+    }
+    for (args, input, says) in [
+        (&["-"][..], &b"C0 AF\n"[..], "2 bytes: invalid"),
+        (&["-"], b"\\xC0\\xAF", "2 bytes: invalid"),
+        (&["-"], b"C0 AF is overlong\n", "18 bytes: valid"),
+        (&["-"], b"C0AF\n", "5 bytes: valid"),
+        (&["-", "--text"], b"C0 AF\n", "6 bytes: valid"),
+        (&["-", "--hex"], b"C0AF\n", "2 bytes: invalid"),
+        (&["-", "--escapes"], b"caf\\xC3", "4 bytes: invalid"),
+    ] {
+        let run = run_with_input(directory.path(), &[&["explain"], args].concat(), input);
+        wrong.extend(run.wrong_quiet(0));
+        wrong.extend((!run.out().starts_with(says)).then(|| format!("{} {input:?}: {}", run.line, run.out())));
+    }
+    assert_none_wrong(wrong);
+}
+
+#[test]
+fn the_first_screen_says_what_happened_and_how_to_repair_it() {
+    let directory = directory_with(&[
+        ("double.txt", "GrÃ¼ÃŸe aus KÃ¶ln\n".as_bytes()),
+        ("latin.txt", b"Gr\xFC\xDFe\n"),
+        ("cut.txt", &[&[b'a'; 1022][..], b"\xE2\x82"].concat()),
+    ]);
+    let of = |name: &str| run(directory.path(), &["explain", name]);
+    let mut wrong = Vec::new();
+    for (name, parts) in [
+        (
+            "double.txt",
+            &["\"Grüße aus Köln\\n\"", "repair:   utfuzz convert -f utf-8 -t windows-1252 double.txt\n"][..],
+        ),
+        ("latin.txt", &["that was read as UTF-8: \"Grüße\\n\"", "latin.txt\n"]),
+        ("cut.txt", &["ends inside a character at byte 1024", " decoders reject it; -v shows"]),
+    ] {
+        let run = of(name);
+        wrong.extend(run.wrong_quiet(0));
+        let lacks = parts.iter().find(|part| !run.out().contains(**part));
+        wrong.extend(lacks.map(|part| format!("{} lacks {part:?}: {}", run.line, run.out())));
+        let lines = run.out().lines().count();
+        wrong.extend((lines > 45 || run.out().contains("payload")).then(|| format!("{}: {}", run.line, run.out())));
+        // The command that it names does what it says.
+        if let Some(command) =
+            run.out().lines().find_map(|line| line.strip_prefix("repair:   utfuzz ").map(str::to_owned))
+        {
+            let repaired = super::run::run(directory.path(), &command.split(' ').collect::<Vec<_>>());
+            wrong.extend(repaired.wrong_quiet(0));
+            wrong.extend(
+                (!repaired.out().starts_with("Grüße")).then(|| format!("{}: {}", repaired.line, repaired.out())),
+            );
+        }
+    }
+    let symbols = run(directory.path(), &["explain", "© – €"]);
+    wrong.extend((!symbols.out().contains("U+00A9 ©")).then(|| symbols.out()));
+    assert_none_wrong(wrong);
+}
+
+/// A hundred megabytes in a few, on Linux, where the limit of the address space is known.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_input_takes_little_memory() {
+    let directory = directory_with(&[]);
+    let path = directory.path().join("long");
+    let file = std::fs::File::create(&path).unwrap();
+    file.set_len(100 << 20).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, b"\xE2\x82", 60 << 20).unwrap();
+    // Before, this needed 250 MB.
+    let script = "ulimit -v 200000; exec \"$0\" explain --decoders own,std long";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_utfuzz")]).current_dir(directory.path());
+    let output = shell.output().unwrap();
+    let run = super::run::Run::of(&shell, output);
+    assert_none_wrong(run.wrong_quiet(0));
+    let out = run.out();
+    assert!(out.starts_with("104857600 bytes: invalid at 62914560\n"), "{out}");
+    assert!(out.contains("\n! 62914560  E2 82 ") && out.lines().count() < 150, "{out}");
+    assert!(out.contains("a character is cut off") || out.contains("too-short"), "{out}");
+}
+
+#[test]
+fn explain_is_available_as_json_and_as_a_page() {
+    let directory = directory_with(&[("cut.bin", b"caf\xC3\n")]);
+    let json = run(directory.path(), &["explain", "--json", "cut.bin"]);
+    assert_none_wrong(json.wrong_quiet(0));
+    let json = json.json();
+    assert_eq!((&json["record"], &json["bytes"], &json["valid"]), (&"explain".into(), &5.into(), &false.into()));
+    assert_eq!((&json["first"]["offset"], &json["first"]["kind"]), (&3.into(), &"too-short".into()));
+    assert_eq!(json["segments"].as_array().map(Vec::len), Some(5));
+    assert_eq!((&json["path"], &json["path_bytes"]), (&"cut.bin".into(), &serde_json::Value::Null));
+    assert!(json["families"][0]["reject"].as_array().is_some_and(|names| names.contains(&"std".into())), "{json}");
+    let page = run(directory.path(), &["explain", "cut.bin", "--html", "page.html"]);
+    assert_none_wrong(page.wrong_quiet(0).or_else(|| (!page.out.is_empty()).then(|| page.out())));
+    let page = std::fs::read_to_string(directory.path().join("page.html")).unwrap();
+    for part in ["<h1>Explanation</h1>", "5 bytes: invalid at 3", "too-short", "utf8-decode"] {
+        assert!(page.contains(part), "lacks {part:?}: {page}");
+    }
 }

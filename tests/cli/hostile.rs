@@ -47,7 +47,7 @@ fn hostile_bytes_are_shown_without_their_controls() {
 fn hostile_arguments_are_refused_without_their_controls() {
     let directory = directory_with(&[("case.bin", b"\xC0\xAF")]);
     let rows: [&[&str]; 9] = [
-        &["explain", HOSTILE],
+        &["explain", "--hex", HOSTILE],
         &["replay", HOSTILE],
         &["replay", "--recursive", HOSTILE],
         &["replay", "case.bin", "--ledger", HOSTILE],
@@ -60,6 +60,11 @@ fn hostile_arguments_are_refused_without_their_controls() {
     assert_none_wrong(rows.iter().filter_map(|args| {
         let run = run(directory.path(), args);
         run.wrong_refusal(&["[", "2J"]).or_else(|| run.controls())
+    }));
+    let explained = [&["explain", HOSTILE][..], &["explain", "-v", HOSTILE], &["explain", "--json", HOSTILE]];
+    assert_none_wrong(explained.iter().filter_map(|args| {
+        let run = run(directory.path(), args);
+        run.wrong_quiet(0).or_else(|| run.controls())
     }));
 }
 
@@ -123,7 +128,7 @@ fn hostile_file_names_are_shown_without_their_controls() {
         let vectors = path(&name).join("vectors");
         fs::create_dir_all(&vectors).unwrap();
         fs::write(vectors.join(&name), format!("{HOSTILE} | C0 AF | {HOSTILE}\n")).unwrap();
-        for words in [&["replay"][..], &["explain"], &["check", "--seconds", "0", "--decoders", "own", "--corpus"]] {
+        for words in [&["minimize"][..], &["explain"], &["check", "--seconds", "0", "--decoders", "own", "--corpus"]] {
             let run = run(words, &name);
             wrong.extend(run.wrong_refusal(&["2J"]).or_else(|| run.controls()));
         }

@@ -61,3 +61,61 @@ fn replay_writes_one_json_object() {
         assert_eq!(new["divergences"][0][key], value);
     }
 }
+
+#[test]
+fn replay_says_what_each_file_shows() {
+    let directory = directory_with(&[
+        ("tree/case.bin", b"\xC0\xAF"),
+        ("tree/good.bin", "é".as_bytes()),
+        ("long.bin", b"a\xE0\x80\xAF"),
+    ]);
+    let filter = names(false).join(",");
+    let run =
+        |more: &[&str]| run(directory.path(), &[&["replay", "tree", "long.bin", "--decoders", &filter], more].concat());
+    let (new, known) = (run(&["--no-ledger"]), run(&[]));
+    assert_none_wrong([new.wrong_quiet(1), known.wrong_quiet(0)].into_iter().flatten());
+    for line in [
+        "tree/case.bin: new verdict/utf8-decode/overlong-2/anywhere",
+        "long.bin: new verdict/utf8-decode/overlong-3/anywhere",
+        "tree/good.bin: nothing",
+    ] {
+        assert!(new.out().lines().any(|found| found == line), "{line:?}: {}", new.out());
+    }
+    let line = "tree/case.bin: known utf8-decode-accepts-overlong by 1 decoder";
+    assert!(known.out().lines().any(|found| found == line), "{line:?}: {}", known.out());
+    let files = run(&["--json"]).json()["files"].clone();
+    let case = files.as_array().unwrap().iter().find(|file| file["path"] == "tree/case.bin").unwrap();
+    assert_eq!((&case["new"], &case["known"][0][1]), (&Value::Array(vec![]), &1.into()), "{case}");
+}
+
+#[test]
+fn replay_reads_standard_input() {
+    let directory = directory_with(&[]);
+    let args = ["replay", "-", "--decoders", "utf8-decode", "--no-ledger"];
+    let piped = super::run::run_with_input(directory.path(), &args, b"\xC0\xAF");
+    assert_none_wrong(piped.wrong_quiet(1));
+    assert!(piped.out().contains("verdict/utf8-decode/overlong-2/anywhere"), "{}", piped.out());
+    let long = super::run::run_with_input(directory.path(), &args, &vec![b'a'; (1 << 20) + 1]);
+    assert_none_wrong(long.wrong_refusal(&["standard input: longer than the limit"]));
+}
+
+/// A name that is not Unicode can be opened again.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_in_json_can_be_opened_again() {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+    let directory = directory_with(&[]);
+    let bytes = b"caf\xE9\n.bin";
+    let name = OsString::from_vec(bytes.to_vec());
+    std::fs::write(directory.path().join(&name), b"\xC0\xAF").unwrap();
+    let args: Vec<OsString> =
+        ["replay", "--json", "--decoders", "own"].map(OsString::from).into_iter().chain([name.clone()]).collect();
+    let replayed = run(directory.path(), &args).json();
+    let explained = run(directory.path(), &["explain".into(), "--json".into(), name]).json();
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    for file in [&replayed["files"][0], &explained] {
+        assert_eq!(file["path_bytes"], hex.as_str(), "{file}");
+        assert_eq!(file["path"], "caf\u{FFFD}\n.bin");
+    }
+}

@@ -166,6 +166,11 @@ pub(crate) fn check(texts: &[String], covered: bool) -> Record {
         comparisons: vec![(text.clone(), 9)],
         seconds: 0.5,
     };
+    let replayed = |text: &String| Replayed {
+        name: FileName { path: text.clone(), path_bytes: None },
+        new: vec![text.clone()],
+        known: vec![(text.clone(), 2)],
+    };
     let check = Check {
         cases: 9,
         comparisons: 99,
@@ -175,6 +180,7 @@ pub(crate) fn check(texts: &[String], covered: bool) -> Record {
         known: texts.iter().map(|text| KnownDifference { id: text.clone(), decoder: text.clone(), hits: 2 }).collect(),
         stale: texts.to_vec(),
         silent: texts.to_vec(),
+        files: texts.iter().map(replayed).collect(),
         interrupted: false,
         coverage: covered
             .then(|| Coverage { sets: texts.iter().map(set).collect(), parts: texts.iter().map(part).collect() }),

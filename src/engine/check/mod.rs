@@ -20,7 +20,7 @@ use crate::generate::{fragments, input_file, vectors};
 use crate::judge::{Questions, Statistics};
 use crate::text::{counted, shown};
 use crate::triage::ledger::Ledger;
-use crate::triage::session::{Finding, Record, Session};
+use crate::triage::session::{Finding, Record, Session, Shown};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,8 +147,21 @@ pub struct Outcome {
     pub known: BTreeMap<usize, u64>,
     /// Ids of ledger entries for these decoders that matched nothing.
     pub stale: Vec<String>,
+    /// Of a replay: what each file shows.
+    pub files: Vec<Replayed>,
     /// Whether it was ended early, so that nothing is known about the rest of its inputs.
     pub interrupted: bool,
+}
+
+/// What a file shows that was replayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// The file.
+    pub path: PathBuf,
+    /// The new signatures.
+    pub new: Vec<Signature>,
+    /// Known differences, by their index in the ledger, once for each decoder.
+    pub known: Vec<usize>,
 }
 
 /// A part of a plan of class strings that was run to its end.
@@ -300,9 +313,17 @@ pub fn check(
     Ok(Outcome { stages, covered, contradictions, stale, interrupted, ..Outcome::of(record) })
 }
 
-/// Judges only these inputs. Ledger entries that match nothing are not reported as stale.
-pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<Input>) -> Outcome {
-    Outcome::of(judge_inputs(decoders, ledger, inputs, &Control::default(), &|_| {}))
+/// Judges only these inputs, each with the name of its file. Ledger entries that match nothing are not reported as stale.
+pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<(PathBuf, Input)>) -> Outcome {
+    let mut session = session(decoders, ledger);
+    let file = |(path, input): (PathBuf, Input)| {
+        let shown = session.judge_file(&input.case(), &path);
+        let new = shown.iter().filter_map(Shown::signature).cloned().collect();
+        let known = shown.iter().filter_map(|shown| if let Shown::Known(index) = shown { Some(*index) } else { None });
+        Replayed { new, known: known.collect(), path }
+    };
+    let files = inputs.into_iter().map(file).collect();
+    Outcome { files, ..Outcome::of(session.finish()) }
 }
 
 /// Judges inputs on all cores, in pieces of thousands.
