@@ -67,7 +67,7 @@ fn files_that_cannot_be_used_are_named() {
     assert_refused(&directory, "--bytes 1 --resume none/state", &["none/state", "check the path"]);
     assert_refused(&directory, "--bytes 1 --certificate file", &["file: "]);
     fs::create_dir(directory.path().join("reports")).unwrap();
-    for text in ["", "{}", "[1]", r#"{"schema":2,"verdict":""}"#, r#"{"schema":3,"verdict":"","proofs":[]}"#] {
+    for text in ["", "{}", "[1]", r#"{"schema":3,"verdict":""}"#, r#"{"schema":4,"verdict":"","proofs":[]}"#] {
         fs::write(directory.path().join("reports/certificate.json"), text).unwrap();
         assert_refused(&directory, "--bytes 1 --certificate reports", &["certificate.json: ", "delete it"]);
     }

@@ -6,8 +6,8 @@ use crate::cli::terminal::width;
 use crate::decoder::Decoder;
 use crate::report::write_json;
 use clap::Args;
-use comfy_table::ContentArrangement;
 use comfy_table::presets::NOTHING;
+use comfy_table::{ColumnConstraint, ContentArrangement, Width};
 use std::io::Write;
 
 /// List the decoders: version, answers, whose code runs, and contract
@@ -68,17 +68,31 @@ impl List {
             true => row.lineage_short.to_owned(),
             false => format!("{} (long input: {})", row.lineage_short, row.lineage_long),
         };
+        /// In fewer columns there is no place for the lineage, which `--json` has.
+        const NARROW: u16 = 110;
+        let width = width();
+        let is_narrow = width.is_some_and(|width| width < NARROW);
+        let lineage_title = if is_narrow { None } else { Some("lineage") };
+        let head = ["decoder", "version", "answers"].into_iter().chain(lineage_title).chain(["contract"]);
         let mut table = comfy_table::Table::new();
-        table.load_style(NOTHING).set_header(["decoder", "version", "answers", "lineage", "contract"]);
+        table.load_style(NOTHING).set_header(head);
         for row in &rows {
-            table.add_row([row.name, row.version, &row.answers.join("+"), &lineage(row), &row.contract]);
+            let lineage = lineage_title.map(|_| lineage(row));
+            let cells = [row.name.to_owned(), row.version.to_owned(), row.answers.join(" ")];
+            table.add_row(cells.into_iter().chain(lineage).chain([row.contract.clone()]));
         }
-        // No line needs space at its start.
         table.column_iter_mut().for_each(|column| {
+            // No line needs space at its start.
             column.set_padding((0, 2));
         });
-        if let Some(width) = width() {
+        if let Some(width) = width {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+            // One answer in a line; the rest of the terminal is for the last columns.
+            let answer = ColumnConstraint::Absolute(Width::Fixed(10));
+            let constraints = [ColumnConstraint::ContentWidth, ColumnConstraint::ContentWidth, answer];
+            table.column_iter_mut().zip(constraints).for_each(|(column, constraint)| {
+                column.set_constraint(constraint);
+            });
         }
         writeln!(out, "{}", table.trim_fmt())?;
         Ok(Verdict::Clean)

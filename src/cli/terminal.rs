@@ -82,9 +82,10 @@ pub(super) fn has_colours() -> bool {
     !matches!(AutoStream::choice(&io::stdout()), ColorChoice::Never)
 }
 
-/// The columns of the terminal on standard output; `None` if it is not a terminal.
+/// The columns of the terminal on standard output, or else those in the environment variable COLUMNS, if it is set.
 pub(super) fn width() -> Option<u16> {
-    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0)
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0);
+    terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok())
 }
 
 const BAD: Style = AnsiColor::Red.on_default();

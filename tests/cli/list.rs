@@ -50,3 +50,22 @@ fn list_shows_every_decoder_the_filter_selects() {
     }
     assert_none_wrong(wrong);
 }
+
+#[test]
+fn the_list_has_a_header_and_fits_the_terminal() {
+    let directory = directory_with(&[]);
+    for columns in [80, 120] {
+        let mut command = super::run::command(directory.path(), &["list"]);
+        let output = command.env("COLUMNS", columns.to_string()).output().unwrap();
+        let run = Run::of(&command, output);
+        assert_none_wrong(run.wrong_quiet(0));
+        let out = run.out();
+        let header: Vec<&str> = out.lines().next().unwrap().split_whitespace().collect();
+        let lineage = if columns < 110 { None } else { Some("lineage") };
+        let expected = ["decoder", "version", "answers"].into_iter().chain(lineage).chain(["contract"]);
+        assert_eq!(header, expected.collect::<Vec<_>>());
+        assert!(out.contains(" maximal-subpart"), "a word is broken: {out}");
+        let long = out.lines().find(|line| line.chars().count() > columns);
+        assert!(long.is_none(), "{columns}: {long:?}");
+    }
+}
