@@ -50,7 +50,7 @@ pub use engine::conformance::{assert_conforms, assert_conforms_on};
 pub use explain::{Divergence, first_divergence};
 pub use judge::Judge;
 pub use spec::Contract;
-pub use utf8::Validity;
+pub use utf8::{Malformed, Validity};
 
 /// The Rust blocks of the documents, which are run as tests; `tests/documents.rs` checks that none is missing.
 #[cfg(all(doctest, documents, feature = "cli"))]

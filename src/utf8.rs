@@ -23,6 +23,11 @@ impl Validity {
     /// Ill-formed, with nothing stated about the error: the verdict of a boolean validator.
     pub const INVALID: Self = Self::Invalid(Malformed { valid_up_to: None, len: None, kind: None });
 
+    /// Ill-formed, where the first error begins after this many valid bytes; nothing else is stated about it.
+    pub const fn invalid_at(valid_up_to: usize) -> Self {
+        Self::Invalid(Malformed { valid_up_to: Some(valid_up_to), len: None, kind: None })
+    }
+
     /// True for [`Validity::Valid`].
     pub fn is_valid(&self) -> bool {
         matches!(self, Self::Valid)
@@ -43,6 +48,20 @@ impl From<Result<(), core::str::Utf8Error>> for Validity {
             Ok(()) => Self::Valid,
             Err(error) => Malformed::at(error.valid_up_to(), ErrorLen::from_error_len(error.error_len())).into(),
         }
+    }
+}
+
+/// `Err` has the offset of the first error in bytes.
+impl From<Result<(), usize>> for Validity {
+    fn from(result: Result<(), usize>) -> Self {
+        result.map_or_else(Self::invalid_at, |()| Self::Valid)
+    }
+}
+
+/// Whether the string is well-formed, with nothing stated about the error.
+impl From<bool> for Validity {
+    fn from(is_valid: bool) -> Self {
+        if is_valid { Self::Valid } else { Self::INVALID }
     }
 }
 

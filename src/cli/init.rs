@@ -32,7 +32,9 @@ impl Init {
         }
         let package = Package::read(&directory)?;
         let manifest = directory.join(&fuzz_dir).join("Cargo.toml");
-        if manifest.exists() {
+        // A second run completes what the first wrote.
+        let is_ours = std::fs::read_to_string(&manifest).is_ok_and(|text| text.contains("\nutfuzz = "));
+        if manifest.exists() && !is_ours {
             let path = shown(&manifest);
             let message = format!("{path} exists, and a second set of targets needs a directory of its own");
             return Err(Error::usage(format!("{message}: utfuzz init --fuzz-dir utf8-fuzz")).into());
@@ -50,6 +52,12 @@ impl Init {
         match package.add_dependency(&directory) {
             Ok(message) => writeln!(out, "{message}")?,
             Err(error) => note(&error.to_string()),
+        }
+        if package.source().contains_key("path") {
+            note(&format!(
+                "Cargo.toml and {fuzz_dir}/Cargo.toml name utfuzz by its path on this machine; for CI and ClusterFuzzLite, \
+                 name a version or a git repository"
+            ));
         }
         let Package { name, .. } = package;
         let option = if fuzz_dir == "fuzz" { String::new() } else { format!(" --fuzz-dir {fuzz_dir}") };
@@ -70,7 +78,8 @@ struct Package {
     version: String,
     /// The name of its library in Rust code.
     library: String,
-    has_dependency: bool,
+    /// The dependency on utfuzz, if there is one.
+    dependency: Option<toml::Value>,
 }
 
 impl Package {
@@ -87,13 +96,32 @@ impl Package {
         let library = at("lib", "name").unwrap_or_else(|| name.replace('-', "_"));
         // A version that is inherited from a workspace is not known here.
         let version = at("package", "version").unwrap_or_else(|| "0.0.0".to_owned());
-        let has_dependency = manifest.get("dev-dependencies").is_some_and(|table| table.get("utfuzz").is_some());
-        Ok(Self { name, version, library, has_dependency })
+        let dependency = manifest.get("dev-dependencies").and_then(|table| table.get("utfuzz")).cloned();
+        Ok(Self { name, version, library, dependency })
+    }
+
+    /// Where the crate of fuzz targets, a directory further down, finds utfuzz: where this crate finds it, or in the
+    /// checkout that this program was built from, or in the registry.
+    fn source(&self) -> toml::Table {
+        let mut source = match &self.dependency {
+            Some(toml::Value::Table(table)) => table.clone(),
+            Some(version) => [("version".to_owned(), version.clone())].into_iter().collect(),
+            None => match checkout() {
+                Some(path) => [("path".to_owned(), path.to_string_lossy().as_ref().into())].into_iter().collect(),
+                None => [("version".to_owned(), env!("CARGO_PKG_VERSION").into())].into_iter().collect(),
+            },
+        };
+        source.retain(|key, _| ["path", "version", "git", "branch", "tag", "rev", "registry"].contains(&&key[..]));
+        if let Some(toml::Value::String(path)) = source.get_mut("path") {
+            // An absolute path replaces what it is joined to.
+            *path = Path::new("..").join(&*path).to_string_lossy().into_owned();
+        }
+        source
     }
 
     /// Adds utfuzz to the dev-dependencies. Returns what was done.
     fn add_dependency(&self, directory: &Path) -> Result<String, Error> {
-        if self.has_dependency {
+        if self.dependency.is_some() {
             return Ok("kept    Cargo.toml: utfuzz is among the dev-dependencies".to_owned());
         }
         let mut command = Command::new("cargo");
@@ -162,10 +190,8 @@ const TARGETS: [(&str, &str, &str); 3] = [
 
 /// Every file, relative to the directory of the crate, with its text.
 fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
-    let source = match checkout() {
-        Some(path) => format!("path = {}", toml::Value::from(path.to_string_lossy().as_ref())),
-        None => concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"").to_owned(),
-    };
+    let source: Vec<String> = package.source().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let source = source.join(", ");
     let library_of_fuzz = package.name.replace('-', "_");
     let filled = |template: &str| {
         let values = [

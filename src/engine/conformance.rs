@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::explain::{Divergence, Signature, explain};
 use crate::generate::classes::Block;
 use crate::generate::{fragments, seeds};
-use crate::judge::{Broken, Judge, Law, Subject};
+use crate::judge::{Broken, Judge, Law, Subject, silence_panics};
 use crate::text::{counted, shown};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,6 +19,8 @@ const OFFSETS: [usize; 4] = [0, 14, 30, 62];
 /// Panics unless the decoder keeps its contract on some 12,000 inputs, the same ones at every call: the seeds of the
 /// fuzz targets, every string of one or two fragments of text and errors, and every string of up to three byte classes,
 /// alone and across the edges of vector registers.
+///
+/// Panics of the decoder are caught and not printed, in the whole process from then on.
 ///
 /// ```
 /// use utfuzz::{Contract, Decoder, Info, Validity};
@@ -33,7 +35,7 @@ const OFFSETS: [usize; 4] = [0, 14, 30, 62];
 ///     }
 ///
 ///     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
-///         Some(if core::str::from_utf8(bytes).is_ok() { Validity::Valid } else { Validity::INVALID })
+///         Some(core::str::from_utf8(bytes).map(drop).into())
 ///     }
 /// }
 ///
@@ -41,12 +43,16 @@ const OFFSETS: [usize; 4] = [0, 14, 30, 62];
 /// ```
 ///
 /// # Panics
-/// The decoder breaks its contract. The message has the smallest input for each way in which it does, with the reason
+/// The decoder answers nothing, or breaks its contract. The message has the smallest input for each way in which it does, with the reason
 /// and a test for it.
 #[track_caller]
 pub fn assert_conforms(decoder: &dyn Decoder) {
-    let found = divergences(decoder, inputs());
-    assert!(found.is_empty(), "{}", message(decoder, &found));
+    let name = &decoder.info().name;
+    let mut judge = Judge::new([decoder]);
+    let found = divergences(&mut judge, inputs());
+    assert!(found.is_empty(), "{}", message(name, &found));
+    let is_silent = judge.statistics().silent().next().is_some();
+    assert!(!is_silent, "{name} answers nothing, so nothing was tested; see `Decoder` for what to implement");
 }
 
 /// Panics unless the decoder keeps its contract on every file below a directory, such as the witnesses that `utfuzz
@@ -59,8 +65,8 @@ pub fn assert_conforms(decoder: &dyn Decoder) {
 pub fn assert_conforms_on(decoder: &dyn Decoder, directory: &Path) {
     let inputs = if directory.exists() { files(directory) } else { Ok(Vec::new()) };
     let inputs = inputs.unwrap_or_else(|error| panic!("{error}"));
-    let found = divergences(decoder, inputs.into_iter());
-    assert!(found.is_empty(), "{}: {}", shown(directory), message(decoder, &found));
+    let found = divergences(&mut Judge::new([decoder]), inputs.into_iter());
+    assert!(found.is_empty(), "{}: {}", shown(directory), message(&decoder.info().name, &found));
 }
 
 fn files(directory: &Path) -> Result<Vec<Input>, Error> {
@@ -94,11 +100,12 @@ fn class_strings() -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// The smallest input of each signature, explained; the strongest law first, then the smallest input.
-fn divergences(decoder: &dyn Decoder, inputs: impl Iterator<Item = Input>) -> Vec<Divergence> {
+fn divergences(judge: &mut Judge<'_>, inputs: impl Iterator<Item = Input>) -> Vec<Divergence> {
+    // A panic of the decoder is reported once, and not for every input.
+    silence_panics();
     /// How many inputs are explained for each law and subject. Their signatures differ if the input must be long, or
     /// cut.
     const EXPLAINED: usize = 4;
-    let mut judge = Judge::new([decoder]);
     let mut found: BTreeMap<(Law, Subject), Vec<(Input, Broken)>> = BTreeMap::new();
     for input in inputs {
         for &broken in judge.judge(&input.case()) {
@@ -110,7 +117,7 @@ fn divergences(decoder: &dyn Decoder, inputs: impl Iterator<Item = Input>) -> Ve
     }
     let mut explained: BTreeMap<Signature, Divergence> = BTreeMap::new();
     for (input, broken) in found.into_values().flatten() {
-        let divergence = explain(&judge, &input.case(), &broken);
+        let divergence = explain(judge, &input.case(), &broken);
         explained.entry(divergence.signature.clone()).or_insert(divergence);
     }
     let mut divergences: Vec<Divergence> = explained.into_values().collect();
@@ -118,12 +125,12 @@ fn divergences(decoder: &dyn Decoder, inputs: impl Iterator<Item = Input>) -> Ve
     divergences
 }
 
-fn message(decoder: &dyn Decoder, found: &[Divergence]) -> String {
+fn message(name: &str, found: &[Divergence]) -> String {
     /// How many are printed in full.
     const FULL: usize = 3;
     let names: String = found.iter().map(|divergence| format!("\n  {}", divergence.signature)).collect();
     let full: String = found.iter().take(FULL).map(|divergence| format!("\n{divergence}\n")).collect();
-    let (name, ways) = (&decoder.info().name, counted(found.len(), "way"));
+    let ways = counted(found.len(), "way");
     format!("{name} breaks its contract in {ways}:{names}\n{full}")
 }
 
@@ -175,6 +182,42 @@ mod tests {
                     let divergence = utfuzz::first_divergence(decoder, &utfuzz::Case::new(bytes));\n    \
                     assert!(divergence.is_none(), \"{}\", divergence.unwrap());\n}\n";
         assert!(message.contains(test), "{message}");
+    }
+
+    /// Answers no question.
+    struct Silent;
+
+    impl Decoder for Silent {
+        fn info(&self) -> &Info {
+            &INFO
+        }
+    }
+
+    #[test]
+    fn a_decoder_that_answers_nothing_does_not_pass() {
+        let message = panic_of(|| assert_conforms(&Silent));
+        assert!(message.starts_with("accepting answers nothing"), "{message}");
+    }
+
+    /// Panics at one character, which is no stream, so cuts do not matter.
+    struct Panicking;
+
+    impl Decoder for Panicking {
+        fn info(&self) -> &Info {
+            &INFO
+        }
+
+        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+            assert!(!bytes.ends_with(b"\xC2"), "an end");
+            Some(core::str::from_utf8(bytes).map(drop).into())
+        }
+    }
+
+    #[test]
+    fn a_panic_is_reported_without_cuts_that_do_not_matter() {
+        let message = panic_of(|| assert_conforms(&Panicking));
+        assert!(message.contains("  panic/accepting/incomplete/tail\n"), "{message}");
+        assert!(message.contains("\ninput, 1 byte:\n") && message.contains("&utfuzz::Case::new(bytes));"), "{message}");
     }
 
     #[test]

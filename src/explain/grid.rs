@@ -154,7 +154,7 @@ impl Group {
             .iter()
             .map(|decoder| format!("{decoder}{}", if breaks(decoder) { "!" } else { "" }))
             .collect();
-        if names.is_empty() { "no decoder".to_owned() } else { names.join(", ") }
+        names.join(", ")
     }
 }
 
@@ -168,8 +168,13 @@ impl fmt::Display for Grid {
             for group in groups {
                 let mark = if group.arbiter { '*' } else { ' ' };
                 writeln!(f, "{mark} {}", group.answer)?;
-                let counts = lineage_count(group.decoders.len(), group.lineages.len());
-                writeln!(f, "    {}  ({counts})", group.marked())?;
+                match group.decoders.len() {
+                    0 => writeln!(f, "    no decoder")?,
+                    count => {
+                        let counts = lineage_count(count, group.lineages.len());
+                        writeln!(f, "    {}  ({counts})", group.marked())?;
+                    }
+                }
                 let other = group.breaches.iter().filter(|breach| breach.expected != groups[0].answer);
                 other.into_iter().try_for_each(|Breach { decoder, expected }| {
                     writeln!(f, "    {decoder}! should answer: {expected}")

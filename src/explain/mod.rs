@@ -22,6 +22,7 @@ pub use signature::{Shape, Signature};
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
+use crate::judge::isolate::panics;
 use crate::judge::{Broken, Judge, Subject};
 use crate::spec::{Contract, Reading, Rule, Segment, segments};
 use crate::text::counted;
@@ -63,7 +64,9 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
     // The witness must show what the signature says.
     let moved = located.witness.as_deref().map(|bytes| Case::with_cuts(bytes, Cuts::NONE));
     let case = moved.as_ref().unwrap_or(case);
-    let cuts = broken.law.may_depend_on_cuts().then(|| *case.cuts());
+    let mut streams = false;
+    panics(&info.name, case.bytes, || streams = decoder.stream().is_some());
+    let cuts = (streams && broken.law.may_depend_on_cuts()).then(|| *case.cuts());
     let is_subject = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { kind, .. } if located.subject == Subject::Fault(kind));
     let first = segments(&info.contract, case.bytes).find(is_subject);
     let rule = first.and_then(|segment| match located.subject {
