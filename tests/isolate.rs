@@ -120,6 +120,23 @@ const LIARS: [Row; 7] = [
     ("needs-memory", || drop(std::hint::black_box(Vec::<u8>::with_capacity(1 << 33))), "abort", "NO CRASH"),
 ];
 
+/// Accepts F0 to F4 alone, and then ends the process.
+struct WrongFirst(Info);
+
+impl Decoder for WrongFirst {
+    fn info(&self) -> &Info {
+        &self.0
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        if bytes.contains(&BYTE) {
+            std::process::abort();
+        }
+        let is_wrong = bytes.first().is_some_and(|first| (0xF0..=0xF4).contains(first));
+        Some(if is_wrong { Validity::Valid } else { std::str::from_utf8(bytes).map(drop).into() })
+    }
+}
+
 fn liar(name: &'static str, act: fn()) -> Box<dyn Decoder> {
     Box::new(Liar { info: Info::new(name, "1.0").contract(utfuzz::Contract::VALIDATOR), act })
 }
@@ -129,6 +146,7 @@ fn decoders() -> Vec<Box<dyn Decoder>> {
     all.extend(LIARS.iter().map(|(name, act, ..)| liar(name, *act)));
     all.push(liar("throws-a-bomb", || std::panic::panic_any(Bomb)));
     all.push(liar("hangs", || std::thread::sleep(Duration::from_secs(1000))));
+    all.push(Box::new(WrongFirst(Info::new("wrong-first", "1.0").contract(utfuzz::Contract::VALIDATOR))));
     all.push(Box::new(Dropped(Info::new("dropped", "1.0"))));
     all
 }
@@ -196,6 +214,20 @@ fn a_clean_check_is_clean_under_isolation() -> Result<(), Failed> {
     let args = ["check", "--bytes", "2", "--isolate", "--decoders", "fine,std"];
     let (output, out, err) = again(directory.path(), &args);
     check(output.status.success() && out.contains("all agree") && err.is_empty(), format!("{out}{err}"))
+}
+
+fn what_was_found_before_a_crash_is_not_lost() -> Result<(), Failed> {
+    let directory = tempfile::tempdir()?;
+    let args = ["check", "--bytes", "1", "--isolate", "--json", "--decoders", "wrong-first"];
+    let (output, out, err) = again(directory.path(), &args);
+    check(output.status.code() == Some(1), format!("{:?}: {out}{err}", output.status))?;
+    let record: serde_json::Value = serde_json::from_str(&out)?;
+    let found = record["divergences"].as_array().unwrap();
+    let laws: Vec<_> = found.iter().map(|found| found["law"].as_str().unwrap()).collect();
+    check(laws == ["panic", "verdict"], format!("{found:?}"))?;
+    let is_it = found[1]["decoder"] == "wrong-first" && found[1]["witness_hex"].as_str().unwrap().starts_with("F0");
+    check(is_it, &found[1])?;
+    check(found[0]["signature"] == "panic/wrong-first/abort/anywhere", &found[0])
 }
 
 /// Without isolation the process ends, but says because of which decoder, and never with status 0.
@@ -306,6 +338,7 @@ fn main() -> ExitCode {
     let trials = vec![
         Trial::test("each_is_named_under_isolation", each_is_named_under_isolation),
         Trial::test("a_clean_check_is_clean_under_isolation", a_clean_check_is_clean_under_isolation),
+        Trial::test("what_was_found_before_a_crash_is_not_lost", what_was_found_before_a_crash_is_not_lost),
         Trial::test("each_is_named_without_isolation", each_is_named_without_isolation),
         Trial::test("panics_of_destructors_are_named", panics_of_destructors_are_named),
         Trial::test("names_are_checked", names_are_checked),

@@ -16,9 +16,11 @@ use crate::report::Clock;
 use crate::report::record::{Check, Difference, KnownDifference, Record, Section};
 use crate::text::{counted, hex, shown};
 use crate::triage::ledger::Ledger;
+use crate::triage::session::Kept;
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -116,17 +118,18 @@ pub(super) fn check_isolated(
                     add(&mut total, check);
                 }
             }
-            Ok(Checked::Died(died)) => match died.in_ledger(*decoder, ledger) {
-                Some(known) => total.known.push(known),
-                None => {
-                    is_clean = false;
-                    total.divergences.push(died.difference(*decoder));
+            Ok(Checked::Died(mut died)) => {
+                total.divergences.append(&mut died.before);
+                match died.in_ledger(*decoder, ledger) {
+                    Some(known) => total.known.push(known),
+                    None => total.divergences.push(died.difference(*decoder)),
                 }
-            },
+            }
             Ok(Checked::Skipped) => {}
             Err(error) => failures.push(error),
         }
     }
+    is_clean &= total.divergences.is_empty();
     total.divergences.sort_by(|a, b| a.signature.cmp(&b.signature));
     record.section = Section::Check(total);
     Whole { record, is_clean, is_interrupted, contradictions, failures }
@@ -157,8 +160,14 @@ enum Checked {
     Skipped,
 }
 
-/// A decoder that ended its process, and the end of what the process printed.
-struct Died(Crash, String);
+/// A decoder that ended its process.
+struct Died {
+    crash: Crash,
+    /// The end of what the process printed.
+    printed: String,
+    /// What the process had found before, without duplicates.
+    before: Vec<Difference>,
+}
 
 fn check_one(decoder: &dyn Decoder, seconds: f64) -> Result<Checked, Error> {
     let name = &decoder.info().name;
@@ -171,17 +180,55 @@ fn check_one(decoder: &dyn Decoder, seconds: f64) -> Result<Checked, Error> {
     write(&child.directory().join("job.json"), &Job { decoder: name.to_string(), seconds })?;
     let ended = child.run(TIMEOUT).map_err(|error| failed(&error))?;
     match ended.crash {
-        Some(crash) => Ok(Checked::Died(Died(crash, ended.printed))),
+        Some(crash) => {
+            let before = differences(child.findings().iter().filter_map(|line| serde_json::from_str(line).ok()));
+            Ok(Checked::Died(Died { crash, printed: ended.printed, before }))
+        }
         None => read(&child.directory().join("part.json"))
             .map(Checked::Finished)
             .map_err(|_| failed(&format_args!("no result, {}: {}", ended.status, ended.printed))),
     }
 }
 
+/// One for each signature, with the smallest input.
+fn differences(kept: impl Iterator<Item = Kept>) -> Vec<Difference> {
+    let mut all: BTreeMap<String, (u64, Kept)> = BTreeMap::new();
+    for kept in kept {
+        match all.get_mut(&kept.signature) {
+            None => {
+                all.insert(kept.signature.clone(), (1, kept));
+            }
+            Some((hits, known)) => {
+                *hits += 1;
+                if kept.bytes.len() < known.bytes.len() {
+                    *known = kept;
+                }
+            }
+        }
+    }
+    let difference = |(hits, kept): (u64, Kept)| {
+        let mut parts = kept.signature.split('/').map(str::to_owned);
+        let [law, decoder, subject, shape] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+        let (witness_hex, cuts) = (hex(&kept.bytes), kept.cuts);
+        Difference {
+            signature: kept.signature,
+            law,
+            decoder,
+            subject,
+            shape,
+            hits,
+            witness_hex,
+            cuts,
+            explanation: kept.explanation,
+        }
+    };
+    all.into_values().map(difference).collect()
+}
+
 impl Died {
     fn law_and_subject(&self) -> (Law, Subject) {
-        let law = if self.0.ending == Ending::Hang { Law::Progress } else { Law::Panic };
-        (law, Subject::Process(self.0.ending))
+        let law = if self.crash.ending == Ending::Hang { Law::Progress } else { Law::Panic };
+        (law, Subject::Process(self.crash.ending))
     }
 
     fn in_ledger(&self, decoder: &dyn Decoder, ledger: &Ledger) -> Option<KnownDifference> {
@@ -191,12 +238,12 @@ impl Died {
     }
 
     fn difference(&self, decoder: &dyn Decoder) -> Difference {
-        let (Self(crash, printed), info) = (self, decoder.info());
+        let (Self { crash, printed, .. }, info) = (self, decoder.info());
         let (law, subject) = self.law_and_subject();
         let signature = Signature { law, decoder: info.name.clone(), subject, shape: Shape::Anywhere };
         let mut explanation = format!(
-            "divergence: {signature}\ndecoder {} {}, contract: {}\nit ended the process that asked it: {}; nothing else \
-             is known about it\n\ninput, {}:\n{}\n",
+            "divergence: {signature}\ndecoder {} {}, contract: {}\nit ended the process that asked it: {}; the rest of \
+             its check was not run\n\ninput, {}:\n{}\n",
             info.name,
             info.version,
             info.contract,

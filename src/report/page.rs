@@ -52,12 +52,14 @@ pub(super) fn html(document: &Document) -> io::Result<String> {
     render().map_err(|error: minijinja::Error| io::Error::other(error))
 }
 
-/// Makes every text safe to print; line feeds are kept.
+/// Makes every text safe to print. Only pictures, which consist of our own text, have several lines.
 fn clean(value: &mut serde_json::Value) {
     match value {
-        serde_json::Value::String(text) => *text = printable_lines(text),
+        serde_json::Value::String(text) => *text = printable(text),
         serde_json::Value::Array(values) => values.iter_mut().for_each(clean),
-        serde_json::Value::Object(fields) => fields.values_mut().for_each(clean),
+        serde_json::Value::Object(fields) => {
+            fields.iter_mut().filter(|(name, _)| *name != "svg").for_each(|(_, value)| clean(value));
+        }
         _ => {}
     }
 }
@@ -158,4 +160,17 @@ fn fenced(language: &str, text: &str) -> String {
     let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));
     format!("{fence}{language}\n{}\n{fence}\n", lines.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_feed_in_a_name_is_escaped() {
+        let mut document = Document::new("title\nof two lines");
+        document.blocks.push(Block::Heading { level: 2, text: "name\n::error".into() });
+        let page = html(&document).unwrap();
+        assert!(page.contains("<h2>name\\n::error</h2>") && !page.contains("\nof two lines"), "{page}");
+    }
 }

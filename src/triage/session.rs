@@ -103,6 +103,33 @@ impl Shown {
     }
 }
 
+/// A finding as a line of text, which outlives a process that a decoder ends.
+#[cfg(all(unix, feature = "check"))]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Kept {
+    /// `law/decoder/subject/shape`.
+    pub(crate) signature: String,
+    /// The input.
+    pub(crate) bytes: Vec<u8>,
+    /// The offsets at which it is cut.
+    pub(crate) cuts: Vec<usize>,
+    /// The explanation.
+    pub(crate) explanation: String,
+}
+
+#[cfg(all(unix, feature = "check"))]
+impl Kept {
+    fn of(divergence: &Divergence) -> Self {
+        let Divergence { signature, bytes, cuts, .. } = divergence;
+        let (signature, explanation) = (signature.to_string(), divergence.to_string());
+        Self { signature, bytes: bytes.clone(), cuts: cuts.clone(), explanation }
+    }
+
+    fn to_line(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
 /// The result of [`Session::judge_novelty`].
 #[derive(Clone, Debug)]
 pub struct Novel {
@@ -256,6 +283,8 @@ impl<'d> Session<'d> {
         if let Some(entry) = self.covers((broken.decoder, signature.law, signature.subject)) {
             return self.take_known(entry);
         }
+        #[cfg(all(unix, feature = "check"))]
+        crate::judge::isolate::keep_finding(|| Kept::of(&divergence).to_line());
         let before = self.explained.remove(&key);
         let total = before.as_ref().map_or(0, |before| before.total) + 1;
         let in_a_row = before.filter(|before| before.signature == signature).map_or(0, |before| before.in_a_row) + 1;

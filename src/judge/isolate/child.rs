@@ -6,10 +6,11 @@
 use crate::judge::isolate::crash::{FAULTS, Noted, Page, keep_questions_in, limit_memory};
 use crate::judge::subject::Ending;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -65,8 +66,23 @@ pub fn is_child() -> Option<PathBuf> {
 pub fn note_questions(directory: &Path) -> io::Result<()> {
     let file = File::options().read(true).write(true).create(true).truncate(false).open(question_file(directory))?;
     keep_questions_in(&file)?;
+    let found = File::options().append(true).create(true).open(directory.join(FOUND))?;
+    // Only the first call has an effect.
+    let _ = KEPT.set(found);
     limit_memory(MEMORY);
     Ok(())
+}
+
+/// What a supervised process has found, for the case that it cannot hand over its result: a line for each finding.
+static KEPT: OnceLock<File> = OnceLock::new();
+const FOUND: &str = "found";
+
+/// Keeps a line where the parent finds it, if this process is supervised.
+pub(crate) fn keep_finding(line: impl FnOnce() -> String) {
+    if let Some(mut file) = KEPT.get() {
+        // If it cannot be kept, it is still part of the result.
+        let _ = file.write_all((line() + "\n").as_bytes());
+    }
 }
 
 fn question_file(directory: &Path) -> PathBuf {
@@ -88,6 +104,12 @@ impl Child {
     /// The directory that the process finds by [`is_child`]. It is removed with this value.
     pub fn directory(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// The findings that the process has kept, a line for each.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        let text = fs::read(self.directory.path().join(FOUND)).unwrap_or_default();
+        String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
     }
 
     /// Runs the command to its end. It is killed if a decoder does not answer within `timeout`.

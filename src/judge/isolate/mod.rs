@@ -13,6 +13,8 @@ pub mod guard_pages;
 mod watchdog;
 
 #[cfg(all(unix, feature = "check"))]
+pub(crate) use child::keep_finding;
+#[cfg(all(unix, feature = "check"))]
 pub use child::{Child, Crash, Ended, is_child, note_questions};
 #[cfg(all(unix, feature = "check"))]
 pub use crash::{ExitGuard, exit, name_crashes};
