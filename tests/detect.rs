@@ -133,6 +133,8 @@ fn text_is_certain_only_if_it_is_utf_8_or_marked() {
         // UTF-16 of ASCII letters would be well-formed UTF-8 too.
         assert_eq!(found.confidence == Confidence::Certain, is_certain, "{what}: {found:?}");
         assert_eq!(found.is_ascii, bytes.is_ascii(), "{what}");
+        let is_doubled = what == "UTF-8, encoded twice";
+        assert_eq!(found.reason.contains("lines that were decoded wrongly and encoded again: 1"), is_doubled, "{what}");
     }
 }
 

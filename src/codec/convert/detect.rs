@@ -6,6 +6,7 @@ use crate::codec::convert::charset::WINDOWS_1252_STRICT;
 use crate::codec::convert::converter::Converter;
 use crate::codec::convert::encoding::{Encoding, Order};
 use crate::codec::convert::fault::{Fault, Options};
+use crate::codec::convert::repair::repair;
 
 /// The encoding of some bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,11 +187,15 @@ impl Detector {
             let encoding = Encoding::named(name).ok();
             return Answer { encoding, name: Some(name), confidence: Confidence::Likely, reason };
         }
-        let reason = match (self.read, self.beyond_ascii) {
+        let mut reason = String::from(match (self.read, self.beyond_ascii) {
             (0, _) => "it is empty",
             (_, true) => "it is well-formed",
             (_, false) => "it is well-formed; every byte is ASCII",
-        };
+        });
+        let doubled = repair(&self.sample).repaired.iter().filter(|line| line.layers > 0).count();
+        if doubled > 0 {
+            reason += &format!("; lines that were decoded wrongly and encoded again: {doubled} (see `utfuzz repair`)");
+        }
         Answer::new(Encoding::Utf8, Confidence::Certain, reason)
     }
 
@@ -414,9 +419,7 @@ fn is_letters(digits: &[u8]) -> bool {
     bits == 0
         && count < 6
         && text.is_ok_and(|text| {
-            !text.is_empty()
-                && text.chars().any(|c| !c.is_ascii())
-                && text.chars().all(|c| is_common(c) && !c.is_ascii_alphanumeric())
+            !text.is_empty() && !text.is_ascii() && text.chars().all(|c| is_common(c) && !c.is_ascii_alphanumeric())
         })
 }
 
