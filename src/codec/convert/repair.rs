@@ -449,6 +449,19 @@ mod tests {
         assert_eq!(repair(wrong.as_bytes()).left[0].candidates[0], "CAFÉ…");
     }
 
+    /// Each is implausible for one reason only: what comes before, what comes after, or the space.
+    #[test]
+    fn punctuation_in_an_impossible_place_is_undone() {
+        for (wrong, right) in [
+            ("mot\u{C2}\u{A0}: oui", "mot\u{A0}: oui"),
+            ("ADIÃ³S", "ADIóS"),
+            ("20Â° dehors", "20° dehors"),
+            ("Ã\u{A0} la", "à la"),
+        ] {
+            assert_eq!(repaired(wrong.as_bytes()), (right.as_bytes().to_vec(), vec![]), "{wrong}");
+        }
+    }
+
     #[test]
     fn windows_1252_among_utf_8_is_repaired() {
         let rows: [(&[u8], &str); 4] = [
@@ -460,12 +473,14 @@ mod tests {
         for (bytes, text) in rows {
             assert_eq!(repaired(bytes), (text.as_bytes().to_vec(), vec![]), "{text}");
         }
-        let left: [(&[u8], &[Doubt]); 6] = [
+        let left: [(&[u8], &[Doubt]); 8] = [
             (b"caf\xE9", &[Doubt::NotUtf8]),
             // Shift_JIS (two characters) and KOI8-R.
             (b"\xC3\xA9\n\x93\xFA\x96\x7B\ncaf\xE9", &[Doubt::OtherEncoding; 2]),
             (b"\xC3\xA9\n\xF2\xD5\xD3\xD3\xCB\xC9\xCA", &[Doubt::OtherEncoding]),
             (b"\xC3\xA9\n\x81", &[Doubt::OtherEncoding]),
+            (b"\xC3\xA9\nx\xE5\xE4\xF6x", &[Doubt::OtherEncoding]),
+            (b"\xC3\xA9\na\xC9x", &[Doubt::OtherEncoding]),
             // An ellipsis after CAFE, or U+0245.
             (b"\xC3\xA9\nCAF\xC9\x85 caf\xE9", &[Doubt::Plausible]),
             (b"caf\xE9 et th\xC3\x83\xC2\xA9", &[Doubt::Depth]),
