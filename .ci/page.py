@@ -1,8 +1,11 @@
-"""Opens DIRECTORY/report.html in Chromium and compares what it shows with report.json; checks report.sarif by SCHEMA.
+"""Opens every page below some directories in Chromium: it must fit its window, be readable, pass axe-core (the file AXE), log
+nothing and fetch nothing. The page of a triage is also compared with report.json beside it, and report.sarif with SCHEMA.
 
 Chromium is controlled over a pipe with its DevTools protocol: JSON objects, each followed by a NUL byte.
 """
 
+import base64
+import collections
 import json
 import os
 import pathlib
@@ -84,7 +87,7 @@ class Chromium:
 SHOWN = """Array.from(document.querySelectorAll(".item"))
     .filter((member) => member.checkVisibility())
     .map((member) => [member.dataset.decoder, member.dataset.law, member.dataset.kind, member.dataset.status])"""
-CLUSTERS = """Array.from(document.querySelectorAll(".group")).filter((of) => of.checkVisibility()).length"""
+CLUSTERS = """Array.from(document.querySelectorAll(".group .group")).filter((of) => of.checkVisibility()).length"""
 CHOOSE = """(() => {{
     const select = document.querySelector("select[name=" + {name} + "]");
     select.selectedIndex = {index};
@@ -99,6 +102,45 @@ GO_TO = """new Promise((done) => {{
 }}).then(() => undefined)"""
 
 
+# Text whose contrast with its background is under 4.5, as a list of descriptions.
+CONTRAST = """(() => {
+    const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = (colour) => channels(colour).slice(0, 3).map((value) => value / 255)
+        .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+    const behind = (element) => {
+        for (let of = element; of; of = of.parentElement) {
+            const colour = getComputedStyle(of).backgroundColor;
+            if ((channels(colour)[3] ?? 1) > 0) return colour;
+        }
+        return "rgb(255, 255, 255)";
+    };
+    const faults = new Set();
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement;
+        if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
+        const style = getComputedStyle(element);
+        const text = element instanceof SVGElement ? style.fill : style.color;
+        const [low, high] = [light(text), light(behind(element))].sort((a, b) => a - b);
+        const ratio = (high + 0.05) / (low + 0.05);
+        if (ratio < 4.5) faults.add(`${text} on ${behind(element)}, ${ratio.toFixed(2)}: ${walker.currentNode.data.trim().slice(0, 30)}`);
+    }
+    return Array.from(faults).slice(0, 5);
+})()"""
+# The widest elements that make the page wider than its window.
+OVERFLOW = """(() => {
+    const width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= width) return [];
+    const wide = Array.from(document.body.querySelectorAll("*"))
+        .filter((of) => of.getBoundingClientRect().right > width && !of.closest(".wide, figure"));
+    return ["the page is " + document.documentElement.scrollWidth + " wide"]
+        .concat(wide.slice(-3).map((of) => of.outerHTML.slice(0, 100)));
+})()"""
+AXE = """axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.map((of) =>
+    of.id + ": " + of.help + " " + of.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" ")))"""
+
+
 def check(right, what):
     if not right:
         sys.exit(f"{DIRECTORY}: {what}")
@@ -108,10 +150,47 @@ def equal(got, wanted, what):
     check(got == wanted, f"{what}: {got!r}, not {wanted!r}")
 
 
+def look(chromium, path, shots=None):
+    """What is wrong with how a page looks, at each width and in each colour scheme."""
+    address = path.resolve().as_uri()
+    chromium.events.clear()
+    chromium.load("Page.navigate", url=address)
+    chromium.run(pathlib.Path(os.environ["AXE"]).read_text() + "; undefined")
+    faults = []
+    for width, height in ((1280, 900), (390, 844)):
+        chromium.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        for scheme in ("light", "dark"):
+            feature = {"name": "prefers-color-scheme", "value": scheme}
+            chromium.call("Emulation.setEmulatedMedia", features=[feature])
+            chromium.run("""document.querySelectorAll("details[data-opened]").forEach((of) => { of.open = false; })""")
+            if shots:
+                tall = min(chromium.run("document.documentElement.scrollHeight"), 3200)
+                clip = {"x": 0, "y": 0, "width": width, "height": tall, "scale": 1}
+                shot = chromium.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
+                name = f"{path.parent.name}-{path.stem}-{width}-{scheme}.png"
+                (shots / name).write_bytes(base64.b64decode(shot["data"]))
+            chromium.run("""document.querySelectorAll("details:not([open])").forEach((of) => {
+                of.open = true;
+                of.dataset.opened = "";
+            })""")
+            for kind, script in (("overflow", OVERFLOW), ("contrast", CONTRAST), ("axe", AXE)):
+                faults += [f"{width} {scheme}: {kind}: {fault}" for fault in chromium.run(script)]
+    return faults + noise(chromium, address)
+
+
+def noise(chromium, address):
+    """What a page logged, and what it fetched besides itself."""
+    loud = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
+    faults = [f"console: {event['params']}" for event in chromium.events if event["method"] in loud]
+    sent = (event["params"] for event in chromium.events if event["method"] == "Network.requestWillBeSent")
+    requests = {event["request"]["url"].split("#")[0] for event in sent}
+    return faults + [f"request: {request}" for request in requests - {address}]
+
+
 def page(chromium, record):
-    for domain in ("Page", "Runtime", "Log", "Network"):
-        chromium.call(f"{domain}.enable")
+    """Compares the page of a triage with its record."""
     address = (DIRECTORY / "report.html").resolve().as_uri()
+    chromium.events.clear()
     chromium.load("Page.navigate", url=address)
 
     members = [member for cluster in record["clusters"] for member in cluster["members"]]
@@ -119,14 +198,17 @@ def page(chromium, record):
     equal(len(everything), len(members), "signatures shown")
     check(len(members) > 1, "a record with one signature tests no filter")
     equal(chromium.run(CLUSTERS), len(record["clusters"]), "clusters shown")
+    grammar = {decoder["name"]: decoder["contract"].split(" ")[0] for decoder in record["decoders"]}
+    families = collections.Counter(grammar.get(name, "") for name in record["agreement"]["decoders"])
     equal(chromium.run("""document.querySelectorAll(".grid tbody td").length"""),
-          len(record["agreement"]["decoders"]) ** 2, "cells of the grid")
+          sum(count ** 2 for count in families.values() if count > 1), "cells of the grids")
     equal(chromium.run("""document.querySelectorAll("svg.chart circle").length"""), 5 * len(record["history"]),
           "points of the charts")
-    text = chromium.run("document.body.textContent")
-    lines = [line for member in members for line in member["annotated"].splitlines()]
-    for wanted in lines + record["machine"]["features"] + [file for member in members for file in member["files"]]:
-        check(not wanted.isprintable() or wanted in text, f"{wanted!r} is not shown")
+    text = " ".join(chromium.run("document.body.textContent").split())
+    words = [word for member in members for line in member["annotated"].splitlines() for word in line.split("  ")]
+    for wanted in words + record["machine"]["features"] + [file for member in members for file in member["files"]]:
+        shown = not wanted.isprintable() or " ".join(wanted.lstrip("! ").split()) in text
+        check(shown or len(wanted) > 500, f"{wanted!r} is not shown")
 
     for column, name in enumerate(("decoder", "law", "kind", "status")):
         options = chromium.run(f"""Array.from(document.querySelector("select[name={name}]").options, (o) => o.value)""")
@@ -160,25 +242,66 @@ def page(chromium, record):
     chromium.call("Page.captureScreenshot")
     equal(chromium.run("document.scripts.length"), 1, "scripts")
     equal(chromium.run("document.documentElement.dataset.pwned"), None, "a script in the record ran")
-    foreign = "img, iframe, link, a, base, object, [onerror]"
-    equal(chromium.run(f"""document.querySelectorAll("{foreign}").length"""), 0, "elements")
-    console = [event for event in chromium.events
-               if event["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")]
-    equal(console, [], "console")
-    requests = {event["params"]["request"]["url"] for event in chromium.events
-                if event["method"] == "Network.requestWillBeSent"}
-    equal(requests, {address}, "requests")
+    foreign = 'img, iframe, link, base, object, [onerror], a:not([href^="https://"]):not([href^="#cause-"])'
+    equal(chromium.run(f"""document.querySelectorAll({json.dumps(foreign)}).length"""), 0, "elements")
+    # A link to a finding opens it and shows it, whatever is chosen.
+    chromium.run("""document.querySelectorAll("details").forEach((details) => { details.open = false; })""")
+    chromium.run(GO_TO.format(f"new URLSearchParams({json.dumps(choices)})"))
+    last = chromium.run("""Array.from(document.querySelectorAll('a[href^="#cause-"]')).at(-1).getAttribute("href")""")
+    chromium.run(GO_TO.format(json.dumps(last)))
+    check(chromium.run(f"""document.querySelector({json.dumps(last)}).open"""), "a link does not open the finding")
+    equal(chromium.run(SHOWN), everything, "after a link")
+    equal(noise(chromium, address), [], "noise")
 
 
-DIRECTORY = pathlib.Path(sys.argv[1])
-RECORD = json.loads((DIRECTORY / "report.json").read_text())
-SCHEMA = json.loads(pathlib.Path(sys.argv[2]).read_text())
-for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(json.loads((DIRECTORY / "report.sarif").read_text())):
-    check(False, f"report.sarif: {error.json_path}: {error.message}")
+def planted(chromium):
+    """Faults planted in a page are found, so the checks above see something."""
+    plants = {
+        "overflow": '<p style="width: 2000px">wide</p>',
+        "contrast": '<p style="color: #999; background: #fff">pale</p>',
+        "axe": '<p><input type="text"></p>',
+        "console": '<script>"use strict";</script>',
+        "request": '<img alt="x" src="x.png">',
+    }
+    for name, plant in plants.items():
+        with tempfile.TemporaryDirectory() as scratch:
+            path = pathlib.Path(scratch) / "page.html"
+            plain = (DIRECTORY / "index.html").read_text()
+            # Without the policy, a page could fetch.
+            plain = plain.replace("default-src 'none'", "img-src *; script-src 'none'")
+            path.write_text(plain.replace("</main>", f"{plant}</main>"))
+            faults = look(chromium, path)
+            check(any(f"{name}:" in fault for fault in faults), f"planted {name} was not found: {faults}")
+
+
+SHOTS = pathlib.Path(os.environ["SHOTS"]) if os.environ.get("SHOTS") else None
+if SHOTS:
+    SHOTS.mkdir(parents=True, exist_ok=True)
+SCHEMA = json.loads(pathlib.Path(os.environ["SCHEMA"]).read_text())
+PAGES = sorted(page for directory in sys.argv[1:] for page in pathlib.Path(directory).rglob("*.html"))
+failed = False
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     chromium = Chromium(profile)
     try:
-        page(chromium, RECORD)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            chromium.call(f"{domain}.enable")
+        DIRECTORY = next(path.parent for path in PAGES if path.name == "index.html")
+        planted(chromium)
+        for path in PAGES:
+            faults = look(chromium, path, SHOTS)
+            print(f"{path}: {'FAILED' if faults else 'passed'}")
+            for fault in faults:
+                print(f"  {fault}")
+            failed |= bool(faults)
+        for path in PAGES:
+            DIRECTORY = path.parent
+            if path.name == "report.html":
+                chromium.call("Emulation.clearDeviceMetricsOverride")
+                page(chromium, json.loads((DIRECTORY / "report.json").read_text()))
+                sarif = json.loads((DIRECTORY / "report.sarif").read_text())
+                for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(sarif):
+                    check(False, f"report.sarif: {error.json_path}: {error.message}")
+                print(f"{DIRECTORY}: passed")
     finally:
         chromium.close()
-print(f"{DIRECTORY}: passed")
+sys.exit(failed)

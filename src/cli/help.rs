@@ -75,6 +75,7 @@ const GROUPS: [(&str, &[Entry]); 4] = [
             ),
             ("nightly", &[("utfuzz nightly --minutes 60", "every target of ./fuzz, an hour in total")]),
             ("merge", &[("utfuzz merge shard-1 shard-2 -o reports/night", "one report of a night in shards")]),
+            ("site", &[("utfuzz site -o target/site", "a page for each report below ./reports, and an index")]),
         ],
     ),
     (

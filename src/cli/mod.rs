@@ -22,6 +22,7 @@ mod repair;
 mod reports;
 mod score;
 mod setup;
+mod site;
 mod terminal;
 mod typed;
 
@@ -64,6 +65,7 @@ enum Verb {
     Init(init::Init),
     Completions(setup::Completions),
     Man(setup::Man),
+    Site(site::Site),
     #[command(hide = true)]
     Reports(reports::Reports),
 }
@@ -131,6 +133,7 @@ impl Cli {
             Verb::Init(init) => init.run(&mut out),
             Verb::Completions(completions) => completions.run(command(), &mut out),
             Verb::Man(man) => man.run(command(), &mut out),
+            Verb::Site(site) => site.run(&mut out),
             Verb::Reports(reports) => reports.run(&mut out),
         };
         let unwritten = out.finish();

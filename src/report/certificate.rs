@@ -12,12 +12,12 @@ use crate::generate::plan;
 use crate::generate::plan::Ask;
 use crate::generate::plan::Padding;
 use crate::io::{replace_file, temporary_beside};
-use crate::report::document::{Document, command, grouped, paragraph, plain};
+use crate::report::document::{Block, Document, command, date, duration, grouped, paragraph, plain};
 use crate::report::exporter::json;
 use crate::report::page::markdown;
 use crate::report::record::{Coverage, CoveredPart, CoveredSet, Record, SCHEMA, Section};
 use crate::report::tables::check_blocks;
-use crate::text::shown;
+use crate::text::{counted, shown};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ impl Certificate {
         let path = self.directory.join("certificate.json");
         let json = json(&file).map_err(|error| Error::parse(format!("{}: {error}", shown(&path))))?;
         replace_file(&path, json.as_bytes())?;
-        replace_file(&self.directory.join("certificate.md"), page(&file).as_bytes())
+        replace_file(&self.directory.join("certificate.md"), markdown(&layout(&file)).as_bytes())
     }
 }
 
@@ -163,9 +163,6 @@ impl Proof {
             },
         };
         let mut record = Record { command: run.command(), seconds: coverage.seconds(), ..record.clone() };
-        for (judged, info) in record.decoders.iter_mut().zip(infos) {
-            judged.lineage = lineage(info);
-        }
         if let Section::Check(check) = &mut record.section {
             // The counts of a deep run include only its class strings; divergences are counted in every stage.
             (check.cases, check.comparisons) = (coverage.cases(), coverage.comparisons());
@@ -190,18 +187,6 @@ fn named<N: ToString>(comparisons: &[(N, u64)]) -> Vec<(String, u64)> {
     comparisons.iter().map(|(name, count)| (name.to_string(), *count)).collect()
 }
 
-/// The implementation that runs from each input length in bytes on.
-fn lineage(info: &Info) -> Vec<(usize, String)> {
-    let mut lineage: Vec<(usize, String)> = Vec::new();
-    for len in 0..=256 {
-        let name = info.lineage.at(len).to_string();
-        if lineage.last().is_none_or(|(_, last)| *last != name) {
-            lineage.push((len, name));
-        }
-    }
-    lineage
-}
-
 /// The result of these runs in one line.
 fn verdict(proofs: &[Proof]) -> String {
     let checks: Vec<_> = proofs.iter().filter_map(|proof| proof.record.check()).collect();
@@ -221,9 +206,17 @@ fn verdict(proofs: &[Proof]) -> String {
     verdict
 }
 
-/// The certificate for people, rendered from the file.
-fn page(file: &File) -> String {
-    let mut document = Document::new(format!("Exhaustive checks: {}", file.verdict));
+/// The result in a sentence.
+fn answer(file: &File) -> String {
+    let cases: u64 = file.proofs.iter().filter_map(|proof| proof.record.check()).map(|check| check.cases).sum();
+    format!("{} in {}.", file.verdict, counted(cases as usize, "case"))
+}
+
+/// The layout of a certificate.
+fn layout(file: &File) -> Document {
+    let made = file.proofs.iter().map(|proof| proof.record.started).max().unwrap_or(0);
+    let mut document = Document::new(format!("utfuzz certificate, {}", date(made)));
+    document.blocks.push(Block::Answer { words: answer(file), is_good: file.verdict == verdict(&[]) });
     document.paragraph(
         "What was run, on what, and with which result; rendered from certificate.json. Each entry is the latest run of \
          its kind. A string is covered where every decoder named was asked what is listed, as far as it can answer, and \
@@ -236,11 +229,11 @@ fn page(file: &File) -> String {
         document.blocks.push(paragraph([
             command(&record.command),
             plain(format!(
-                ": {} cases, {} comparisons, {:.0} seconds on {} threads; {}, rustc {}. Processor features: {}.",
+                ": {} cases, {} comparisons, {} on {}; {}, rustc {}. Processor features: {}.",
                 grouped(check.cases),
                 grouped(check.comparisons),
-                record.seconds,
-                machine.threads,
+                duration(record.seconds),
+                counted(machine.threads, "thread"),
                 machine.target,
                 machine.rustc,
                 machine.features.join(", "),
@@ -251,7 +244,17 @@ fn page(file: &File) -> String {
         }
         document.blocks.extend(check_blocks(record, check));
     }
-    markdown(&document)
+    document
+}
+
+/// The result of the certificate in a file, whether it is good, and the page.
+///
+/// # Errors
+/// It is not a certificate of this version.
+#[cfg(feature = "cli")]
+pub(super) fn shown_from(text: &[u8]) -> Result<(String, bool, Document), String> {
+    let file: File = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    Ok((answer(&file), file.verdict == verdict(&[]), layout(&file)))
 }
 
 /// The offsets of each length, with the same padding and questions.

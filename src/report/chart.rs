@@ -2,7 +2,8 @@
 //!
 //! Everything is derived from the rows of `spec`; the text and the page are rendered from it.
 
-use crate::report::document::{Cell as TableCell, Document, Row as TableRow, Table, command, paragraph, plain};
+use crate::report::clause::cited;
+use crate::report::document::{Cell as TableCell, Document, Row as TableRow, Table, grouped, paragraph, plain};
 use crate::report::page::html;
 use crate::spec::grammar::{Form, Row};
 use crate::spec::{Contract, Grammar, Reading, segments};
@@ -367,14 +368,34 @@ fn paint(colours: bool, role: Role, text: &str) -> String {
     if colours { format!("\x1B[{code}m{text}\x1B[0m") } else { text.to_owned() }
 }
 
+/// The usual name of a grammar, and its name here if that is another.
+pub(super) fn title(grammar: &Grammar) -> String {
+    let usual = match grammar.name {
+        "rfc3629" => "UTF-8 (RFC 3629)",
+        "rfc2279" => "UTF-8 of 1998 (RFC 2279)",
+        "cesu-8" => "CESU-8 (UTR #26)",
+        "modified-utf-8" => "Modified UTF-8 of Java",
+        "wtf-8" => "WTF-8",
+        other => return format!("The grammar {other}"),
+    };
+    usual.to_owned()
+}
+
 /// The code page as an HTML page.
 ///
 /// # Errors
 /// It cannot be rendered.
 pub(crate) fn page(grammar: &'static Grammar) -> io::Result<String> {
+    html(&layout(grammar))
+}
+
+/// The layout of a code page.
+pub(super) fn layout(grammar: &'static Grammar) -> Document {
     let chart = Chart::of(grammar);
-    let mut document = Document::new(chart.grammar);
-    document.paragraph(chart.source);
+    let mut document = Document::new(title(grammar));
+    let mut source = vec![plain(format!("The grammar {}: ", chart.grammar))];
+    source.extend(cited(chart.source));
+    document.blocks.push(paragraph(source));
     let mut table = Table::new([String::new()].into_iter().chain((0..16).map(|column| format!("_{column:X}"))));
     table.class = "page";
     table.caption = "What each byte may be, and below it the first code point of what it starts.";
@@ -384,34 +405,61 @@ pub(crate) fn page(grammar: &'static Grammar) -> io::Result<String> {
         table.rows.push(TableRow { cells, ..TableRow::default() });
     }
     document.table(table);
-    let mut legend = Table::new(["#bytes", "meaning"]);
+    let mut legend = Table::new(["#bytes", "symbol", "meaning"]);
     for role in Role::ALL {
-        let count = chart.bytes.iter().filter(|cell| cell.role == role).count();
-        if count > 0 {
-            let cells = vec![TableCell::from(count.to_string()), TableCell::from(role.words())];
+        let mut kinds: Vec<(&Cell, usize)> = Vec::new();
+        for cell in chart.bytes.iter().filter(|cell| cell.role == role) {
+            match kinds.iter_mut().find(|(first, _)| first.lengths == cell.lengths) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((cell, 1)),
+            }
+        }
+        for (first, count) in kinds {
+            let symbol = if role == Role::Single { "A".into() } else { first.symbol() };
+            let cells =
+                vec![count.to_string().into(), TableCell { code: true, ..symbol.into() }, meaning(first).into()];
             legend.rows.push(TableRow { class: role.class(), cells, ..TableRow::default() });
         }
     }
     document.table(legend);
-    for (fault, bytes) in chart.faults() {
-        document.blocks.push(paragraph([command(bytes), plain(format!(": {fault}"))]));
-    }
+    let mut faults =
+        Table { caption: "Bytes in no sequence, by the rule they break.", ..Table::new(["bytes", "rule"]) };
+    chart.faults().into_iter().for_each(|(fault, bytes)| faults.row([bytes, fault.to_owned()]));
+    document.table(faults);
     let heads = ["#bits", "first", "last", "#code points", "bytes", "first, octal", "last, octal"];
     let mut lengths = Table { caption: "By length. An x is a bit of the code point.", ..Table::new(heads) };
     for span in &chart.lengths {
         let ([first, last], [first_octal, last_octal]) = (span.ends(), span.octal());
         let bytes = span.patterns().join(" ");
-        lengths.row([span.bits.to_string(), first, last, span.count.to_string(), bytes, first_octal, last_octal]);
+        lengths.row([span.bits.to_string(), first, last, grouped(span.count), bytes, first_octal, last_octal]);
     }
     document.table(lengths);
-    let heads = ["first", "last", "#code points", "bytes", "which"];
+    let has_forms = chart.rows.iter().any(|span| !span.form.is_empty());
+    let heads = ["first", "last", "#code points", "bytes"].into_iter().chain(has_forms.then_some("which"));
     let mut rows = Table { caption: "By row of the grammar.", ..Table::new(heads) };
     for span in &chart.rows {
         let [first, last] = span.ends();
-        rows.row([first, last, span.count.to_string(), span.ranges().join(" "), span.form.to_owned()]);
+        let cells = [first, last, grouped(span.count), span.ranges().join(" ")].into_iter();
+        rows.row(cells.chain(has_forms.then(|| span.form.to_owned())));
     }
     document.table(rows);
-    html(&document)
+    document
+}
+
+/// What the symbol of a cell means.
+fn meaning(cell: &Cell) -> String {
+    let lengths: Vec<String> = cell.lengths.iter().map(ToString::to_string).collect();
+    let lengths = lengths.join(" or ");
+    match cell.role {
+        Role::Single => "A character of one byte.".into(),
+        Role::Continuation => "A continuation byte, and the six bits it adds, in hexadecimal.".into(),
+        Role::Lead => format!("Starts a sequence of {lengths} bytes; any continuation bytes may follow."),
+        Role::RestrictedLead => format!(
+            "Starts a sequence of {lengths} bytes. The ! says that not every continuation byte may follow; see the rows \
+             of the grammar below."
+        ),
+        Role::Never => "Occurs in no sequence.".into(),
+    }
 }
 
 fn place(cell: &Cell) -> TableCell {

@@ -1,17 +1,29 @@
 //! The layout of a report: headings, paragraphs, tables. Every page format is written from it. Its texts contain no
 //! markup.
 
+use crate::report::record::Record;
 use serde::Serialize;
 
 /// A page.
 #[derive(Serialize)]
 pub(super) struct Document {
     pub(super) title: String,
+    /// The pages of the site that it is part of; none if it stands alone.
+    pub(super) pages: Vec<Link>,
     /// The filters for rows and items: a name, and the values that occur.
     pub(super) filters: Vec<Filter>,
     /// The number of rows and items that can be filtered.
     pub(super) items: usize,
     pub(super) blocks: Vec<Block>,
+}
+
+/// A link to a page of the same site.
+#[derive(Clone, Serialize)]
+pub(super) struct Link {
+    pub(super) name: &'static str,
+    pub(super) href: String,
+    /// Whether it is the page that has the link.
+    pub(super) current: bool,
 }
 
 #[derive(Serialize)]
@@ -30,18 +42,24 @@ pub(super) enum Block {
     Heading { level: u8, text: String },
     /// A paragraph; `alert` marks what needs attention.
     Paragraph { spans: Vec<Span>, alert: bool },
+    /// The result in a few words.
+    Answer { words: String, is_good: bool },
+    /// The main figures of a page.
+    Tiles { tiles: Vec<Tile> },
     /// Names and values, one on each line.
     Facts { facts: Vec<(&'static str, Vec<Span>)> },
     /// A table.
     Table(Table),
-    /// Text in a fixed-width font; lines that need attention are marked.
-    Code { language: &'static str, lines: Vec<CodeLine> },
+    /// Bytes with their reading, segment by segment.
+    Bytes { lines: Vec<BytesLine> },
+    /// Text in a fixed-width font.
+    Code { language: &'static str, lines: Vec<String> },
     /// A picture, embedded in an HTML page; `file` is the path that a Markdown page links to.
     Figure { svg: String, file: Option<&'static str>, caption: &'static str },
     /// Blocks that are hidden together when all items in them are hidden.
     Group { blocks: Vec<Block> },
     /// An item of a list that can be filtered and folded.
-    Item { level: u8, title: Vec<Span>, class: &'static str, open: bool, data: Data, blocks: Vec<Block> },
+    Item { level: u8, id: String, title: Vec<Span>, class: &'static str, open: bool, data: Data, blocks: Vec<Block> },
     /// Folded blocks without a heading.
     Fold { title: &'static str, blocks: Vec<Block> },
     /// Blocks that only an HTML page shows.
@@ -55,6 +73,8 @@ pub(super) enum Block {
 pub(super) struct Span {
     style: Style,
     text: String,
+    /// An address, in an HTML page; otherwise empty. Only our own text.
+    href: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -68,9 +88,24 @@ pub(super) enum Style {
     Fixed,
 }
 
+/// A figure in large type, and what it counts.
 #[derive(Serialize)]
-pub(super) struct CodeLine {
+pub(super) struct Tile {
+    pub(super) value: String,
+    pub(super) name: &'static str,
+    /// A class for the style sheet.
+    pub(super) class: &'static str,
+}
+
+/// A line of [`crate::explain::annotate`].
+#[derive(Serialize)]
+pub(super) struct BytesLine {
+    /// The whole line, for Markdown.
     pub(super) text: String,
+    pub(super) offset: String,
+    pub(super) bytes: String,
+    pub(super) reading: Vec<Span>,
+    /// Whether the bytes are ill-formed.
     pub(super) alert: bool,
 }
 
@@ -107,6 +142,8 @@ pub(super) struct Cell {
     pub(super) code: bool,
     /// A class for the style sheet.
     pub(super) class: String,
+    /// An address, in an HTML page. Only our own text.
+    pub(super) href: String,
     /// The tooltip.
     pub(super) title: String,
     /// A second, smaller line in an HTML page.
@@ -117,7 +154,7 @@ pub(super) struct Cell {
 
 impl Document {
     pub(super) fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), filters: Vec::new(), items: 0, blocks: Vec::new() }
+        Self { title: title.into(), pages: Vec::new(), filters: Vec::new(), items: 0, blocks: Vec::new() }
     }
 
     pub(super) fn heading(&mut self, level: u8, text: impl Into<String>) {
@@ -138,24 +175,45 @@ pub(super) fn paragraph(spans: impl IntoIterator<Item = Span>) -> Block {
 }
 
 pub(super) fn code(language: &'static str, text: &str) -> Block {
-    let line = |line: &str| CodeLine { text: line.to_owned(), alert: false };
-    Block::Code { language, lines: text.trim_end_matches('\n').split('\n').map(line).collect() }
+    Block::Code { language, lines: text.trim_end_matches('\n').split('\n').map(str::to_owned).collect() }
+}
+
+fn span(style: Style, text: impl Into<String>, href: &'static str) -> Span {
+    Span { style, text: text.into(), href }
+}
+
+pub(super) fn linked(text: impl Into<String>, href: &'static str) -> Span {
+    span(Style::Plain, text, href)
+}
+
+pub(super) fn tile(value: impl ToString, name: &'static str, class: &'static str) -> Tile {
+    Tile { value: value.to_string(), name, class }
+}
+
+/// Time, version and machine of a run.
+pub(super) fn run_tiles(record: &Record) -> Vec<Tile> {
+    let processor = record.machine.processor.as_deref().and_then(|name| name.split(',').next());
+    vec![
+        tile(duration(record.seconds), "time", ""),
+        tile(&record.version, "version of utfuzz", ""),
+        tile(processor.unwrap_or(&record.machine.target), "machine", ""),
+    ]
 }
 
 pub(super) fn plain(text: impl Into<String>) -> Span {
-    Span { style: Style::Plain, text: text.into() }
+    span(Style::Plain, text, "")
 }
 
 pub(super) fn strong(text: impl Into<String>) -> Span {
-    Span { style: Style::Strong, text: text.into() }
+    span(Style::Strong, text, "")
 }
 
 pub(super) fn command(text: impl Into<String>) -> Span {
-    Span { style: Style::Code, text: text.into() }
+    span(Style::Code, text, "")
 }
 
 pub(super) fn fixed(text: impl Into<String>) -> Span {
-    Span { style: Style::Fixed, text: text.into() }
+    span(Style::Fixed, text, "")
 }
 
 impl Span {
@@ -165,6 +223,11 @@ impl Span {
 
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    #[cfg(test)]
+    pub(super) fn href(&self) -> &str {
+        self.href
     }
 }
 
@@ -231,6 +294,18 @@ pub(super) fn short(value: f64) -> String {
         _ => 4,
     };
     format!("{value:.decimals$}{suffix}")
+}
+
+/// A time in one or two units.
+pub(super) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 3599.5 => {
+            format!("{:.0} h {:.0} min", (s / 60.0).round().div_euclid(60.0), (s / 60.0).round() % 60.0)
+        }
+        s if s >= 59.5 => format!("{:.0} min {:.0} s", s.round().div_euclid(60.0), s.round() % 60.0),
+        s if s >= 9.95 => format!("{s:.0} s"),
+        s => format!("{s:.1} s"),
+    }
 }
 
 /// Three significant digits, at most two of them decimals.
@@ -301,6 +376,23 @@ mod tests {
             assert_eq!(short(value), expected, "{value}");
         }
         assert_eq!([0, 12, 123, 1234, 4_294_967_296].map(grouped), ["0", "12", "123", "1,234", "4,294,967,296"]);
+    }
+
+    #[test]
+    fn times_are_rounded() {
+        let cases = [
+            (0.04, "0.0 s"),
+            (9.94, "9.9 s"),
+            (17.775_874_114, "18 s"),
+            (59.6, "1 min 0 s"),
+            (3599.4, "59 min 59 s"),
+            (3599.6, "1 h 0 min"),
+            (86_400.0, "24 h 0 min"),
+            (f64::NAN, "NaN s"),
+        ];
+        for (seconds, expected) in cases {
+            assert_eq!(duration(seconds), expected);
+        }
     }
 
     #[test]

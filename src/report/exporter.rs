@@ -3,8 +3,11 @@
 use crate::engine::check::headline;
 use crate::engine::score::Summary;
 use crate::engine::score::{Outcome, Score};
+use crate::report::findings;
 use crate::report::record::{Check, Cluster, Member, Record, SCHEMA, Section, Triage};
 use crate::report::tables;
+#[cfg(feature = "cli")]
+use crate::report::throughput;
 use crate::text::{counted, is_printable, printable};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -69,7 +72,7 @@ impl Exporter for Text {
             Section::Score { score } => write_score(record, score, out),
             #[cfg(feature = "cli")]
             Section::Throughput(measured) => {
-                out.write_all(tables::own_and_best_peer(measured).plain_text().as_bytes())?;
+                out.write_all(throughput::own_and_best_peer(measured).plain_text().as_bytes())?;
                 for row in &measured.rows {
                     for cell in row.cells.iter().filter(|cell| cell.wrong) {
                         let (operation, text) = (row.operation.name(), printable(&row.text));
@@ -145,7 +148,7 @@ fn write_triage(record: &Record, triage: &Triage, out: &mut dyn Write) -> io::Re
     for (what, files) in [("unread", &triage.unread), ("slow", &triage.slow), ("fault", &triage.faults)] {
         files.iter().try_for_each(|file| writeln!(out, "{what}: {}", printable(file)))?;
     }
-    writeln!(out, "{}; {:.1} s", tables::totals(triage), record.seconds)
+    writeln!(out, "{}; {:.1} s", findings::totals(triage), record.seconds)
 }
 
 fn write_cluster(cluster: &Cluster, out: &mut dyn Write) -> io::Result<()> {
@@ -169,7 +172,7 @@ fn write_member(member: &Member, out: &mut dyn Write) -> io::Result<()> {
     if !member.others.is_empty() {
         writeln!(out, "    also:    {}", printable(&member.others.join(" ")))?;
     }
-    writeln!(out, "    witness: {}{}", printable(&member.notation), tables::cut_at(member))?;
+    writeln!(out, "    witness: {}{}", printable(&member.notation), findings::cut_at(member))?;
     if let Some(agreeing) = &member.agreeing {
         writeln!(out, "    agrees:  {}", printable(agreeing))?;
     }

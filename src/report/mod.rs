@@ -7,10 +7,12 @@
 mod certificate;
 #[cfg(feature = "cli")]
 pub(crate) mod chart;
+mod clause;
 mod document;
 #[cfg(feature = "cli")]
 pub(crate) mod explanation;
 mod exporter;
+mod findings;
 #[doc(hidden)]
 pub mod freshness;
 mod history;
@@ -18,8 +20,12 @@ mod merge;
 mod page;
 pub mod record;
 mod sarif_junit;
+#[cfg(feature = "cli")]
+pub(crate) mod site;
 mod svg;
 mod tables;
+#[cfg(feature = "cli")]
+mod throughput;
 
 pub use certificate::{Certificate, Exhaustive};
 pub use exporter::{Exporter, Json, Text, write_json};
@@ -44,7 +50,7 @@ impl Exporter for Svg {
         let picture = match &record.section {
             Section::Score { score } => svg::score(score)?,
             #[cfg(feature = "cli")]
-            Section::Throughput(measured) => svg::throughput(measured)?,
+            Section::Throughput(measured) => svg::speeds(&throughput::OVERVIEW, measured, &throughput::source(record))?,
             _ => return Err(io::Error::new(io::ErrorKind::Unsupported, "this record has no picture")),
         };
         out.write_all(picture.as_bytes())

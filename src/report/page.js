@@ -1,5 +1,6 @@
 "use strict";
-// Shows the items that match all choices, and the groups with such an item. The choices stand in the address, after #.
+// Shows the items that match all choices, and the groups with such an item. The choices are in the address, after #. An
+// address with the name of an item shows everything, and opens that item.
 const selects = Array.from(document.querySelectorAll("select"));
 const items = Array.from(document.querySelectorAll(".item"));
 const groups = Array.from(document.querySelectorAll(".group"));
@@ -26,6 +27,11 @@ function choose() {
     select.selectedIndex = Math.max(index, 0);
   }
   show();
+  const target = document.getElementById(location.hash.slice(1));
+  if (target) {
+    target.open = true;
+    target.scrollIntoView();
+  }
 }
 
 for (const select of selects) {

@@ -19,7 +19,7 @@ pub struct Html;
 const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the script, as written in a content security policy. `.ci/page` fails if it does not match the
 /// script.
-const SCRIPT_HASH: &str = "sha256-cNk0P6ZP76yzSM0UQ2xLG5oMn5rGWR37jzLNwbqLFvY=";
+const SCRIPT_HASH: &str = "sha256-lEgvziEZJP7RD8jJjaoGCuKhmUdTSRgG9JqgOYLemtY=";
 
 impl Exporter for Markdown {
     fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
@@ -44,7 +44,7 @@ pub(super) fn html(document: &Document) -> io::Result<String> {
         environment.add_filter("lines", |values: Vec<String>| values.join("\n"));
         environment.add_template("page.html", include_str!("page.html"))?;
         let mut page = serde_json::to_value(document).unwrap_or_default();
-        clean(&mut page);
+        clean("", &mut page);
         page["script"] = SCRIPT.into();
         page["script_hash"] = SCRIPT_HASH.into();
         environment.get_template("page.html")?.render(Value::from(Serde(&page)))
@@ -52,16 +52,29 @@ pub(super) fn html(document: &Document) -> io::Result<String> {
     render().map_err(|error: minijinja::Error| io::Error::other(error))
 }
 
-/// Makes every text safe to print. Only pictures, which consist of our own text, have several lines.
-fn clean(value: &mut serde_json::Value) {
+/// Makes every text safe to print, on one line. A very long one is shortened, except lines of code. Pictures contain only
+/// our own texts.
+fn clean(name: &str, value: &mut serde_json::Value) {
     match value {
-        serde_json::Value::String(text) => *text = printable(text),
-        serde_json::Value::Array(values) => values.iter_mut().for_each(clean),
-        serde_json::Value::Object(fields) => {
-            fields.iter_mut().filter(|(name, _)| *name != "svg").for_each(|(_, value)| clean(value));
-        }
+        serde_json::Value::String(_) if name == "svg" => {}
+        serde_json::Value::String(text) if name == "lines" => *text = printable(text),
+        serde_json::Value::String(text) => *text = shortened(&printable(text)),
+        serde_json::Value::Array(values) => values.iter_mut().for_each(|value| clean(name, value)),
+        serde_json::Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| clean(name, value)),
         _ => {}
     }
+}
+
+/// The start and the end of a text of more than 500 characters, and the number of those between.
+fn shortened(text: &str) -> String {
+    const ENDS: (usize, usize) = (300, 100);
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= 500 {
+        return text.to_owned();
+    }
+    let until = chars.len() - ENDS.1;
+    let [first, last] = [&chars[..ENDS.0], &chars[until..]].map(|part| part.iter().collect::<String>());
+    format!("{first} … {} characters … {last}", until - ENDS.0)
 }
 
 /// The document as Markdown.
@@ -79,9 +92,12 @@ fn write(block: &Block, page: &mut String) {
             facts.iter().map(|(name, spans)| format!("- {}: {}\n", escaped(name), line(spans))).collect()
         }
         Block::Table(of) => table(of),
-        Block::Code { language, lines } => {
-            fenced(language, &lines.iter().map(|line| &*line.text).collect::<Vec<_>>().join("\n"))
+        Block::Answer { words, .. } => format!("**{}**\n", escaped(words)),
+        Block::Tiles { tiles } => {
+            tiles.iter().map(|tile| format!("- {}: {}\n", escaped(tile.name), escaped(&tile.value))).collect()
         }
+        Block::Bytes { lines } => fenced("text", &lines.iter().map(|line| &*line.text).collect::<Vec<_>>().join("\n")),
+        Block::Code { language, lines } => fenced(language, &lines.join("\n")),
         Block::Figure { file: Some(file), caption, .. } => format!("![{}]({file})\n", escaped(caption)),
         Block::Item { level, title, blocks, .. } => {
             *page += &format!("\n{} {}\n", "#".repeat((*level).into()), line(title));

@@ -102,6 +102,9 @@ pub struct Judged {
     pub name: String,
     /// Its version.
     pub version: String,
+    /// The crate or library that it is part of; empty if not recorded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub package: String,
     /// Its contract.
     pub contract: String,
     /// How many of its answers were compared, if counted.
@@ -555,10 +558,38 @@ impl Judged {
         Self {
             name: info.name.to_string(),
             version: info.version.to_string(),
+            package: info.package.to_string(),
             contract: info.contract.to_string(),
-            ..Self::default()
+            comparisons: None,
+            lineage: lineage(info),
         }
     }
+
+    /// The grammar of its contract.
+    pub(super) fn grammar(&self) -> &str {
+        self.contract.split(' ').next().unwrap_or_default()
+    }
+
+    /// The implementations that run, and from which length on.
+    pub(super) fn implementation(&self) -> String {
+        let names = self.lineage.iter().map(|(from, name)| match from {
+            0 => name.clone(),
+            from => format!("from {from} bytes on {name}"),
+        });
+        names.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The implementation that runs from each input length in bytes on.
+fn lineage(info: &Info) -> Vec<(usize, String)> {
+    let mut lineage: Vec<(usize, String)> = Vec::new();
+    for len in 0..=256 {
+        let name = info.lineage.at(len).to_string();
+        if lineage.last().is_none_or(|(_, last)| *last != name) {
+            lineage.push((len, name));
+        }
+    }
+    lineage
 }
 
 impl Check {

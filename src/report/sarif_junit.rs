@@ -35,7 +35,7 @@ impl Exporter for Sarif {
         let run = sarif::Run::builder()
             .tool(sarif::Tool::builder().driver(driver).build())
             .invocations(vec![invocation(triage)])
-            .results(triage.members().map(result).collect::<Vec<_>>())
+            .results(triage.members().map(|member| result(record, member)).collect::<Vec<_>>())
             .build();
         let log = sarif::Sarif::builder().schema(SCHEMA).version("2.1.0").runs(vec![run]).build();
         out.write_all(json(&log)?.as_bytes())
@@ -48,9 +48,30 @@ fn rule(law: Law) -> sarif::ReportingDescriptor {
         .id(law.name())
         .short_description(words(law.sentence().to_owned()))
         .full_description(words(law.sentence().to_owned()))
-        .help(words(format!("{} A result names a decoder that breaks this law, and the input.", law.sentence())))
+        .help(words(HELP.to_owned()))
+        .help_uri(clause(law))
         .default_configuration(sarif::ReportingConfiguration::builder().level("error").build())
         .build()
+}
+
+const HELP: &str = "`utfuzz explain BYTES` shows which byte is wrong, by which rule, and what every decoder answers. If the \
+                    decoder cannot be fixed, explain the difference in corpus/known.toml.";
+
+/// The clause that a law enforces.
+fn clause(law: Law) -> &'static str {
+    match law {
+        Law::Verdict | Law::ValidUpTo | Law::ErrorKind | Law::Identity | Law::WellFormedOutput | Law::Concatenation => {
+            "https://www.rfc-editor.org/rfc/rfc3629#section-4"
+        }
+        Law::ErrorLength | Law::Spans | Law::Lossy => {
+            "https://www.unicode.org/versions/latest/core-spec/chapter-3/#G66453"
+        }
+        Law::Panic | Law::Bounds | Law::Progress => "https://www.rfc-editor.org/rfc/rfc3629#section-10",
+        // A decoder is defined there as a function of a stream of bytes.
+        Law::Stream | Law::Detection | Law::Reset | Law::Repeat | Law::Placement | Law::Prefix => {
+            "https://encoding.spec.whatwg.org/#utf-8-decoder"
+        }
+    }
 }
 
 fn invocation(triage: &Triage) -> sarif::Invocation {
@@ -64,7 +85,7 @@ fn invocation(triage: &Triage) -> sarif::Invocation {
         .build()
 }
 
-fn result(member: &Member) -> sarif::Result {
+fn result(record: &Record, member: &Member) -> sarif::Result {
     let level = if member.status == "new" { sarif::ResultLevel::Error } else { sarif::ResultLevel::Note };
     let known_as = member.known_as.as_ref().map_or(String::new(), |known_as| format!(" as {known_as}"));
     let others = match member.others.as_slice() {
@@ -76,10 +97,12 @@ fn result(member: &Member) -> sarif::Result {
         "{}: {} {} on {}, {}{known_as}.{others}{rule}",
         member.signature, member.decoder, member.version, member.notation, member.status
     );
-    let file = sarif::ArtifactLocation::builder().uri(uri(file(member))).uri_base_id("%SRCROOT%").build();
-    // The file is binary, but GitHub requires a line number.
-    let region = sarif::Region::builder().start_line(1).build();
-    let place = sarif::PhysicalLocation::builder().artifact_location(file).region(region).build();
+    let artifact = |path: &str| sarif::ArtifactLocation::builder().uri(uri(path)).uri_base_id("%SRCROOT%").build();
+    let (path, line) = place(record, member);
+    let region = sarif::Region::builder().start_line(line).build();
+    let place = sarif::PhysicalLocation::builder().artifact_location(artifact(path)).region(region).build();
+    let input = sarif::PhysicalLocation::builder().artifact_location(artifact(file(member))).build();
+    let input = sarif::Location::builder().physical_location(input).message(message("the input")).id(1).build();
     // GitHub identifies a result only by the second fingerprint; without it, it would use the text of the file.
     let fingerprints = [
         ("signature/v1", printable(&member.signature)),
@@ -91,11 +114,26 @@ fn result(member: &Member) -> sarif::Result {
         .level(level)
         .message(message(&text))
         .locations(vec![sarif::Location::builder().physical_location(place).build()])
+        .related_locations(vec![input])
         .partial_fingerprints(fingerprints)
         .build();
     let index = Law::ALL.iter().position(|law| law.name() == member.law);
     result.rule_index = index.and_then(|index| index.try_into().ok());
     result
+}
+
+/// Where to act on it, as a file of text and a line: the entry in the ledger, or the dependency in the manifest. The first
+/// line if it is another ledger or manifest than ours.
+fn place(record: &Record, member: &Member) -> (&'static str, i64) {
+    const LEDGER: (&str, &str) = ("corpus/known.toml", include_str!("../../corpus/known.toml"));
+    const MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("../../Cargo.toml"));
+    let judged = record.decoders.iter().find(|judged| judged.name == member.decoder);
+    let ((path, text), wanted) = match &member.known_as {
+        Some(id) if member.status == "known" => (LEDGER, format!("id = \"{id}\"")),
+        _ => (MANIFEST, format!("{} = ", judged.map_or("", |judged| &judged.package))),
+    };
+    let line = text.lines().position(|line| line.starts_with(&wanted)).unwrap_or(0);
+    (path, line as i64 + 1)
 }
 
 /// The file that shows it: the one in which it is or was kept, otherwise one in which it was found.

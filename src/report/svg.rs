@@ -1,11 +1,13 @@
 //! Pictures as SVG. They contain only numbers from a record and our own names.
 
 #[cfg(feature = "cli")]
-use crate::bench::{Measured, Operation};
+use crate::bench::{Kind, Measured, Operation};
 use crate::decoder::Decoder;
 use crate::engine::score::{Cell, Engine, Score};
 use crate::report::document::{date, short};
 use crate::report::history::Night;
+#[cfg(feature = "cli")]
+use crate::text::printable;
 use crate::utf8::REPLACEMENT;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::element::DynElement;
@@ -80,7 +82,7 @@ fn draw_score(curves: &[Curve], decoders: usize, root: &Area<'_>) -> Drawn {
     let title = format!("Planted decoders caught, of {decoders}: median over the seeds");
     let (area, _) = root.split_horizontally(CHART_WIDTH);
     // Slightly above the highest line, so that its marks are not clipped.
-    let top = decoders.max(1) + decoders / 20;
+    let top = decoders + decoders / 20 + 1;
     let mut chart = ChartBuilder::on(&area)
         .margin(16)
         .caption(title, font(22))
@@ -106,12 +108,12 @@ fn draw_score(curves: &[Curve], decoders: usize, root: &Area<'_>) -> Drawn {
         if let Some(last) = curve.caught.last() {
             steps.push((curve.reach.max(*last), curve.caught.len()));
         }
-        chart.draw_series(LineSeries::new(steps, style(curve.engine).stroke_width(2)))?;
+        chart.draw_series(LineSeries::new(steps, look(curve.engine).1.stroke_width(2)))?;
         // Each line has marks at different heights, so that lines close to each other can be distinguished.
         let every = curve.caught.len().div_ceil(MARKS).max(1);
         let marked = (0..curve.caught.len()).filter(|at| at % every == index % every);
         for at in marked {
-            root.draw(&mark(curve.engine, chart.backend_coord(&(curve.caught[at], at + 1))))?;
+            root.draw(&mark(look(curve.engine), chart.backend_coord(&(curve.caught[at], at + 1))))?;
         }
     }
     // In the order of the lines' ends, so that an entry is near its line.
@@ -119,36 +121,37 @@ fn draw_score(curves: &[Curve], decoders: usize, root: &Area<'_>) -> Drawn {
     entries.sort_by_key(|curve| std::cmp::Reverse(curve.caught.len()));
     for (curve, y) in entries.into_iter().zip((70..).step_by(32)) {
         let (left, right) = (CHART_WIDTH + 6, CHART_WIDTH + 46);
-        root.draw(&PathElement::new([(left, y), (right, y)], style(curve.engine).stroke_width(2)))?;
-        root.draw(&mark(curve.engine, ((left + right) / 2, y)))?;
+        root.draw(&PathElement::new([(left, y), (right, y)], look(curve.engine).1.stroke_width(2)))?;
+        root.draw(&mark(look(curve.engine), ((left + right) / 2, y)))?;
         let entry = format!("{}: {}", curve.engine.name(), curve.caught.len());
         root.draw(&Text::new(entry, (right + 10, y), font(20).pos(Pos::new(HPos::Left, VPos::Center))))?;
     }
     Ok(())
 }
 
-fn style(engine: Engine) -> ShapeStyle {
-    let color = match engine {
-        Engine::Exhaustive => BLACK,
-        Engine::Structured => BLUE,
-        Engine::Plain => VERMILION,
-        Engine::Mutator => PURPLE,
-        Engine::Behaviour => GREEN,
-    };
-    color.filled()
+/// The shape and the colour of an engine.
+fn look(engine: Engine) -> (usize, RGBColor) {
+    match engine {
+        Engine::Plain => (0, VERMILION),
+        Engine::Exhaustive => (1, BLACK),
+        Engine::Structured => (2, BLUE),
+        Engine::Behaviour => (3, GREEN),
+        Engine::Mutator => (4, PURPLE),
+    }
 }
 
 type Mark<'a> = DynElement<'a, SVGBackend<'a>, (i32, i32)>;
 
-fn mark<'a>(engine: Engine, at: (i32, i32)) -> Mark<'a> {
-    let style = style(engine);
+/// A mark in one of five shapes.
+fn mark<'a>((shape, color): (usize, RGBColor), at: (i32, i32)) -> Mark<'a> {
+    let style = color.filled();
     let polygon = |points: &[(i32, i32)]| EmptyElement::at(at) + Polygon::new(points.to_vec(), style);
-    match engine {
-        Engine::Exhaustive => Cross::new(at, 5, style.stroke_width(2)).into_dyn(),
-        Engine::Structured => polygon(&[(-5, -5), (5, -5), (5, 5), (-5, 5)]).into_dyn(),
-        Engine::Plain => Circle::new(at, 5, style).into_dyn(),
-        Engine::Mutator => polygon(&[(0, -7), (7, 0), (0, 7), (-7, 0)]).into_dyn(),
-        Engine::Behaviour => polygon(&[(0, -7), (6, 5), (-6, 5)]).into_dyn(),
+    match shape {
+        0 => Circle::new(at, 5, style).into_dyn(),
+        1 => Cross::new(at, 5, style.stroke_width(2)).into_dyn(),
+        2 => polygon(&[(-5, -5), (5, -5), (5, 5), (-5, 5)]).into_dyn(),
+        3 => polygon(&[(0, -7), (6, 5), (-6, 5)]).into_dyn(),
+        _ => polygon(&[(0, -7), (7, 0), (0, 7), (-7, 0)]).into_dyn(),
     }
 }
 
@@ -227,46 +230,86 @@ fn replacements(output: &[u8]) -> usize {
 
 // Throughput.
 
-/// Our speed relative to the fastest peer: a mark for each text, a row for each operation.
+/// How fast the subjects are: a panel for each operation, a row for each text, a mark for each subject, over gigabytes a
+/// second. `source` says where that was measured.
 #[cfg(feature = "cli")]
-pub(super) fn throughput(measured: &Measured) -> io::Result<String> {
-    /// Where the last row of marks ends.
-    const LAST: f64 = Operation::ALL.len() as f64 - 0.5;
-    let place = |operation| Operation::ALL.iter().position(|other| *other == operation);
-    let marks = measured.rows.iter().filter_map(|row| Some((row.ratio("own")?, place(row.operation)?)));
-    let marks: Vec<(f64, usize)> = marks.collect();
-    let least = marks.iter().map(|mark| mark.0).fold(0.5, f64::min) * 0.9;
-    let most = marks.iter().map(|mark| mark.0).fold(2.0, f64::max) * 1.1;
-    // No grid line is outside the axes.
-    let keys = [0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
-    let keys: Vec<f64> = keys.into_iter().filter(|key| (least..=most).contains(key)).collect();
-    let label = "How many times as fast as the fastest peer, for each operation and text";
-    picture(label, (1000, 640), |root| {
-        let mut chart = ChartBuilder::on(root)
-            .margin(16)
-            .caption("Times as fast as the fastest peer, each mark a text", font(22))
-            .x_label_area_size(50)
-            .y_label_area_size(120)
-            .build_cartesian_2d((least..most).log_scale().with_key_points(keys), -0.5..LAST)?;
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .light_line_style(TRANSPARENT)
-            .label_style(font(18))
-            .y_labels(Operation::ALL.len())
-            .y_label_formatter(&|place: &f64| {
-                Operation::ALL.get(place.round() as usize).map_or("", |operation| operation.name()).into()
-            })
-            .draw()?;
-        chart.draw_series(LineSeries::new([(1.0, -0.5), (1.0, LAST)], BLACK.stroke_width(2)))?;
-        // Marks of one operation are spread out, so that none hides another.
-        let spread = |index: usize| (index % 13) as f64 / 13.0 * 0.6 - 0.3;
-        let color = BLUE.mix(0.7);
-        let marks = marks.iter().enumerate();
-        chart
-            .draw_series(marks.map(|(index, (ratio, place))| {
-                Circle::new((*ratio, *place as f64 + spread(index)), 4, color.filled())
-            }))?;
+pub(super) fn speeds(operations: &[Operation], measured: &Measured, source: &str) -> io::Result<String> {
+    /// The first long texts of an operation are those of the scripts.
+    const TEXTS: usize = 13;
+    const ROW: i32 = 22;
+    const PANEL: (i32, i32) = (500, TEXTS as i32 * ROW + 92);
+    const LEFT: i32 = 90;
+    const RIGHT: i32 = PANEL.0 - 16;
+    const KEY: i32 = 44;
+    /// The looks of the subjects, ours first.
+    const SUBJECTS: [(usize, RGBColor); 6] =
+        [(0, BLUE), (1, BLACK), (2, VERMILION), (3, GREEN), (4, PURPLE), (1, GREY)];
+    let texts = |operation| {
+        let rows = measured.rows.iter().filter(move |row| row.operation == operation && row.bytes > 128);
+        rows.take(TEXTS).map(|row| {
+            let timed = row.cells.iter().filter(|cell| matches!(cell.kind, Kind::Own | Kind::Peer));
+            let speeds = timed.filter_map(|cell| Some((&*cell.name, row.throughput(cell.time?)?)));
+            (printable(&row.text).chars().take(12).collect::<String>(), speeds.collect::<Vec<_>>())
+        })
+    };
+    let panels: Vec<(Operation, Vec<_>)> =
+        operations.iter().map(|operation| (*operation, texts(*operation).collect())).collect();
+    let all = || panels.iter().flat_map(|(_, rows)| rows).flat_map(|(_, speeds): &(String, Vec<(&str, f64)>)| speeds);
+    let mut subjects: Vec<&str> = Vec::new();
+    for (name, _) in all() {
+        if !subjects.contains(name) {
+            subjects.push(name);
+        }
+    }
+    // Ours first, so that it has the same mark in every picture.
+    subjects.sort_by_key(|name| *name != "own");
+    let finite = || all().map(|(_, speed)| *speed).filter(|speed| speed.is_finite() && *speed > 0.0);
+    let nice: Vec<f64> = (-3..6).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(power))).collect();
+    let (least, most) = (finite().fold(1.0, f64::min), finite().fold(10.0, f64::max));
+    let first = nice.iter().rposition(|tick| *tick <= least).unwrap_or(0);
+    let last = nice.iter().position(|tick| *tick >= most).unwrap_or(nice.len() - 1);
+    let (least, most) = (nice[first].ln(), nice[last].ln());
+    let across = |speed: f64| {
+        let share = (speed.max(f64::MIN_POSITIVE).ln() - least) / (most - least);
+        LEFT + (share.clamp(0.0, 1.0) * f64::from(RIGHT - LEFT)).round() as i32
+    };
+    let columns = panels.len().clamp(1, 2) as i32;
+    let lines = (panels.len() as i32 + columns - 1) / columns;
+    let size = (PANEL.0 * columns, KEY + PANEL.1 * lines + 26);
+    let at = |x, y| Pos::new(x, y);
+    let label = "Throughput in gigabytes a second, by operation and text";
+    picture(label, (size.0 as u32, size.1 as u32), |root| {
+        for (index, name) in subjects.iter().enumerate() {
+            let x = 20 + index as i32 * (size.0 - 20) / subjects.len() as i32;
+            root.draw(&mark(SUBJECTS[index.min(5)], (x, KEY / 2)))?;
+            let name: String = printable(name).chars().take(18).collect();
+            root.draw(&Text::new(name, (x + 12, KEY / 2), font(16).pos(at(HPos::Left, VPos::Center))))?;
+        }
+        for (place, (operation, rows)) in panels.iter().enumerate() {
+            let (left, top) = (PANEL.0 * (place as i32 % columns), KEY + PANEL.1 * (place as i32 / columns));
+            let title = format!("{}, GB/s (logarithmic)", operation.name());
+            root.draw(&Text::new(title, (left + LEFT, top + 12), font(17).pos(at(HPos::Left, VPos::Center))))?;
+            let (above, below) = (top + 28, top + 28 + ROW * TEXTS as i32);
+            for tick in &nice[first..=last] {
+                let x = left + across(*tick);
+                root.draw(&PathElement::new([(x, above), (x, below)], GRID))?;
+                root.draw(&Text::new(tick.to_string(), (x, below + 14), font(14).pos(at(HPos::Center, VPos::Center))))?;
+            }
+            for (row, (text, speeds)) in rows.iter().enumerate() {
+                let y = above + ROW * row as i32 + ROW / 2;
+                root.draw(&PathElement::new([(left + LEFT, y), (left + RIGHT, y)], GRID))?;
+                let right = font(14).pos(at(HPos::Right, VPos::Center));
+                root.draw(&Text::new(text.clone(), (left + LEFT - 8, y), right))?;
+                // Ours is drawn last, on top of the others.
+                for (index, name) in subjects.iter().enumerate().rev() {
+                    for (_, speed) in speeds.iter().filter(|(of, _)| of == name) {
+                        root.draw(&mark(SUBJECTS[index.min(5)], (left + across(*speed), y)))?;
+                    }
+                }
+            }
+        }
+        let bottom = (size.0 / 2, size.1 - 14);
+        root.draw(&Text::new(source.to_owned(), bottom, font(14).pos(at(HPos::Center, VPos::Center))))?;
         Ok(())
     })
 }

@@ -35,7 +35,8 @@ fn with_section(texts: &[String], section: Section) -> Record {
     let judged = |text: &String| Judged {
         name: text.clone(),
         version: text.clone(),
-        contract: text.clone(),
+        package: text.clone(),
+        contract: format!("rfc3629 {text}"),
         comparisons: Some(7),
         lineage: vec![(0, text.clone()), (16, text.clone())],
     };
@@ -131,7 +132,8 @@ fn member(text: &str, status: &str) -> Member {
         agreeing_hex: Some(text()),
         agreeing: Some(text()),
         rule: Some(Rule { says: text(), source: text() }),
-        annotated: text(),
+        // As many lines as the hostile text with the most.
+        annotated: text() + &"\nx".repeat(9usize.saturating_sub(text().lines().count())),
         answers: vec![Answer { arbiter: true, ..answer.clone() }, answer],
         test: text(),
     }
@@ -226,6 +228,31 @@ pub(crate) fn score(texts: &[String]) -> Record {
         rows,
     };
     with_section(texts, Section::Score { score })
+}
+
+/// The record of a measurement on texts with these names; std is as fast on each as its index says.
+#[cfg(feature = "cli")]
+pub(crate) fn throughput(texts: &[String]) -> Record {
+    use utfuzz::bench;
+    let cell = |name: &str, kind, median: f64| bench::Cell {
+        name: name.to_owned(),
+        kind,
+        wrong: false,
+        time: Some(bench::Time { median, low: median, high: median }),
+    };
+    let row = |(index, text): (usize, &String), operation| bench::Row {
+        operation,
+        text: text.clone(),
+        bytes: 80_000,
+        cells: vec![
+            cell("own", bench::Kind::Own, 1000.0),
+            cell("own-avx2", bench::Kind::Kernel, 2000.0),
+            cell("std", bench::Kind::Peer, 900.0 * (1 << index) as f64),
+            bench::Cell { time: None, ..cell("simdutf8", bench::Kind::Peer, 1.0) },
+        ],
+    };
+    let rows = bench::Operation::ALL.iter().flat_map(|of| texts.iter().enumerate().map(move |text| row(text, *of)));
+    with_section(texts, Section::Throughput(bench::Measured { rows: rows.collect() }))
 }
 
 pub(crate) fn hostile() -> Record {
