@@ -272,7 +272,7 @@ impl Slot<'_> {
     fn drop_streams(&mut self) -> bool {
         let Some(Streams { primary, interleaved }) = self.streams.take() else { return false };
         let name = &self.decoder.info().name;
-        [primary, interleaved].into_iter().fold(false, |any, stream| panics(name, b"", || drop(stream)) || any)
+        [primary, interleaved].map(|stream| panics(name, b"", || drop(stream))).contains(&true)
     }
 
     /// Asks these questions, and checks the answers by the laws.
