@@ -28,7 +28,7 @@ pub(super) struct Check {
     /// The first seed of the structured inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Run every stage in about ten seconds: class strings only up to length 3
+    /// Run every stage in about ten seconds, with fewer class strings
     #[arg(long, conflicts_with_all = ["deep", "bytes"])]
     quick: bool,
     /// Run the deep plan of class strings, which takes minutes: up to length 7, with padding, and with every cut

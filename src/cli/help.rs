@@ -1,8 +1,14 @@
-//! What `--help` says beyond the arguments: the commands in groups, examples, and the exit status.
+//! What `--help` says beyond the arguments: the commands in groups, examples, and the exit status; and what `utfuzz
+//! completions` and `utfuzz man` tell a shell and `man` about the command.
 
-use clap::Command;
+use crate::cli::output::{Failure, Verdict};
+use crate::error::Error;
 use clap::builder::StyledStr;
-use std::fmt::Write;
+use clap::{Args, Command};
+use clap_complete::Shell;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::PathBuf;
 
 /// A command, and examples of its use: what is typed, and what that does.
 type Entry = (&'static str, &'static [(&'static str, &'static str)]);
@@ -160,3 +166,39 @@ pub(super) fn with_groups(command: Command) -> Command {
 
 /// Help is at most this many columns wide.
 pub(super) const WIDEST: usize = 100;
+
+/// Print a script that completes commands and options in a shell
+#[derive(Debug, Args)]
+pub(super) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self, mut command: Command, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        clap_complete::generate(self.shell, &mut command, "utfuzz", &mut &mut *out);
+        Ok(Verdict::Clean)
+    }
+}
+
+/// Print the manual page, or write one for each command
+#[derive(Debug, Args)]
+pub(super) struct Man {
+    /// Write utfuzz.1, utfuzz-check.1 and so on into this directory, which is created if necessary
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+impl Man {
+    pub(super) fn run(self, command: Command, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        match self.output {
+            Some(directory) => {
+                let written =
+                    std::fs::create_dir_all(&directory).and_then(|()| clap_mangen::generate_to(command, &directory));
+                written.map_err(|error| Error::io(&directory, &error))?;
+            }
+            None => clap_mangen::Man::new(command).render(&mut &mut *out)?,
+        }
+        Ok(Verdict::Clean)
+    }
+}

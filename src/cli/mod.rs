@@ -21,7 +21,6 @@ mod progress;
 mod repair;
 mod reports;
 mod score;
-mod setup;
 mod site;
 mod terminal;
 mod typed;
@@ -63,9 +62,9 @@ enum Verb {
     Nightly(nightly::Nightly),
     Merge(nightly::Merge),
     Init(init::Init),
-    Completions(setup::Completions),
-    Man(setup::Man),
     Site(site::Site),
+    Completions(help::Completions),
+    Man(help::Man),
     #[command(hide = true)]
     Reports(reports::Reports),
 }

@@ -4,7 +4,6 @@
 
 mod agreement;
 mod annotate;
-mod families;
 mod grid;
 mod guess;
 mod locate;
@@ -14,8 +13,7 @@ mod signature;
 
 pub use agreement::Agreement;
 pub use annotate::{annotate, annotate_from, bits, escape, notation};
-pub use families::Family;
-pub use grid::{Breach, Grid, Group, Question};
+pub use grid::{Breach, Family, Grid, Group, Question};
 pub use guess::Guess;
 pub use scan::Window;
 pub use signature::{Shape, Signature};
