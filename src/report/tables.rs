@@ -96,7 +96,8 @@ fn check_page(record: &Record, check: &Check) -> Vec<Block> {
     ];
     tiles.extend(run_tiles(record));
     let answer = Block::Answer { words, is_good };
-    [answer, Block::Tiles { tiles }].into_iter().chain(check_blocks(record, check)).collect()
+    let heading = Block::Heading { level: 2, text: "Result".into() };
+    [answer, Block::Tiles { tiles }, heading].into_iter().chain(check_blocks(record, check)).collect()
 }
 
 /// A check, or one run of a certificate: what was covered, by which decoders, and with which result.
