@@ -143,7 +143,7 @@ impl Info {
     #[must_use]
     pub const fn expression(mut self, expression: &'static str) -> Self {
         // As in `lineage_by_length`.
-        core::mem::forget(core::mem::replace(&mut self.expression, Some(Cow::Borrowed(expression))));
+        core::mem::forget(self.expression.replace(Cow::Borrowed(expression)));
         self
     }
 

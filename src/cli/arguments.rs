@@ -55,10 +55,12 @@ pub(super) struct Selection {
 }
 
 /// What [`Cli::main_with`](crate::cli::Cli::main_with) was given.
-static REGISTERED: Mutex<fn() -> Vec<Box<dyn Decoder>>> = Mutex::new(Vec::new);
+static REGISTERED: Mutex<Constructor> = Mutex::new(Vec::new);
+
+type Constructor = fn() -> Vec<Box<dyn Decoder>>;
 
 /// Makes decoders known to this process, besides the peers.
-pub(super) fn register(decoders: fn() -> Vec<Box<dyn Decoder>>) {
+pub(super) fn register(decoders: Constructor) {
     *REGISTERED.lock().unwrap_or_else(PoisonError::into_inner) = decoders;
 }
 

@@ -111,7 +111,7 @@ impl Package {
                 None => [("version".to_owned(), env!("CARGO_PKG_VERSION").into())].into_iter().collect(),
             },
         };
-        source.retain(|key, _| ["path", "version", "git", "branch", "tag", "rev", "registry"].contains(&&key[..]));
+        source.retain(|key, _| ["path", "version", "git", "branch", "tag", "rev", "registry"].contains(&key));
         if let Some(toml::Value::String(path)) = source.get_mut("path") {
             // An absolute path replaces what it is joined to.
             *path = Path::new("..").join(&*path).to_string_lossy().into_owned();
