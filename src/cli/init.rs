@@ -213,7 +213,7 @@ fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
         (format!("{fuzz}/build.rs"), BUILD.to_owned()),
         (format!("{fuzz}/src/lib.rs"), filled(include_str!("init/lib.rs.txt"))),
         (format!("{fuzz}/examples/utfuzz.rs"), filled(COMMAND)),
-        (format!("{fuzz}/utf8.dict"), include_str!("../../fuzz/utf8.dict").to_owned()),
+        (format!("{fuzz}/utf8.dict"), include_str!("init/utf8.dict").to_owned()),
         (format!("{fuzz}/known.toml"), filled(include_str!("init/known.toml.txt"))),
         (format!("{fuzz}/regressions/.gitkeep"), String::new()),
         (format!("{fuzz}/.gitignore"), IGNORED.to_owned()),
