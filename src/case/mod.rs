@@ -32,6 +32,12 @@ impl<'a> Case<'a> {
         self.choices.prefix()
     }
 
+    /// Whether a judge drops the streams of every decoder after this case, as a user would, and takes new ones; true one
+    /// time in 64.
+    pub fn drops_streams(&self) -> bool {
+        self.choices.drops_streams()
+    }
+
     /// The case of these bytes with these cuts.
     pub fn with_cuts(bytes: &'a [u8], cuts: Cuts) -> Self {
         Self { cuts: OnceCell::from(cuts), ..Self::new(bytes) }

@@ -295,7 +295,7 @@ impl Slot<'_> {
             *comparisons += 1;
             return Some(PANICKED);
         }
-        if questions.has(&[Question::Stream]) && case.choices.drops_streams() && self.renew_streams() {
+        if questions.has(&[Question::Stream]) && case.drops_streams() && self.renew_streams() {
             return Some(PANICKED);
         }
         laws::first_broken(expectation, observation, case, comparisons)
