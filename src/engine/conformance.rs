@@ -201,7 +201,7 @@ mod tests {
         assert!(message.starts_with("accepting answers nothing"), "{message}");
     }
 
-    /// Panics at one character, which is no stream, so cuts do not matter.
+    /// Panics at one character, in one-shot decoding only, so cuts do not matter.
     struct Panicking;
 
     impl Decoder for Panicking {

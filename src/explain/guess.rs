@@ -1,6 +1,6 @@
 //! What probably happened to bytes: how they came to be as they are, and how to repair them.
 
-use crate::codec::convert::{Detector, Encoding};
+use crate::codec::convert::{Detector, Encoding, repair};
 use crate::explain::scan::Window;
 use crate::spec::policy::Charset;
 use crate::spec::{Contract, Reading, segments};
@@ -34,45 +34,15 @@ impl Guess {
     }
 }
 
-/// UTF-8 that was read as Latin-1 or Windows-1252 and encoded again: runs of characters whose bytes in that charset are
-/// UTF-8.
+/// UTF-8 that was read as Windows-1252 or Latin-1 and encoded again, in at least one line.
 fn double_encoding(text: &str) -> Option<Guess> {
-    let mut layers = 0;
-    let mut inner = text.to_owned();
-    let mut via = None;
-    /// Each layer doubles the length of what is not ASCII, so more would not fit a window.
-    const MOST: usize = 8;
-    while let Some((charset, next)) = (layers < MOST).then(|| undone(&inner)).flatten() {
-        (layers, inner, via) = (layers + 1, next, via.or(Some(charset)));
-    }
-    let name = match via? {
-        Charset::Windows1252 => "Windows-1252",
-        _ => "Latin-1",
-    };
+    let repairs = repair(text.as_bytes());
+    let first = repairs.repaired.first()?;
+    let layers = repairs.repaired.iter().map(|line| line.layers).max()?;
     let again = if layers == 1 { "again".to_owned() } else { format!("again, {layers} times") };
-    let says = format!("UTF-8 that was read as {name} and encoded {again}; it was {}", quoted(&inner));
-    Some(Guess::new("double-encoding", says, Some(format!("convert -f utf-8 -t {}", name.to_lowercase()))))
-}
-
-/// The text before it was encoded the last time, and the charset it was read as; `None` unless every run of characters
-/// beyond ASCII shows that.
-fn undone(text: &str) -> Option<(Charset, String)> {
-    [Charset::Windows1252, Charset::Latin1].into_iter().find_map(|charset| {
-        let mut out = String::new();
-        let mut runs = 0;
-        let mut rest = text;
-        while !rest.is_empty() {
-            let ascii = rest.find(|c: char| !c.is_ascii()).unwrap_or(rest.len());
-            out += &rest[..ascii];
-            rest = &rest[ascii..];
-            let end = rest.find(|c: char| c.is_ascii()).unwrap_or(rest.len());
-            let bytes: Option<Vec<u8>> = rest[..end].chars().map(|c| charset.encode(c.into())).collect();
-            out += &String::from_utf8(bytes?).ok()?;
-            runs += usize::from(end > 0);
-            rest = &rest[end..];
-        }
-        (runs > 0).then_some((charset, out))
-    })
+    let was = quoted(&first.after);
+    let says = format!("UTF-8 that was read as Windows-1252 or Latin-1 and encoded {again}; it was {was}");
+    Some(Guess::new("double-encoding", says, Some("repair".to_owned())))
 }
 
 /// The start of a text in quotes, safe to print.
@@ -172,8 +142,7 @@ mod tests {
                 }
             }
         }
-        let repair = guesses("GrÃ¼ÃŸe".as_bytes())[0].repair.clone();
-        assert_eq!(repair.as_deref(), Some("convert -f utf-8 -t windows-1252"));
+        assert_eq!(guesses("GrÃ¼ÃŸe".as_bytes())[0].repair.as_deref(), Some("repair"));
         // Good text, also beside double encoding.
         for text in ["", "plain", "Grüße", "Ã", "Ärger – Œuvre", "日本語", "Ã© und ü"] {
             assert!(names(text.as_bytes()).is_empty(), "{text}: {:?}", guesses(text.as_bytes()));

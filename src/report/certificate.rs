@@ -6,7 +6,7 @@
 use crate::decoder::{Decoder, Info};
 use crate::engine::check;
 use crate::engine::check::byte_strings;
-use crate::engine::check::byte_strings::stretches;
+use crate::engine::check::stretches;
 use crate::error::Error;
 use crate::generate::plan;
 use crate::generate::plan::Ask;

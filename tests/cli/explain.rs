@@ -300,7 +300,7 @@ fn the_first_screen_says_what_happened_and_how_to_repair_it() {
     for (name, parts) in [
         (
             "double.txt",
-            &["\"Grüße aus Köln\\n\"", "repair:   utfuzz convert -f utf-8 -t windows-1252 double.txt\n"][..],
+            &["\"Grüße aus Köln\\n\"", "repair:   utfuzz repair double.txt\n"][..],
         ),
         ("latin.txt", &["that was read as UTF-8: \"Grüße\\n\"", "latin.txt\n"]),
         ("cut.txt", &["ends inside a character at byte 1024", " decoders reject it; -v shows"]),

@@ -291,7 +291,7 @@ fn is_odd_control(byte: u8) -> bool {
 /// The most probable encoding, how sure that is, and why. It is likely if each half of the text has the same answer.
 #[cfg(feature = "charsets")]
 fn by_frequencies(text: &[u8], is_all: bool) -> Option<(Encoding, Confidence, String)> {
-    /// Bytes beyond ASCII of which each half needs so many.
+    /// The number of bytes beyond ASCII that each half needs.
     const ENOUGH: usize = 8;
     let beyond_ascii = |bytes: &[u8]| bytes.iter().filter(|byte| !byte.is_ascii()).count();
     let encoding = guess(text, is_all)?;
