@@ -42,7 +42,7 @@ fn double_encoding(text: &str) -> Option<Guess> {
     let again = if layers == 1 { "again".to_owned() } else { format!("again, {layers} times") };
     let was = quoted(&first.after);
     let says = format!("UTF-8 that was read as Windows-1252 or Latin-1 and encoded {again}; it was {was}");
-    Some(Guess::new("double-encoding", says, Some("repair".to_owned())))
+    Some(Guess::new("double-encoding", says, Some("repair --apply -o -".to_owned())))
 }
 
 /// The start of a text in quotes, safe to print.
@@ -142,7 +142,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(guesses("GrÃ¼ÃŸe".as_bytes())[0].repair.as_deref(), Some("repair"));
+        assert_eq!(guesses("GrÃ¼ÃŸe".as_bytes())[0].repair.as_deref(), Some("repair --apply -o -"));
         // Good text, also beside double encoding.
         for text in ["", "plain", "Grüße", "Ã", "Ärger – Œuvre", "日本語", "Ã© und ü"] {
             assert!(names(text.as_bytes()).is_empty(), "{text}: {:?}", guesses(text.as_bytes()));

@@ -7,8 +7,8 @@
 
 use crate::case::Case;
 use crate::decoder::{Decoder, Info, check_names};
-use crate::engine::check::progress::{Run, State};
-use crate::engine::check::{Control, Outcome, Stage, session};
+use crate::engine::check::outcome::{Control, Outcome, Stage, session};
+use crate::engine::check::progress::{Run, State, piece_range};
 use crate::error::Error;
 use crate::judge::agrees_with;
 use crate::judge::automaton::Automaton;
@@ -19,7 +19,6 @@ use crate::triage::session::{Record, Session};
 use crate::utf8::{ErrorLen, Kind, Malformed, Validity};
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -78,7 +77,7 @@ fn run(
         return Err(Error::usage(format!("byte strings of length {}; choose 1 to {LONGEST}", options.len)));
     }
     check_names(decoders.iter().copied())?;
-    let of_this = Run::of(decoders, options);
+    let of_this = Run::of(decoders, options.len, &options.ledger, options.resume.is_some());
     let state = match &options.resume {
         Some(path) => State::open(path, of_this, decoders, &options.ledger)?,
         None => State::new(of_this),
@@ -110,22 +109,6 @@ fn run(
     save(&state)?;
     let interrupted = control.is_stopped() && state.todo().next().is_some();
     Ok(Outcome { interrupted, ..state.into_outcome() })
-}
-
-/// The number of strings in a piece.
-pub(super) fn piece_len(len: u32) -> u64 {
-    const MOST: u64 = 1 << 20;
-    (1u64 << (8 * len)).div_ceil(16).min(MOST)
-}
-
-/// The number of pieces.
-pub(super) fn piece_count(len: u32) -> usize {
-    ((1u64 << (8 * len)) / piece_len(len)) as usize
-}
-
-fn piece_range(len: u32, piece: usize) -> Range<u64> {
-    let count = piece_len(len);
-    piece as u64 * count..(piece as u64 + 1) * count
 }
 
 /// The state of a thread that works on one piece.
@@ -278,6 +261,7 @@ impl Asked<'_> {
 mod tests {
     use super::*;
     use crate::engine::check::faulty::{Faulty, RIGHT};
+    use crate::engine::check::progress::piece_count;
     use crate::explain::Shape;
     use crate::generate::classes::Block;
     use crate::judge::Law;

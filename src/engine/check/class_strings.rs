@@ -1,7 +1,7 @@
 //! The class strings of a plan, in pieces that the threads take in turn.
 
 use crate::decoder::Decoder;
-use crate::engine::check::{Control, Covered, session};
+use crate::engine::check::outcome::{Control, Covered, session};
 use crate::generate::classes::ClassPartition;
 use crate::generate::plan::{Ask, Part, Set};
 use crate::judge::Questions;
@@ -97,8 +97,8 @@ fn run_piece(decoders: &[&dyn Decoder], ledger: &Ledger, piece: Vec<Stretch>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::check::Outcome;
     use crate::engine::check::faulty::{Faulty, RIGHT};
+    use crate::engine::check::outcome::Outcome;
     use crate::generate::plan;
     use crate::judge::Law;
     use crate::utf8::Validity;

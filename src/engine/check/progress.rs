@@ -5,8 +5,7 @@
 
 use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;
-use crate::engine::check::byte_strings::{ByteOptions, piece_count, piece_len};
-use crate::engine::check::{Outcome, Stage};
+use crate::engine::check::outcome::{Outcome, Stage};
 use crate::error::Error;
 use crate::explain::Signature;
 use crate::io::read_regular;
@@ -18,8 +17,25 @@ use crate::utf8::Kind;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::hash::Hasher;
+use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
+
+/// The number of strings in a piece.
+fn piece_len(len: u32) -> u64 {
+    const MOST: u64 = 1 << 20;
+    (1u64 << (8 * len)).div_ceil(16).min(MOST)
+}
+
+/// The number of pieces.
+pub(super) fn piece_count(len: u32) -> usize {
+    ((1u64 << (8 * len)) / piece_len(len)) as usize
+}
+
+pub(super) fn piece_range(len: u32, piece: usize) -> Range<u64> {
+    let count = piece_len(len);
+    piece as u64 * count..(piece as u64 + 1) * count
+}
 
 /// What identifies a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,9 +49,9 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn of(decoders: &[&dyn Decoder], options: &ByteOptions) -> Self {
+    pub(super) fn of(decoders: &[&dyn Decoder], len: u32, ledger: &Ledger, is_saved: bool) -> Self {
         // This is needed only for a file.
-        let program = options.resume.as_ref().and_then(|_| fs::read(std::env::current_exe().ok()?).ok());
+        let program = is_saved.then(|| fs::read(std::env::current_exe().ok()?).ok()).flatten();
         let decoders = decoders.iter().map(|decoder| {
             let info = decoder.info();
             format!("{} {} {}", info.name, info.version, info.contract)
@@ -43,9 +59,9 @@ impl Run {
         Self {
             schema: 2,
             program: format!("{} {}", env!("CARGO_PKG_VERSION"), fingerprint(&program.unwrap_or_default())),
-            len: options.len,
+            len,
             decoders: decoders.collect(),
-            ledger: fingerprint(format!("{:?}", options.ledger.entries()).as_bytes()),
+            ledger: fingerprint(format!("{:?}", ledger.entries()).as_bytes()),
         }
     }
 

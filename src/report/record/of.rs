@@ -285,7 +285,7 @@ fn member(member: &triage::Member) -> Member {
 }
 
 /// Every answer of a grid.
-pub(in crate::report) fn answers(grid: &Grid) -> Vec<Answer> {
+pub(crate) fn answers(grid: &Grid) -> Vec<Answer> {
     let answers = grid.questions.iter().flat_map(|question| {
         question.groups.iter().map(|group| Answer {
             question: question.name.into(),
