@@ -3,8 +3,9 @@
 use crate::engine::check::headline;
 use crate::engine::score::Summary;
 use crate::engine::score::{Outcome, Score};
+use crate::report::document::grouped;
 use crate::report::findings;
-use crate::report::record::{Check, Cluster, Member, Record, SCHEMA, Section, Triage};
+use crate::report::record::{Check, Cluster, Member, Record, SCHEMA, Section, Target, Triage};
 use crate::report::tables;
 #[cfg(feature = "cli")]
 use crate::report::throughput;
@@ -147,6 +148,17 @@ fn write_triage(record: &Record, triage: &Triage, out: &mut dyn Write) -> io::Re
     }
     for (what, files) in [("unread", &triage.unread), ("slow", &triage.slow), ("fault", &triage.faults)] {
         files.iter().try_for_each(|file| writeln!(out, "{what}: {}", printable(file)))?;
+    }
+    if !triage.targets.is_empty() {
+        let sum = |of: fn(&Target) -> u64| grouped(triage.targets.iter().map(of).sum());
+        writeln!(
+            out,
+            "{} {} executions of {}; {} files in the corpus",
+            findings::answer(triage).0,
+            sum(|target| target.executions),
+            counted(triage.targets.len(), "target"),
+            sum(|target| target.corpus),
+        )?;
     }
     writeln!(out, "{}; {:.1} s", findings::totals(triage), record.seconds)
 }

@@ -212,7 +212,7 @@ impl fmt::Display for Contract {
             Bom::Strip => "bom-stripped",
         };
         let end = match self.end {
-            End::Incomplete => "incomplete-told",
+            End::Incomplete => "incomplete-reported",
             End::Error => "incomplete-is-error",
         };
         let detection = match self.detection {
