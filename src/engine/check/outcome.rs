@@ -1,0 +1,194 @@
+//! What the parts of a check share, and its result.
+
+use crate::decoder::Decoder;
+use crate::explain::Signature;
+use crate::generate::plan::Part;
+use crate::judge::Statistics;
+use crate::text::counted;
+use crate::triage::ledger::Ledger;
+use crate::triage::session::{Finding, Record, Session};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What a running check shares with other threads.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    /// The number of cases so far, updated piece by piece.
+    pub cases: Arc<AtomicU64>,
+    /// Once this is true, the check ends within about a second, and its result is what it found until then.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Control {
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Judges a piece of work, unless the check is to end.
+    pub(super) fn piece(&self, judge: impl FnOnce() -> Record) -> Record {
+        if self.is_stopped() {
+            return Record::default();
+        }
+        let record = judge();
+        self.cases.fetch_add(record.statistics.cases, Ordering::Relaxed);
+        record
+    }
+}
+
+/// How often each thread and piece of work explains a broken law before it is settled.
+const EXPLANATIONS: u32 = 3;
+
+/// A session for one thread or piece of work.
+pub(super) fn session<'d>(decoders: &[&'d dyn Decoder], ledger: &'d Ledger) -> Session<'d> {
+    Session::new(decoders.iter().copied(), ledger).settling_after(EXPLANATIONS)
+}
+
+/// A stage of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Published vectors.
+    Vectors,
+    /// Corpus files.
+    Corpus,
+    /// Every short string of fragments, and text with every character.
+    Words,
+    /// Every class string of the plan.
+    Classes,
+    /// Structured inputs.
+    Structured,
+    /// Every byte string of a length.
+    Bytes,
+}
+
+impl Stage {
+    /// The name, for people and for JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vectors => "vectors",
+            Self::Corpus => "corpus",
+            Self::Words => "words and texts",
+            Self::Classes => "class strings",
+            Self::Structured => "structured",
+            Self::Bytes => "byte strings",
+        }
+    }
+}
+
+/// The result of a check.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Each stage that was run, the number of its cases, and the seconds it took.
+    pub stages: Vec<(Stage, u64, f64)>,
+    /// The class strings that were run, part by part.
+    pub covered: Vec<Covered>,
+    /// Published vectors whose claims `spec` contradicts: the vector, the claim, and what `spec` says.
+    pub contradictions: Vec<String>,
+    /// Counts of what was seen and compared.
+    pub statistics: Statistics,
+    /// New divergences.
+    pub divergences: BTreeMap<Signature, Finding>,
+    /// Known differences: the index in the ledger, and how often it was hit.
+    pub known: BTreeMap<usize, u64>,
+    /// Ids of ledger entries for these decoders that matched nothing.
+    pub stale: Vec<String>,
+    /// Of a replay: what each file shows.
+    pub files: Vec<Replayed>,
+    /// Whether it was ended early, so that nothing is known about the rest of its inputs.
+    pub interrupted: bool,
+}
+
+/// What a file shows that was replayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// The file.
+    pub path: PathBuf,
+    /// The new signatures.
+    pub new: Vec<Signature>,
+    /// Known differences, by their index in the ledger, once for each decoder.
+    pub known: Vec<usize>,
+}
+
+/// A part of a plan of class strings that was run to its end.
+#[derive(Clone, Debug)]
+pub struct Covered {
+    /// What was run.
+    pub part: Part,
+    /// How many cases were judged.
+    pub cases: u64,
+    /// For each decoder, how many answers were compared.
+    pub comparisons: Vec<(Cow<'static, str>, u64)>,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}
+
+impl Outcome {
+    /// True if it ran to its end and nothing new, stale, silent or contradicted was found.
+    pub fn is_clean(&self) -> bool {
+        if self.interrupted {
+            return false;
+        }
+        let is_silent = self.statistics.silent().next().is_some();
+        self.divergences.is_empty() && self.stale.is_empty() && self.contradictions.is_empty() && !is_silent
+    }
+
+    /// For a test: does nothing if nothing new, stale, silent or contradicted was found.
+    ///
+    /// ```
+    /// use utfuzz::engine::check::{Options, check};
+    /// use utfuzz::{Decoder, peers};
+    ///
+    /// let peers = peers::all();
+    /// let std = peers.iter().find(|peer| peer.info().name == "std").unwrap();
+    /// # let skipped = || {
+    /// check(&[&**std], &Options::default(), &|_, _| {}).unwrap().assert_clean();
+    /// # };
+    /// ```
+    ///
+    /// # Panics
+    /// Anything was found. The message is that of [`Display`](fmt::Display).
+    #[track_caller]
+    pub fn assert_clean(&self) {
+        assert!(self.is_clean(), "{self}");
+    }
+
+    pub(super) fn of(record: Record) -> Self {
+        let Record { statistics, findings, known, .. } = record;
+        Self { statistics, divergences: findings, known, ..Self::default() }
+    }
+}
+
+/// The first line says whether anything was found. Everything found follows: divergences with their explanations, the
+/// strongest law first, and the test that reproduces each.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Statistics { cases, .. } = self.statistics;
+        let comparisons = self.statistics.total_comparisons();
+        let interrupted = self.interrupted;
+        f.write_str(&headline(self.is_clean(), interrupted, self.divergences.len(), cases, comparisons))?;
+        let lines = |title: &'static str, of: &[String]| of.iter().map(|line| format!("\n{title}: {line}")).collect();
+        let silent: Vec<String> = self.statistics.silent().map(ToString::to_string).collect();
+        let rest: [String; 3] = [
+            lines("contradicted by the standard", &self.contradictions),
+            lines("stale in the ledger", &self.stale),
+            lines("answered nothing", &silent),
+        ];
+        f.write_str(&rest.concat())?;
+        self.divergences.values().try_for_each(|finding| write!(f, "\n\n{}", finding.divergence))
+    }
+}
+
+/// The first line of a report: whether the result is clean, how many signatures are new, and how much was judged.
+pub(crate) fn headline(is_clean: bool, interrupted: bool, new: usize, cases: u64, comparisons: u64) -> String {
+    let result = match (is_clean, new) {
+        (true, _) => "clean".to_owned(),
+        (false, 0) if interrupted => "interrupted, with no new signature until then".to_owned(),
+        (false, _) if interrupted => format!("{} until it was interrupted", counted(new, "new signature")),
+        (false, 0) => "not clean, but no new signature".to_owned(),
+        (false, _) => counted(new, "new signature"),
+    };
+    format!("{result}: {}, {}", counted(cases as usize, "case"), counted(comparisons as usize, "comparison"))
+}
