@@ -68,6 +68,73 @@ pub trait Decoder: Send + Sync {
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
         None
     }
+
+    /// How to ask many questions at once, for a decoder that answers them faster together than one by one; `None` if
+    /// that makes no difference.
+    fn batched(&self) -> Option<&dyn Batched> {
+        None
+    }
+}
+
+/// A decoder that answers many questions at once faster than one by one, such as one in another process.
+pub trait Batched: Send + Sync {
+    /// A decoder that notes each question it is asked by this thread, and answers it as expected.
+    fn planner(&self) -> &dyn Decoder;
+
+    /// Asks the questions that this thread has noted since the last call. When it asks them again, in any order, it
+    /// gets the answers immediately.
+    fn ask_planned(&self);
+
+    /// Frees what it holds to answer, such as processes. It can be asked again.
+    fn stop(&self);
+
+    /// How much was asked so far, and how fast it answered, in a few words.
+    fn summary(&self) -> String;
+}
+
+/// What a decoder throws, by [`resume_unwind`](std::panic::resume_unwind), if the process that runs it ended, or did not
+/// answer.
+#[derive(Clone, Debug)]
+pub struct NoAnswer {
+    /// How the process ended; `None` if the decoder failed in another way than by rejecting its input.
+    pub ending: Option<Ending>,
+    /// What happened, in words.
+    pub what: String,
+}
+
+/// How a decoder ended the process that asked it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Ending {
+    /// It called `abort`; also if memory was refused.
+    Abort,
+    /// Its stack overflowed.
+    StackOverflow,
+    /// A signal such as SIGSEGV.
+    Fault,
+    /// It called `exit`.
+    Exit,
+    /// It was killed from outside, for example because no memory was left.
+    Kill,
+    /// It did not answer, and was killed.
+    Hang,
+}
+
+impl Ending {
+    /// Every ending.
+    pub const ALL: [Self; 6] = [Self::Abort, Self::StackOverflow, Self::Fault, Self::Exit, Self::Kill, Self::Hang];
+
+    /// The name used in signatures.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Abort => "abort",
+            Self::StackOverflow => "stack-overflow",
+            Self::Fault => "fault",
+            Self::Exit => "exit",
+            Self::Kill => "kill",
+            Self::Hang => "hang",
+        }
+    }
 }
 
 /// A decoder that is fed in chunks.
@@ -116,6 +183,9 @@ pub struct Info {
     pub variant: fn(usize) -> u8,
     /// A Rust expression for the decoder. The tests that are printed with divergences contain it.
     pub expression: Option<Cow<'static, str>>,
+    /// Whether nothing is promised. Then `contract` says only how questions are put, and the decoder is held to what
+    /// every decoder must keep: it answers, always in the same way, and for chunks as for the whole.
+    pub undocumented: bool,
 }
 
 impl Info {
@@ -129,6 +199,7 @@ impl Info {
             lineage: Lineage::Same(Cow::Borrowed(name)),
             variant: |_| 0,
             expression: None,
+            undocumented: false,
         }
     }
 

@@ -27,6 +27,13 @@ pub fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
+/// The start of untrusted text, up to this many characters, in quotes and safe to print.
+pub fn quoted(text: &str, most: usize) -> String {
+    let start: String = text.chars().take(most).collect();
+    let more = if start.len() < text.len() { "…" } else { "" };
+    format!("\"{}{more}\"", printable(&start))
+}
+
 /// Whether [`printable`] leaves this character unchanged.
 pub fn is_printable(c: char) -> bool {
     !c.is_control()

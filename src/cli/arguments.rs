@@ -1,10 +1,14 @@
 //! Arguments shared by several subcommands: which decoders are judged, by which ledger, and how the result is printed.
 
+#[cfg(unix)]
+use crate::cli::output::note;
 use crate::cli::terminal::painted;
 use crate::codec::convert::Encoding;
 use crate::decoder::{Decoder, check_names};
 use crate::error::Error;
 use crate::peers;
+#[cfg(unix)]
+use crate::peers::foreign::registry::Found;
 use crate::report::{Exporter, Json, Record, Text};
 use crate::spec::Grammar;
 use crate::spec::grammar::ALL;
@@ -47,11 +51,53 @@ impl Judging {
 }
 
 /// Which decoders are judged.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct Selection {
     /// Decoders by name, separated by commas; `*` matches any characters, `-NAME` excludes one
     #[arg(long, value_name = "FILTER", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     pub(super) decoders: String,
+    #[cfg(unix)]
+    #[command(flatten)]
+    pub(super) adapters: Adapters,
+}
+
+/// Decoders in other processes, in any language.
+#[cfg(unix)]
+#[derive(Debug, Default, Args)]
+pub(super) struct Adapters {
+    /// Judge the decoders of the adapters in this directory, or of one file adapter.toml [default: ./adapters]
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "adapters", require_equals = true)]
+    adapters: Option<PathBuf>,
+    /// Of --adapters, only those that take at most this much to install: 0 nothing, 1 packages of the system, 2 packages
+    /// of a language, 3 large ones
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "adapters", hide_default_value = true)]
+    tier: u8,
+    /// Judge the decoders of the adapter that this command starts
+    #[arg(long, value_name = "COMMAND")]
+    adapter: Vec<String>,
+}
+
+#[cfg(unix)]
+impl Adapters {
+    /// The decoders of all of them. What cannot be started is named and skipped.
+    fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
+        let mut all = Vec::new();
+        if let Some(path) = &self.adapters {
+            all.push(Found::read(path, self.tier)?);
+        }
+        for command in &self.adapter {
+            all.push(Found::command(command.split_whitespace().map(str::to_owned).collect())?);
+        }
+        for (name, why) in all.iter().flat_map(|found| &found.skipped) {
+            note(&format!("skipped {name}: {why}"));
+        }
+        let decoders = all.into_iter().flat_map(|found| found.decoders);
+        Ok(decoders.map(|decoder| Box::new(decoder) as Box<dyn Decoder>).collect())
+    }
+
+    fn is_used(&self) -> bool {
+        self.adapters.is_some() || !self.adapter.is_empty()
+    }
 }
 
 /// What [`Cli::main_with`](crate::cli::Cli::main_with) was given.
@@ -73,6 +119,13 @@ impl Selection {
     /// The decoders that were named. If none were, those that were registered; all peers if none were.
     pub(super) fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let mut all = registered();
+        #[cfg(unix)]
+        if self.adapters.is_used() {
+            all = self.adapters.decoders()?;
+            if all.is_empty() {
+                return Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need"));
+            }
+        }
         let is_default = self.decoders.is_empty() && !all.is_empty();
         if !is_default {
             all.extend(peers::all());

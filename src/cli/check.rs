@@ -1,20 +1,22 @@
 //! `utfuzz check`: the embedded engine.
 
 use crate::cli::arguments::{Judging, Selection};
-use crate::cli::isolate::{Job, Part, Whole, check_isolated};
+use crate::cli::isolate::{Checked, Job, Part, Whole, check_isolated, whole};
 use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, Info};
 use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, byte_strings, check, check_bytes};
 use crate::error::Error;
 use crate::judge::isolate::is_child;
 use crate::report::{Certificate, Clock, Exhaustive, Record};
 use crate::spec::Contract;
+use crate::text::printable;
 use crate::triage::ledger::Ledger;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 /// Judge decoders on vectors, the corpus, every short string, random inputs
 ///
@@ -84,6 +86,9 @@ impl Check {
         if self.isolate {
             return self.run_isolated(&decoders, &ledger, out);
         }
+        if self.bytes.is_none() && decoders.iter().all(|decoder| decoder.batched().is_some()) {
+            return self.run_one_by_one(&decoders, corpus, &ledger, out);
+        }
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
         let control = Control::default();
         stop_when_interrupted(&control.stop);
@@ -127,6 +132,38 @@ impl Check {
         }
     }
 
+    /// Checks one decoder after the other, so that those in other processes do not all run at the same time.
+    fn run_one_by_one(
+        &self,
+        decoders: &[&dyn Decoder],
+        corpus: Option<PathBuf>,
+        ledger: &Ledger,
+        out: &mut dyn Write,
+    ) -> Result<Verdict, Failure> {
+        let (bar, control) = (Bar::new(), Control::default());
+        stop_when_interrupted(&control.stop);
+        let clock = Clock::start(self.command());
+        let time = Duration::from_secs(self.seconds()) / decoders.len() as u32;
+        let mut results = Vec::new();
+        for (index, decoder) in decoders.iter().enumerate() {
+            bar.show("decoders", index as f64 / decoders.len() as f64);
+            let start = Instant::now();
+            let one = &[*decoder];
+            let options = self.options(corpus.clone(), ledger, time, &control);
+            let outcome = check(one, &options, &|_, _| {});
+            results.push(outcome.map(|outcome| Checked::of(Record::of_check(&clock, one, ledger, &outcome), outcome)));
+            if let Some(batched) = decoder.batched() {
+                batched.stop();
+                let Info { name, version, .. } = decoder.info();
+                let seconds = start.elapsed().as_secs_f64();
+                note(&format!("{name} {}: {}; {seconds:.1} s in all", printable(version), batched.summary()));
+            }
+        }
+        bar.finish();
+        let interrupted = control.stop.load(Ordering::Relaxed);
+        self.conclude(whole(decoders, ledger, &clock, results, interrupted), out)
+    }
+
     /// Checks every decoder by a process of its own.
     fn run_isolated(
         &self,
@@ -138,9 +175,13 @@ impl Check {
         stop_when_interrupted(&stop);
         let clock = Clock::start(format!("{} --isolate", self.command()));
         let seconds = if self.bytes.is_some() { 0 } else { self.seconds() };
-        let Whole { record, is_clean, is_interrupted, contradictions, failures } =
-            check_isolated(decoders, ledger, &clock, seconds, &stop, &bar);
+        let whole = check_isolated(decoders, ledger, &clock, seconds, &stop, &bar);
         bar.finish();
+        self.conclude(whole, out)
+    }
+
+    fn conclude(&self, whole: Whole, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let Whole { record, is_clean, is_interrupted, contradictions, failures } = whole;
         note_contradictions(&contradictions);
         self.judging.print(&record, out)?;
         if is_interrupted {
@@ -185,7 +226,7 @@ impl Check {
         if self.bytes.is_none() || !selection.decoders.is_empty() {
             return selection.decoders();
         }
-        let mut decoders = Selection { decoders: BYTE_DECODERS.to_owned() }.decoders()?;
+        let mut decoders = Selection { decoders: BYTE_DECODERS.to_owned(), ..Selection::default() }.decoders()?;
         decoders.retain(|decoder| is_standard(&decoder.info().contract));
         Ok(decoders)
     }
@@ -203,6 +244,15 @@ impl Check {
         }
     }
 
+    fn options(&self, corpus: Option<PathBuf>, ledger: &Ledger, time: Duration, control: &Control) -> Options {
+        let plan = match (self.quick, self.deep) {
+            (true, _) => Plan::Quick,
+            (_, true) => Plan::Deep,
+            _ => Plan::Standard,
+        };
+        Options { time, seed: self.seed, corpus, ledger: ledger.clone(), plan, control: control.clone() }
+    }
+
     fn every_stage(
         &self,
         decoders: &[&dyn Decoder],
@@ -212,12 +262,7 @@ impl Check {
         control: &Control,
         bar: &Bar,
     ) -> Result<Outcome, Failure> {
-        let plan = match (self.quick, self.deep) {
-            (true, _) => Plan::Quick,
-            (_, true) => Plan::Deep,
-            _ => Plan::Standard,
-        };
-        let options = Options { time, seed: self.seed, corpus, ledger: ledger.clone(), plan, control: control.clone() };
+        let options = self.options(corpus, ledger, time, control);
         Ok(check(decoders, &options, &|stage, share| bar.show(stage.name(), share))?)
     }
 

@@ -101,10 +101,21 @@ pub(super) fn check_isolated(
         bar.show("decoders", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / count as f64);
         result
     };
-    let results: Vec<Result<Checked, Error>> = decoders.par_iter().with_max_len(1).map(each).collect();
+    let results = decoders.par_iter().with_max_len(1).map(each).collect();
+    whole(decoders, ledger, clock, results, stop.load(Ordering::Relaxed))
+}
+
+/// What all the decoders together showed, one result for each.
+pub(super) fn whole(
+    decoders: &[&dyn Decoder],
+    ledger: &Ledger,
+    clock: &Clock,
+    results: Vec<Result<Checked, Error>>,
+    mut is_interrupted: bool,
+) -> Whole {
     let mut total = Check::default();
     let mut record = Record::of_check(clock, decoders, ledger, &Outcome::default());
-    let (mut is_clean, mut is_interrupted) = (true, stop.load(Ordering::Relaxed));
+    let mut is_clean = true;
     let (mut contradictions, mut failures) = (Vec::new(), Vec::new());
     for ((decoder, judged), result) in decoders.iter().zip(&mut record.decoders).zip(results) {
         judged.comparisons = None;
@@ -154,14 +165,23 @@ fn add(total: &mut Check, part: Check) {
     total.silent.extend(part.silent);
 }
 
-enum Checked {
+/// The result of checking one decoder.
+pub(super) enum Checked {
     Finished(Box<Part>),
     Died(Died),
     Skipped,
 }
 
+impl Checked {
+    /// A decoder that was checked in this process.
+    pub(super) fn of(record: Record, outcome: Outcome) -> Self {
+        let (is_clean, is_interrupted) = (outcome.is_clean(), outcome.interrupted);
+        Self::Finished(Box::new(Part { record, is_clean, is_interrupted, contradictions: outcome.contradictions }))
+    }
+}
+
 /// A decoder that ended its process.
-struct Died {
+pub(super) struct Died {
     crash: Crash,
     /// The end of what the process printed.
     printed: String,

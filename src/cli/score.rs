@@ -56,7 +56,7 @@ impl Score {
             known.ok_or_else(|| Error::usage(format!("no engine is named {name:?}; there are: {}", names())))
         };
         let engines = self.engines.iter().map(engine).collect::<Result<Vec<_>, _>>()?;
-        let boxes = Selection { decoders: self.decoders }.decoders()?;
+        let boxes = Selection { decoders: self.decoders, ..Selection::default() }.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let options = Options {
             engines,

@@ -4,7 +4,7 @@ use crate::codec::convert::{Detector, Encoding, repair};
 use crate::explain::scan::Window;
 use crate::spec::policy::Charset;
 use crate::spec::{Contract, Reading, segments};
-use crate::text::counted;
+use crate::text::{counted, quoted};
 use crate::utf8::Kind;
 
 /// What probably happened to an input.
@@ -40,18 +40,13 @@ fn double_encoding(text: &str) -> Option<Guess> {
     let first = repairs.repaired.first()?;
     let layers = repairs.repaired.iter().map(|line| line.layers).max()?;
     let again = if layers == 1 { "again".to_owned() } else { format!("again, {layers} times") };
-    let was = quoted(&first.after);
+    let was = quoted(&first.after, QUOTED);
     let says = format!("UTF-8 that was read as Windows-1252 or Latin-1 and encoded {again}; it was {was}");
     Some(Guess::new("double-encoding", says, Some("repair --apply -o -".to_owned())))
 }
 
-/// The start of a text in quotes, safe to print.
-fn quoted(text: &str) -> String {
-    const SHOWN: usize = 40;
-    let start: String = text.chars().take(SHOWN).collect();
-    let more = if start.len() < text.len() { "…" } else { "" };
-    format!("\"{}{more}\"", crate::text::printable(&start))
-}
+/// The maximum number of characters that are quoted.
+const QUOTED: usize = 40;
 
 /// Text in another encoding.
 fn other_encoding(window: &Window) -> Option<Guess> {
@@ -73,7 +68,7 @@ fn other_encoding(window: &Window) -> Option<Guess> {
             letters >= 2 && high <= letters && !decoded.iter().any(|c| matches!(c, '\u{80}'..='\u{9F}'));
         return looks_like_words.then(|| {
             let text: String = decoded.into_iter().collect();
-            let says = format!("{} text that was read as UTF-8: {}", encoding.name(), quoted(&text));
+            let says = format!("{} text that was read as UTF-8: {}", encoding.name(), quoted(&text, QUOTED));
             Guess::new("single-byte", says, repair())
         });
     }

@@ -36,6 +36,10 @@ const OFFSETS: usize = 192;
 const SETTLED: usize = 64;
 
 pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Located {
+    if let Subject::Process(_) = broken.subject {
+        // Each further question would end the process again.
+        return Located { law: broken.law, subject: broken.subject, shape: Shape::Anywhere, witness: None };
+    }
     let mut judge = Judge::new([decoder]);
     let mut moved: Option<(Vec<u8>, Broken)> = None;
     // A related input may have a related input itself.

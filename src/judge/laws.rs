@@ -217,12 +217,69 @@ pub(crate) fn first_broken(
     None
 }
 
+/// The first law the observation of a decoder breaks that promises nothing: its answers to related questions are compared
+/// with each other, and none with the standard.
+pub(crate) fn first_inconsistent(observed: &Observation, case: &Case<'_>, comparisons: &mut u64) -> Option<Mismatch> {
+    let verdict = |law, other: Option<Validity>| match (observed.verdict, other) {
+        (Some(whole), Some(other)) => verdict_mismatch(&whole, &other)
+            .map(|found| Mismatch { law, ..found })
+            .map_or(LawOutcome::Holds, LawOutcome::Violated),
+        _ => LawOutcome::NotApplicable,
+    };
+    let output = |law, other: &[u8]| match observed.output() {
+        None => LawOutcome::NotApplicable,
+        Some(whole) if whole == other => LawOutcome::Holds,
+        Some(_) => violated(law, None),
+    };
+    let unshifted = |validity: Validity| match validity {
+        Validity::Invalid(Malformed { valid_up_to: Some(offset), len, kind }) => {
+            let offset = offset.saturating_sub(case.prefix());
+            Validity::Invalid(Malformed { valid_up_to: Some(offset), len, kind })
+        }
+        validity => validity,
+    };
+    let streamed = observed.streamed().filter(|streamed| streamed.existing_kept);
+    let reused = observed.reused();
+    let prefixed = observed.prefixed().copied().unwrap_or_default();
+    let mut outcomes = vec![
+        bounds_alone(observed, case),
+        verdict(Law::Stream, streamed.and_then(|streamed| streamed.validity)),
+        streamed.map_or(LawOutcome::NotApplicable, |streamed| output(Law::Stream, &streamed.output)),
+        verdict(Law::Reset, reused.and_then(|reused| reused.streamed.validity)),
+        reused.map_or(LawOutcome::NotApplicable, |reused| output(Law::Reset, &reused.streamed.output)),
+        verdict(Law::Placement, observed.placed),
+    ];
+    outcomes.extend(prefixed.map(|prefixed| verdict(Law::Prefix, prefixed.map(unshifted))));
+    outcomes.push(match (observed.verdict, observed.halves) {
+        (Some(whole), Some((first, second))) if first.is_valid() && second.is_valid() => match whole.is_valid() {
+            true => LawOutcome::Holds,
+            false => violated(Law::Concatenation, None),
+        },
+        _ => LawOutcome::NotApplicable,
+    });
+    for outcome in outcomes {
+        match outcome {
+            LawOutcome::NotApplicable => {}
+            LawOutcome::Holds => *comparisons += 1,
+            LawOutcome::Violated(mismatch) => {
+                *comparisons += 1;
+                return Some(mismatch);
+            }
+        }
+    }
+    None
+}
+
 fn violated(law: Law, offset: Option<usize>) -> LawOutcome {
     LawOutcome::Violated(Mismatch { law, offset })
 }
 
 /// The mismatch is at the first or the last segment, depending on which end the decoder read past.
 fn bounds(_: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {
+    bounds_alone(observed, case)
+}
+
+fn bounds_alone(observed: &Observation, case: &Case<'_>) -> LawOutcome {
     match observed.bounds {
         None => LawOutcome::NotApplicable,
         Some(Ok(())) => LawOutcome::Holds,

@@ -16,19 +16,20 @@ pub(crate) mod question;
 mod statistics;
 mod subject;
 
+pub use crate::decoder::Ending;
 pub use isolate::{Timeout, silence_panics, watch};
 pub use laws::{Broken, Law};
 pub use novelty::FEATURES;
 pub use question::Questions;
 pub use statistics::Statistics;
-pub use subject::{Ending, Subject};
+pub use subject::Subject;
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
 use crate::spec::{Contract, Detection, Segmentation};
 use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
-use isolate::panics;
+use isolate::{panicked, panics};
 use laws::Mismatch;
 use novelty::Features;
 use observe::{Observation, Streams};
@@ -65,6 +66,10 @@ struct Slot<'d> {
     able: Abilities,
     /// Whether its stream promises to write decided output immediately.
     prompt: bool,
+    /// The streams of its planner, if it has one.
+    planned: Option<Streams<'d>>,
+    /// How its process ended when it last panicked.
+    ending: Option<Ending>,
 }
 
 impl<'d> Judge<'d> {
@@ -81,7 +86,8 @@ impl<'d> Judge<'d> {
                 // What is expected of the whole input does not depend on when it is written.
                 let expectation = expectations.place(Contract { detection: Detection::Late, ..contract });
                 let (streams, able) = abilities(decoder);
-                Slot { decoder, streams, expectation, able, prompt }
+                let planned = decoder.batched().map(|batched| fresh_streams(batched.planner()).unwrap_or_default());
+                Slot { decoder, streams, expectation, able, prompt, planned, ending: None }
             })
             .collect();
         let features = Features::new();
@@ -204,9 +210,9 @@ impl<'d> Judge<'d> {
 
     fn ask(&mut self, index: usize, case: &Case<'_>, questions: Questions) {
         let slot = &mut self.slots[index];
+        let questions = slot.applicable(questions);
         let output = questions.has(&[Question::Output, Question::Stream, Question::Reused]);
         let Some(expectation) = self.expectations.of(slot.expectation, case.bytes, output) else { return };
-        let questions = if slot.prompt { questions } else { questions.without(&[Question::Written]) };
         let mut comparisons = 0;
         let mismatch = slot.first_broken(&expectation, &mut self.observation, case, questions, &mut comparisons);
         self.statistics.count_comparisons(index, comparisons);
@@ -217,11 +223,42 @@ impl<'d> Judge<'d> {
         // The stream may carry its state into the next case.
         slot.renew_streams();
         // A failure that depends on other inputs is not caused by any part of this one.
-        let subject = match law.is_about_state() {
-            true => Subject::End,
-            false => Subject::at(expectation.contract(), case.bytes, offset),
+        let subject = match law {
+            Law::Panic if let Some(ending) = slot.ending.take() => {
+                // As for a decoder in this process that does not return.
+                law = if ending == Ending::Hang { Law::Progress } else { Law::Panic };
+                Subject::Process(ending)
+            }
+            _ if law.is_about_state() => Subject::End,
+            _ => Subject::at(expectation.contract(), case.bytes, offset),
         };
         self.broken.push(Broken { decoder: index, law, offset, subject });
+    }
+
+    /// Notes what will be asked of decoders that answer many questions at once, so that judging this case by these
+    /// questions takes its answers from memory. See [`Judge::ask_planned`].
+    pub fn plan(&mut self, case: &Case<'_>, questions: Questions) {
+        for &index in &self.on {
+            let slot = &mut self.slots[index];
+            let questions = slot.applicable(questions);
+            let (Some(batched), Some(streams)) = (slot.decoder.batched(), &mut slot.planned) else { continue };
+            self.expectations.forget();
+            let Some(expectation) = self.expectations.of(slot.expectation, case.bytes, false) else { continue };
+            self.observation.observe(batched.planner(), streams, case, questions, expectation.errors());
+            if questions.has(&[Question::Stream]) && case.drops_streams() {
+                *streams = fresh_streams(batched.planner()).unwrap_or_default();
+            }
+        }
+    }
+
+    /// Asks everything that was planned since the last call.
+    pub fn ask_planned(&mut self) {
+        self.slots.iter().filter_map(|slot| slot.decoder.batched()).for_each(|batched| batched.ask_planned());
+    }
+
+    /// Whether planning makes sense: some decoder answers many questions at once.
+    pub fn is_batched(&self) -> bool {
+        self.on.iter().any(|&index| self.slots[index].planned.is_some())
     }
 
     /// The decoder at this index.
@@ -261,6 +298,16 @@ impl Drop for Slot<'_> {
 }
 
 impl Slot<'_> {
+    /// Of these questions, those that make sense for this decoder.
+    fn applicable(&self, questions: Questions) -> Questions {
+        let questions = if self.prompt { questions } else { questions.without(&[Question::Written]) };
+        // What is in another process does not see the memory here.
+        match self.planned {
+            None => questions,
+            Some(_) => questions.without(&[Question::Bounds, Question::Placement]),
+        }
+    }
+
     /// Takes new streams. True if the decoder panics when the old ones are dropped.
     fn renew_streams(&mut self) -> bool {
         let panicked = self.drop_streams();
@@ -291,14 +338,18 @@ impl Slot<'_> {
         }
         let streams = self.streams.get_or_insert_default();
         let ask = || observation.observe(self.decoder, streams, case, questions, expectation.errors());
-        if panics(&self.decoder.info().name, case.bytes, ask) {
+        if let Some(ending) = panicked(&self.decoder.info().name, case.bytes, ask) {
             *comparisons += 1;
+            self.ending = ending;
             return Some(PANICKED);
         }
         if questions.has(&[Question::Stream]) && case.drops_streams() && self.renew_streams() {
             return Some(PANICKED);
         }
-        laws::first_broken(expectation, observation, case, comparisons)
+        match self.decoder.info().undocumented {
+            false => laws::first_broken(expectation, observation, case, comparisons),
+            true => laws::first_inconsistent(observation, case, comparisons),
+        }
     }
 
     /// Whether a decoder that broke a law complies with it when asked again after another input, or with a new stream:

@@ -1,5 +1,6 @@
 //! What a decoder gets wrong.
 
+use crate::decoder::Ending;
 use crate::spec::{Contract, Reading, segments};
 use crate::utf8::Kind;
 use core::fmt;
@@ -18,41 +19,6 @@ pub enum Subject {
     Unplaced,
     /// The whole process: the decoder ended it.
     Process(Ending),
-}
-
-/// How a decoder ended the process that asked it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Ending {
-    /// It called `abort`; also if memory was refused.
-    Abort,
-    /// Its stack overflowed.
-    StackOverflow,
-    /// A signal such as SIGSEGV.
-    Fault,
-    /// It called `exit`.
-    Exit,
-    /// It was killed from outside, for example because no memory was left.
-    Kill,
-    /// It did not answer, and was killed.
-    Hang,
-}
-
-impl Ending {
-    /// Every ending.
-    pub const ALL: [Self; 6] = [Self::Abort, Self::StackOverflow, Self::Fault, Self::Exit, Self::Kill, Self::Hang];
-
-    /// The name used in signatures.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Abort => "abort",
-            Self::StackOverflow => "stack-overflow",
-            Self::Fault => "fault",
-            Self::Exit => "exit",
-            Self::Kill => "kill",
-            Self::Hang => "hang",
-        }
-    }
 }
 
 impl Subject {

@@ -6,6 +6,8 @@
 mod adapter;
 mod core_str;
 mod encoding_rs;
+#[cfg(all(feature = "foreign", unix))]
+pub mod foreign;
 mod glibc;
 mod own;
 mod own_relatives;

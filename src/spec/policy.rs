@@ -18,6 +18,7 @@ use crate::spec::grammar::{Grammar, RFC3629};
 use crate::utf8::REPLACEMENT;
 use crate::utf8::push_extended;
 use core::fmt;
+use core::str::FromStr;
 
 /// A decoder's promise. The expected answer to every question follows from the contract and the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,31 +196,94 @@ impl Replacement {
     }
 }
 
+impl Replacement {
+    /// Every replacement.
+    pub const ALL: [Self; 6] = [
+        Self::ReplacementCharacter,
+        Self::Drop,
+        Self::SurrogateEscape,
+        Self::Latin1,
+        Self::Windows1252,
+        Self::Windows1252Strict,
+    ];
+
+    /// The name in contracts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReplacementCharacter => "U+FFFD",
+            Self::Drop => "drop",
+            Self::SurrogateEscape => "surrogateescape",
+            Self::Latin1 => Charset::Latin1.name(),
+            Self::Windows1252 => Charset::Windows1252.name(),
+            Self::Windows1252Strict => Charset::Windows1252Strict.name(),
+        }
+    }
+}
+
+/// The word for a contract without a replacement.
+const NO_OUTPUT: &str = "no-output";
+
+impl Bom {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "bom-kept",
+            Self::Strip => "bom-stripped",
+        }
+    }
+}
+
+impl End {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Incomplete => "incomplete-reported",
+            Self::Error => "incomplete-is-error",
+        }
+    }
+}
+
+/// The word for [`Detection::Earliest`].
+const AT_ONCE: &str = "detected-at-once";
+
+/// The grammar, then the other words.
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let segment = self.segmentation.name();
-        let replacement = match self.replacement {
-            None => "no-output",
-            Some(Replacement::ReplacementCharacter) => "U+FFFD",
-            Some(Replacement::Drop) => "drop",
-            Some(Replacement::SurrogateEscape) => "surrogateescape",
-            Some(Replacement::Latin1) => Charset::Latin1.name(),
-            Some(Replacement::Windows1252) => Charset::Windows1252.name(),
-            Some(Replacement::Windows1252Strict) => Charset::Windows1252Strict.name(),
-        };
-        let bom = match self.bom {
-            Bom::Keep => "bom-kept",
-            Bom::Strip => "bom-stripped",
-        };
-        let end = match self.end {
-            End::Incomplete => "incomplete-reported",
-            End::Error => "incomplete-is-error",
-        };
-        let detection = match self.detection {
-            Detection::Late => "",
-            Detection::Earliest => " detected-at-once",
-        };
-        write!(f, "{} {segment} {replacement} {bom} {end}{detection}", self.grammar.name)
+        let replacement = self.replacement.map_or(NO_OUTPUT, Replacement::name);
+        let (segmentation, bom, end) = (self.segmentation.name(), self.bom.name(), self.end.name());
+        write!(f, "{} {segmentation} {replacement} {bom} {end}", self.grammar.name)?;
+        match self.detection {
+            Detection::Late => Ok(()),
+            Detection::Earliest => write!(f, " {AT_ONCE}"),
+        }
+    }
+}
+
+/// The grammar, then the other words in any order. What is not said is as in [`Contract::STANDARD`].
+impl FromStr for Contract {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut words = text.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let grammar = Grammar::named(name).ok_or_else(|| format!("{name:?} is not the name of a grammar"))?;
+        let mut contract = Self { grammar, ..Self::STANDARD };
+        for word in words {
+            if let Some(segmentation) = Segmentation::ALL.into_iter().find(|of| of.name() == word) {
+                contract.segmentation = segmentation;
+            } else if let Some(replacement) = Replacement::ALL.into_iter().find(|of| of.name() == word) {
+                contract.replacement = Some(replacement);
+            } else if let Some(bom) = [Bom::Keep, Bom::Strip].into_iter().find(|of| of.name() == word) {
+                contract.bom = bom;
+            } else if let Some(end) = [End::Incomplete, End::Error].into_iter().find(|of| of.name() == word) {
+                contract.end = end;
+            } else if word == NO_OUTPUT {
+                contract.replacement = None;
+            } else if word == AT_ONCE {
+                contract.detection = Detection::Earliest;
+            } else {
+                return Err(format!("{word:?} is not a word of a contract"));
+            }
+        }
+        Ok(contract)
     }
 }
 

@@ -200,6 +200,29 @@ impl<'d> Session<'d> {
         self.judge.statistics()
     }
 
+    /// Whether some decoder answers many questions at once; then cases should be planned before they are judged.
+    pub fn is_batched(&self) -> bool {
+        self.judge.is_batched()
+    }
+
+    /// Notes what judging this case by these questions will ask; see [`Judge::plan`].
+    pub fn plan(&mut self, case: &Case<'_>, questions: Questions) {
+        self.judge.plan(case, questions);
+    }
+
+    /// Asks what was planned; see [`Judge::ask_planned`].
+    pub fn ask_planned(&mut self) {
+        self.judge.ask_planned();
+    }
+
+    /// Plans the judgement of these cases by every question, and asks for the answers.
+    pub fn prepare<'c>(&mut self, cases: impl IntoIterator<Item = Case<'c>>) {
+        if self.is_batched() {
+            cases.into_iter().for_each(|case| self.plan(&case, Questions::ALL));
+            self.ask_planned();
+        }
+    }
+
     /// Asks every decoder every question.
     pub fn judge(&mut self, case: &Case<'_>) -> Vec<Shown> {
         let broken = self.judge.judge(case).to_vec();

@@ -43,6 +43,9 @@ pub(super) fn check(
     (covered, record)
 }
 
+/// How many strings are planned at a time, for decoders that answer many questions at once.
+const BATCH: u64 = 256;
+
 /// Some strings of a set.
 type Stretch = (Set, Range<u64>);
 
@@ -84,12 +87,19 @@ fn run_piece(decoders: &[&dyn Decoder], ledger: &Ledger, piece: Vec<Stretch>) ->
         };
         let mut writer = set.writer();
         let (start, end) = (set.strings.offset, set.strings.offset + set.strings.len as usize);
-        range.for_each(|index| {
-            writer.each(index, |case| {
-                session
-                    .judge_selected(case, questions, |decoder| partitions[decoder].has(&case.bytes[start..end], start));
+        for first in range.clone().step_by(BATCH as usize) {
+            let batch = first..range.end.min(first + BATCH);
+            if session.is_batched() {
+                batch.clone().for_each(|index| writer.each(index, |case| session.plan(case, questions)));
+                session.ask_planned();
+            }
+            batch.for_each(|index| {
+                writer.each(index, |case| {
+                    let is_selected = |decoder: usize| partitions[decoder].has(&case.bytes[start..end], start);
+                    session.judge_selected(case, questions, is_selected);
+                });
             });
-        });
+        }
     }
     session.finish()
 }

@@ -138,6 +138,7 @@ pub fn check(
 /// Judges only these inputs, each with the name of its file. Ledger entries that match nothing are not reported as stale.
 pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<(PathBuf, Input)>) -> Outcome {
     let mut session = session(decoders, ledger);
+    session.prepare(inputs.iter().map(|(_, input)| input.case()));
     let file = |(path, input): (PathBuf, Input)| {
         let shown = session.judge_file(&input.case(), &path);
         let new = shown.iter().filter_map(Shown::signature).cloned().collect();
@@ -147,6 +148,9 @@ pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<(PathBuf, 
     let files = inputs.into_iter().map(file).collect();
     Outcome { files, ..Outcome::of(session.finish()) }
 }
+
+/// How many cases are planned at a time, for decoders that answer many questions at once.
+const BATCH: usize = 256;
 
 /// Judges inputs on all cores, in pieces of thousands.
 fn judge_inputs(
@@ -161,9 +165,10 @@ fn judge_inputs(
     let pieces = inputs.par_chunks(INPUTS).map(|piece| {
         control.piece(|| {
             let mut session = session(decoders, ledger);
-            piece.iter().for_each(|input| {
-                session.judge(&input.case());
-            });
+            for batch in piece.chunks(BATCH) {
+                session.prepare(batch.iter().map(Input::case));
+                batch.iter().for_each(|input| drop(session.judge(&input.case())));
+            }
             progress((done.fetch_add(piece.len(), Ordering::Relaxed) + piece.len()) as f64 / inputs.len() as f64);
             session.finish()
         })
@@ -220,11 +225,12 @@ fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(S
                 break;
             }
             progress(Stage::Structured, elapsed.as_secs_f64() / options.time.as_secs_f64());
-            for index in 0..256 {
-                let seed = options.seed.wrapping_add((round * 256 + index) * threads + thread);
-                session.judge(&Case::new(&Structured::seeded(seed).0));
-            }
-            options.control.cases.fetch_add(256, Ordering::Relaxed);
+            let first = round * BATCH as u64;
+            let seeds = (first..first + BATCH as u64).map(|index| options.seed.wrapping_add(index * threads + thread));
+            let inputs: Vec<Vec<u8>> = seeds.map(|seed| Structured::seeded(seed).0).collect();
+            session.prepare(inputs.iter().map(|bytes| Case::new(bytes)));
+            inputs.iter().for_each(|bytes| drop(session.judge(&Case::new(bytes))));
+            options.control.cases.fetch_add(BATCH as u64, Ordering::Relaxed);
         }
         session.finish()
     });

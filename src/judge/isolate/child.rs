@@ -3,8 +3,8 @@
 //! The supervised process keeps each question in a file before it asks it. If it ends in the middle of a question, the
 //! file says which decoder was asked, and about which input.
 
+use crate::decoder::Ending;
 use crate::judge::isolate::crash::{FAULTS, Noted, Page, keep_questions_in, limit_memory};
-use crate::judge::subject::Ending;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;

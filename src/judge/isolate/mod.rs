@@ -20,6 +20,7 @@ pub use child::{Child, Crash, Ended, is_child, note_questions};
 pub use crash::{ExitGuard, exit, name_crashes};
 pub use watchdog::{Timeout, watch};
 
+use crate::decoder::{Ending, NoAnswer};
 use asked::{asking, current};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
@@ -27,19 +28,23 @@ use watchdog::watched;
 
 /// Runs `ask`, which calls a decoder with `bytes`. True if it panicked.
 pub(crate) fn panics(decoder: &str, bytes: &[u8], ask: impl FnOnce()) -> bool {
+    panicked(decoder, bytes, ask).is_some()
+}
+
+/// Like [`panics`]. If it panicked, how the process ended that runs the decoder, if that is another one.
+pub(crate) fn panicked(decoder: &str, bytes: &[u8], ask: impl FnOnce()) -> Option<Option<Ending>> {
     #[cfg(all(unix, feature = "check"))]
     let _note = crash::note(decoder, bytes);
-    let panics = || match catch_unwind(AssertUnwindSafe(ask)) {
-        Ok(()) => false,
-        Err(payload) => {
-            // The destructor of what was thrown is also code of the decoder.
-            if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-                core::mem::forget(again);
-            }
-            true
+    let panicked = || {
+        let payload = catch_unwind(AssertUnwindSafe(ask)).err()?;
+        let ending = payload.downcast_ref().and_then(|thrown: &NoAnswer| thrown.ending);
+        // The destructor of what was thrown is also code of the decoder.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            core::mem::forget(again);
         }
+        Some(ending)
     };
-    asking(decoder, bytes, || watched(decoder, bytes, panics))
+    asking(decoder, bytes, || watched(decoder, bytes, panicked))
 }
 
 /// The name of the decoder that this thread is asking, and the input.

@@ -1,0 +1,539 @@
+//! The adapter protocol, version 1, as described in `docs/adapter.md`: the greeting, batches of operations, and their
+//! answers, in both spellings.
+
+use crate::generate::vectors::parse_hex;
+use crate::spec::Contract;
+use crate::text::{hex, quoted};
+use crate::utf8::{ErrorLen, Malformed, Validity, push_extended};
+use std::io::{self, BufRead, Read, Write};
+use std::ops::Range;
+
+/// How requests and answers are spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// Lines of hexadecimal digits.
+    Lines,
+    /// Binary frames with their lengths.
+    Frames,
+}
+
+/// How an adapter spells output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputForm {
+    /// As UTF-8, in which lone surrogates have three bytes.
+    Utf8,
+    /// As UTF-16, little endian.
+    Utf16Le,
+    /// As code points of four bytes, little endian.
+    Utf32Le,
+}
+
+/// Which parts of an answer an entry point gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// The verdict.
+    pub verdict: bool,
+    /// The offset of the first error.
+    pub offset: bool,
+    /// The length of the first error.
+    pub length: bool,
+    /// The output.
+    pub output: bool,
+    /// Streams.
+    pub stream: bool,
+}
+
+/// An entry point, as the adapter describes it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// The runtime, library or package.
+    pub package: String,
+    /// The version that the running thing reports.
+    pub version: String,
+    /// The implementation that runs.
+    pub lineage: String,
+    /// What it answers.
+    pub answers: Parts,
+    /// How its output is spelled.
+    pub output: OutputForm,
+    /// What its documentation promises; `None` if that is nothing.
+    pub contract: Option<Contract>,
+    /// The address of the documentation.
+    pub source: Option<String>,
+    /// What else may change the answers.
+    pub environment: Option<String>,
+}
+
+/// What an adapter says first.
+#[derive(Clone, Debug)]
+pub struct Greeting {
+    /// The spelling of everything that follows.
+    pub spelling: Spelling,
+    /// Its entry points.
+    pub entries: Vec<Entry>,
+}
+
+/// The maximum size of a greeting, in bytes.
+const LONGEST_GREETING: u64 = 1 << 20;
+
+impl Greeting {
+    /// Reads a greeting.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words for the author of the adapter.
+    pub(super) fn read(from: &mut impl BufRead) -> Result<Self, String> {
+        let mut lines = Vec::new();
+        let mut from = from.take(LONGEST_GREETING);
+        loop {
+            let mut line = Vec::new();
+            let read = from.read_until(b'\n', &mut line).map_err(|error| format!("the greeting: {error}"))?;
+            if read == 0 {
+                return Err(match lines.is_empty() && line.is_empty() {
+                    true => "it ended without a greeting".into(),
+                    false => "the greeting has no end; an empty line ends it".into(),
+                });
+            }
+            let line = line.strip_suffix(b"\n").unwrap_or(&line);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let line = std::str::from_utf8(line).map_err(|_| {
+                format!("line {} of the greeting is not UTF-8: {}", lines.len() + 1, hex(&line[..line.len().min(40)]))
+            })?;
+            if line.is_empty() {
+                break;
+            }
+            if lines.is_empty() && !line.starts_with("utfuzz ") {
+                let line = quoted(line, 80);
+                return Err(format!("the first line is {line}; it must be `utfuzz 1 lines` or `utfuzz 1 frames`"));
+            }
+            lines.push(line.to_owned());
+        }
+        Self::parse(&lines)
+    }
+
+    fn parse(lines: &[String]) -> Result<Self, String> {
+        let Some((first, keys)) = lines.split_first() else { return Err("the greeting is empty".into()) };
+        let spelling = match first.as_str() {
+            "utfuzz 1 lines" => Spelling::Lines,
+            "utfuzz 1 frames" => Spelling::Frames,
+            _ => {
+                let first = quoted(first, 80);
+                return Err(format!("the greeting begins with {first}; this is version 1, spelled lines or frames"));
+            }
+        };
+        let mut common = Keys::default();
+        let mut entries: Vec<Keys> = Vec::new();
+        for line in keys {
+            let (key, value) = line.split_once('=').ok_or_else(|| format!("{} is not key=value", quoted(line, 80)))?;
+            if key == "name" {
+                entries.push(common.clone());
+            }
+            entries.last_mut().unwrap_or(&mut common).set(key, value)?;
+        }
+        let entries = entries.into_iter().map(Keys::into_entry).collect::<Result<Vec<_>, _>>()?;
+        match entries.is_empty() {
+            true => Err("the greeting has no `name`, so there is no entry point".into()),
+            false => Ok(Self { spelling, entries }),
+        }
+    }
+}
+
+/// The keys of one entry point.
+#[derive(Clone, Debug, Default)]
+struct Keys {
+    name: Option<String>,
+    package: Option<String>,
+    version: Option<String>,
+    lineage: Option<String>,
+    answers: Option<Parts>,
+    output: Option<OutputForm>,
+    contract: Option<Contract>,
+    source: Option<String>,
+    environment: Option<String>,
+}
+
+impl Keys {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let text = Some(value.to_owned());
+        match key {
+            "name" => self.name = text,
+            "package" => self.package = text,
+            "version" => self.version = text,
+            "lineage" => self.lineage = text,
+            "source" => self.source = text,
+            "environment" => self.environment = text,
+            "answers" => self.answers = Some(parts(value)?),
+            "output" => {
+                self.output = Some(match value {
+                    "utf-8" => OutputForm::Utf8,
+                    "utf-16le" => OutputForm::Utf16Le,
+                    "utf-32le" => OutputForm::Utf32Le,
+                    _ => {
+                        let value = quoted(value, 40);
+                        return Err(format!("output={value} is not utf-8, utf-16le or utf-32le"));
+                    }
+                });
+            }
+            "contract" => {
+                self.contract = match value {
+                    "undocumented" => None,
+                    _ => Some(value.parse().map_err(|error| format!("contract={}: {error}", quoted(value, 80)))?),
+                };
+            }
+            _ => return Err(format!("the key {} is unknown", quoted(key, 40))),
+        }
+        Ok(())
+    }
+
+    fn into_entry(self) -> Result<Entry, String> {
+        let name = self.name.unwrap_or_default();
+        let missing = |key: &str| format!("the entry point {} lacks {key}=", quoted(&name, 80));
+        let package = self.package.ok_or_else(|| missing("package"))?;
+        Ok(Entry {
+            version: self.version.filter(|version| !version.is_empty()).ok_or_else(|| missing("version"))?,
+            lineage: self.lineage.unwrap_or_else(|| package.clone()),
+            answers: self.answers.ok_or_else(|| missing("answers"))?,
+            output: self.output.unwrap_or(OutputForm::Utf8),
+            contract: self.contract,
+            source: self.source,
+            environment: self.environment,
+            package,
+            name,
+        })
+    }
+}
+
+fn parts(words: &str) -> Result<Parts, String> {
+    let mut parts = Parts::default();
+    for word in words.split_whitespace() {
+        match word {
+            "verdict" => parts.verdict = true,
+            "offset" => parts.offset = true,
+            "length" => parts.length = true,
+            "output" => parts.output = true,
+            "stream" => parts.stream = true,
+            _ => return Err(format!("answers={} is unknown", quoted(word, 40))),
+        }
+    }
+    match parts.verdict || parts.output {
+        true => Ok(parts),
+        false => Err("answers= has neither verdict nor output".into()),
+    }
+}
+
+/// What is asked of an adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Decode as a whole.
+    Decode,
+    /// Decode the next chunk of this stream.
+    Push(u32),
+    /// End this stream.
+    Finish(u32),
+    /// Forget this stream.
+    Drop(u32),
+}
+
+/// Operations that are sent together.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    operations: Vec<(Operation, usize)>,
+    /// The bytes of all operations, each of which states where its part ends.
+    bytes: Vec<u8>,
+}
+
+impl Batch {
+    /// Adds an operation.
+    pub fn push(&mut self, operation: Operation, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.operations.push((operation, self.bytes.len()));
+    }
+
+    /// The number of operations.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// An operation and its bytes.
+    pub fn operation(&self, index: usize) -> (Operation, &[u8]) {
+        let start = index.checked_sub(1).map_or(0, |before| self.operations[before].1);
+        let (operation, end) = self.operations[index];
+        (operation, &self.bytes[start..end])
+    }
+
+    /// Every operation and its bytes.
+    pub fn operations(&self) -> impl Iterator<Item = (Operation, &[u8])> {
+        (0..self.len()).map(|index| self.operation(index))
+    }
+
+    /// Some of the operations.
+    pub fn part(&self, range: Range<usize>) -> Self {
+        let mut part = Self::default();
+        range.map(|index| self.operation(index)).for_each(|(operation, bytes)| part.push(operation, bytes));
+        part
+    }
+
+    /// Writes the request in a spelling.
+    pub fn write(&self, spelling: Spelling, to: &mut impl Write) -> io::Result<()> {
+        let mut text = Vec::with_capacity(self.len() * 9 + 3 * self.bytes.len() + 8);
+        match spelling {
+            Spelling::Frames => {
+                text.extend_from_slice(&[0; 4]);
+                for (operation, bytes) in self.operations() {
+                    let (code, stream) = match operation {
+                        Operation::Decode => (0, 0),
+                        Operation::Push(stream) => (1, stream),
+                        Operation::Finish(stream) => (2, stream),
+                        Operation::Drop(stream) => (3, stream),
+                    };
+                    text.push(code);
+                    text.extend_from_slice(&stream.to_le_bytes());
+                    text.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+                    text.extend_from_slice(bytes);
+                }
+                let size = (text.len() - 4) as u32;
+                text[..4].copy_from_slice(&size.to_le_bytes());
+            }
+            Spelling::Lines => {
+                for (operation, bytes) in self.operations() {
+                    match operation {
+                        Operation::Decode => {}
+                        Operation::Push(stream) => write!(text, "{stream}+")?,
+                        Operation::Finish(stream) => write!(text, "{stream}=")?,
+                        Operation::Drop(stream) => write!(text, "{stream}-")?,
+                    }
+                    if matches!(operation, Operation::Decode | Operation::Push(_)) {
+                        match bytes {
+                            [] => text.push(b'.'),
+                            _ => text.extend_from_slice(hex(bytes).as_bytes()),
+                        }
+                    }
+                    text.push(b'\n');
+                }
+                text.push(b'\n');
+            }
+        }
+        to.write_all(&text)?;
+        to.flush()
+    }
+
+    /// The size that no reply in frames exceeds: an honest output has at most a replacement of some bytes for each byte.
+    fn largest_reply(&self) -> u64 {
+        64 + 40 * self.bytes.len() as u64 + 4096 * self.len() as u64
+    }
+
+    /// Reads the answers, one for each operation.
+    ///
+    /// # Errors
+    /// What is wrong with the reply; `None` if it ended.
+    pub(super) fn read(&self, spelling: Spelling, from: &mut impl BufRead) -> Result<Vec<Answer>, Option<String>> {
+        match spelling {
+            Spelling::Frames => self.read_frame(from),
+            Spelling::Lines => {
+                // Two digits for each byte.
+                let mut from = from.take(2 * self.largest_reply());
+                let mut line = Vec::new();
+                let mut answers = Vec::with_capacity(self.len());
+                for index in 0..self.len() {
+                    line.clear();
+                    from.read_until(b'\n', &mut line).map_err(|_| None)?;
+                    let Some(text) = line.strip_suffix(b"\n") else {
+                        return Err((from.limit() == 0).then(|| "it floods its output".into()));
+                    };
+                    let wrong = || {
+                        let text = quoted(&String::from_utf8_lossy(text), 80);
+                        Some(format!(
+                            "answer {} of {} is {text}, not `VERDICT OFFSET LENGTH OUTPUT`",
+                            index + 1,
+                            self.len()
+                        ))
+                    };
+                    answers.push(Answer::of_line(text).ok_or_else(wrong)?);
+                }
+                Ok(answers)
+            }
+        }
+    }
+
+    fn read_frame(&self, from: &mut impl BufRead) -> Result<Vec<Answer>, Option<String>> {
+        let mut size = [0; 4];
+        from.read_exact(&mut size).map_err(|_| None)?;
+        let size = u64::from(u32::from_le_bytes(size));
+        let least = 13 * self.len() as u64;
+        if size < least {
+            return Err(Some(format!("a reply of {size} bytes to {} operations; it has at least {least}", self.len())));
+        }
+        if size > self.largest_reply() {
+            return Err(Some(format!(
+                "a reply of {size} bytes to {} operations with {} bytes in all; that floods",
+                self.len(),
+                self.bytes.len()
+            )));
+        }
+        let mut body = vec![0; size as usize];
+        from.read_exact(&mut body).map_err(|_| None)?;
+        let mut rest = body.as_slice();
+        let mut answers = Vec::with_capacity(self.len());
+        for index in 0..self.len() {
+            let wrong = |what: String| Some(format!("answer {} of {}: {what}", index + 1, self.len()));
+            let Some((&[verdict, ref numbers @ ..], after)) = rest.split_first_chunk::<13>() else {
+                return Err(wrong("the reply ends too early".into()));
+            };
+            let number = |at: usize| i32::from_le_bytes([0, 1, 2, 3].map(|byte| numbers[at + byte]));
+            let (offset, length, len) = (number(0), number(4), number(8));
+            let output = match usize::try_from(len) {
+                Err(_) if len == -1 => None,
+                Ok(len) if len <= after.len() => Some(after[..len].to_vec()),
+                _ => return Err(wrong(format!("{len} bytes of output, of which {} are there", after.len()))),
+            };
+            rest = &after[output.as_ref().map_or(0, Vec::len)..];
+            let answer = Answer::new(verdict, offset, length, output);
+            answers.push(answer.ok_or_else(|| wrong(format!("verdict {verdict}, offset {offset}, length {length}")))?);
+        }
+        match rest.len() {
+            0 => Ok(answers),
+            more => Err(Some(format!("the reply has {more} bytes more than its {} answers", self.len()))),
+        }
+    }
+}
+
+/// What an adapter says about the decoder's verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The input is ill-formed.
+    IllFormed,
+    /// The input is well-formed.
+    WellFormed,
+    /// The decoder states none.
+    NotStated,
+    /// The decoder cannot be asked about this input.
+    CannotSay,
+    /// The decoder failed in another way than by rejecting the input.
+    Failed,
+}
+
+/// The answer to one operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The offset of the first error.
+    pub offset: Option<usize>,
+    /// The length of the first error.
+    pub length: Option<ErrorLen>,
+    /// The output as the adapter spells it, or a reason in words.
+    pub output: Option<Vec<u8>>,
+}
+
+impl Answer {
+    fn new(verdict: u8, offset: i32, length: i32, output: Option<Vec<u8>>) -> Option<Self> {
+        let verdict = match verdict {
+            0 => Verdict::IllFormed,
+            1 => Verdict::WellFormed,
+            2 => Verdict::NotStated,
+            3 => Verdict::CannotSay,
+            4 => Verdict::Failed,
+            _ => return None,
+        };
+        let stated = |number: i32| if number == -1 { Some(None) } else { usize::try_from(number).ok().map(Some) };
+        let length = stated(length)?.map(|len| if len == 0 { ErrorLen::Incomplete } else { ErrorLen::Bytes(len) });
+        Some(Self { verdict, offset: stated(offset)?, length, output })
+    }
+
+    fn of_line(line: &[u8]) -> Option<Self> {
+        let line = std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)).ok()?;
+        let mut words = line.split(' ');
+        let (verdict, offset) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let length = words.next()?.parse().ok()?;
+        let output = match words.next()? {
+            "-" => None,
+            "." => Some(Vec::new()),
+            digits => Some(parse_hex(digits).ok()?),
+        };
+        words.next().is_none().then(|| Self::new(verdict, offset, length, output)).flatten()
+    }
+
+    /// The verdict as far as it is stated.
+    pub fn validity(&self, parts: Parts) -> Option<Validity> {
+        match self.verdict {
+            Verdict::WellFormed => Some(Validity::Valid),
+            Verdict::IllFormed => Some(Validity::Invalid(Malformed {
+                valid_up_to: self.offset.filter(|_| parts.offset),
+                len: self.length.filter(|_| parts.length),
+                kind: None,
+            })),
+            _ => None,
+        }
+        .filter(|_| parts.verdict)
+    }
+
+    /// The reason, with the verdicts that have one.
+    pub fn reason(&self) -> String {
+        String::from_utf8_lossy(self.output.as_deref().unwrap_or_default()).into_owned()
+    }
+}
+
+/// Translates output to UTF-8. A chunk may end inside a character, whose bytes wait here for the next.
+#[derive(Clone, Debug)]
+pub struct Translator {
+    form: OutputForm,
+    waiting: Vec<u8>,
+}
+
+impl Translator {
+    /// A translator at the start of an output.
+    pub fn new(form: OutputForm) -> Self {
+        Self { form, waiting: Vec::new() }
+    }
+
+    /// Appends what is complete as UTF-8, in which lone surrogates have three bytes.
+    pub fn push(&mut self, output: &[u8], out: &mut Vec<u8>) {
+        let bytes: Vec<u8> = self.waiting.drain(..).chain(output.iter().copied()).collect();
+        match self.form {
+            OutputForm::Utf8 => out.extend_from_slice(&bytes),
+            OutputForm::Utf16Le => {
+                let (units, rest) = bytes.as_chunks::<2>();
+                let mut units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
+                let last = units.pop_if(|last| (0xD800..0xDC00).contains(last));
+                push_utf16(&units, out);
+                self.waiting.extend(last.into_iter().flat_map(u16::to_le_bytes).chain(rest.iter().copied()));
+            }
+            OutputForm::Utf32Le => {
+                let (values, rest) = bytes.as_chunks::<4>();
+                values.iter().for_each(|value| push_value(u32::from_le_bytes(*value), out));
+                self.waiting.extend_from_slice(rest);
+            }
+        }
+    }
+
+    /// Appends what is left at the end: a lone surrogate, or U+FFFD for half a code unit.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let (units, rest) = waiting.as_chunks::<2>();
+        let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
+        push_utf16(&units, out);
+        if !rest.is_empty() {
+            out.extend_from_slice(crate::utf8::REPLACEMENT);
+        }
+    }
+}
+
+fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
+    for decoded in char::decode_utf16(units.iter().copied()) {
+        push_value(decoded.map_or_else(|lone| u32::from(lone.unpaired_surrogate()), u32::from), out);
+    }
+}
+
+/// Values that no form of UTF-8 has become U+FFFD.
+fn push_value(value: u32, out: &mut Vec<u8>) {
+    match value {
+        0..0x8000_0000 => push_extended(value, out),
+        _ => out.extend_from_slice(crate::utf8::REPLACEMENT),
+    }
+}

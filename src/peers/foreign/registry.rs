@@ -1,0 +1,128 @@
+//! Which adapters there are: the files `adapter.toml`.
+
+use crate::error::Error;
+use crate::peers::foreign::Foreign;
+use crate::peers::foreign::process::{Process, Program};
+use crate::text::shown;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A file `adapter.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    adapter: Vec<Adapter>,
+}
+
+/// A program of such a file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Adapter {
+    /// The program and its arguments, run in the directory of the file. `{installed}` stands for the directory into which
+    /// the script `setup` beside the file has installed it.
+    command: Vec<String>,
+    /// How much it takes to install: 0 nothing, 1 small packages of the system, 2 packages of a language, 3 large ones.
+    #[serde(default)]
+    tier: u8,
+    /// Additions to its environment.
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+    /// How many seconds it may take for a batch.
+    timeout: Option<u32>,
+    /// Only these of its entry points.
+    entries: Option<Vec<String>>,
+}
+
+/// The adapters that were found.
+#[derive(Default)]
+pub struct Found {
+    /// The decoders at all their entry points.
+    pub decoders: Vec<Foreign>,
+    /// Adapters that cannot be started, and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+impl Found {
+    /// The entry points of a program that is given on the command line.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not greet.
+    pub fn command(command: Vec<String>) -> Result<Self, Error> {
+        let name = command.join(" ");
+        let program = Program { command, directory: None, environment: BTreeMap::new(), timeout: Program::TIMEOUT };
+        let mut found = Self::default();
+        found.greet(&name, program, None);
+        match found.skipped.pop() {
+            None => Ok(found),
+            Some((name, why)) => Err(Error::usage(format!("{name}: {why}; `utfuzz adapter check` examines it"))),
+        }
+    }
+
+    /// The adapters of a file `adapter.toml`, or of every directory in this one that has such a file; up to this tier.
+    ///
+    /// # Errors
+    /// There is no such file, or one cannot be read or parsed.
+    pub fn read(path: &Path, tier: u8) -> Result<Self, Error> {
+        let files = match path.is_dir() {
+            false => vec![path.to_owned()],
+            true => {
+                let entries = fs::read_dir(path).map_err(|error| Error::io(path, &error))?;
+                let files = entries.filter_map(|entry| Some(entry.ok()?.path().join("adapter.toml")));
+                let mut files: Vec<PathBuf> =
+                    files.chain([path.join("adapter.toml")]).filter(|file| file.is_file()).collect();
+                files.sort();
+                files
+            }
+        };
+        if files.is_empty() {
+            return Err(Error::usage(format!("{}: no adapter.toml there, nor in its directories", shown(path))));
+        }
+        let mut found = Self::default();
+        for file in files {
+            let text = fs::read_to_string(&file).map_err(|error| Error::io(&file, &error))?;
+            let adapters: File =
+                toml::from_str(&text).map_err(|error| Error::parse(format!("{}: {error}", shown(&file))))?;
+            let directory = fs::canonicalize(&file).map_err(|error| Error::io(&file, &error))?;
+            let directory = directory.parent().unwrap_or(Path::new("/"));
+            for adapter in adapters.adapter.into_iter().filter(|adapter| adapter.tier <= tier) {
+                let installed = installed(directory);
+                let command = adapter.command.iter().map(|word| word.replace("{installed}", &installed)).collect();
+                let environment = adapter.environment.into_iter();
+                let program = Program {
+                    command,
+                    directory: Some(directory.to_owned()),
+                    environment: environment
+                        .map(|(name, value)| (name, value.replace("{installed}", &installed)))
+                        .collect(),
+                    timeout: adapter.timeout.map_or(Program::TIMEOUT, |seconds| Duration::from_secs(seconds.into())),
+                };
+                let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                found.greet(&name, program, adapter.entries.as_deref());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds the entry points that a program has.
+    fn greet(&mut self, name: &str, program: Program, only: Option<&[String]>) {
+        match Process::start(&program, None) {
+            Err(trouble) => self.skipped.push((name.to_owned(), trouble.what)),
+            Ok((_, greeting)) => {
+                let entries = greeting.entries.into_iter();
+                let entries = entries.filter(|entry| only.is_none_or(|only| only.contains(&entry.name)));
+                self.decoders.extend(entries.map(|entry| Foreign::new(program.clone(), entry)));
+            }
+        }
+    }
+}
+
+/// Where the script `setup` in a directory of adapters installs: `target/adapters/NAME`, two directories higher.
+fn installed(directory: &Path) -> String {
+    let name = directory.file_name().unwrap_or_default();
+    let root = directory.ancestors().nth(2).unwrap_or(directory);
+    root.join("target/adapters").join(name).to_string_lossy().into_owned()
+}
