@@ -118,11 +118,14 @@ pub enum Ending {
     Kill,
     /// It did not answer, and was killed.
     Hang,
+    /// An adapter broke the protocol, and was killed.
+    Garbage,
 }
 
 impl Ending {
     /// Every ending.
-    pub const ALL: [Self; 6] = [Self::Abort, Self::StackOverflow, Self::Fault, Self::Exit, Self::Kill, Self::Hang];
+    pub const ALL: [Self; 7] =
+        [Self::Abort, Self::StackOverflow, Self::Fault, Self::Exit, Self::Kill, Self::Hang, Self::Garbage];
 
     /// The name used in signatures.
     pub fn name(self) -> &'static str {
@@ -133,6 +136,7 @@ impl Ending {
             Self::Exit => "exit",
             Self::Kill => "kill",
             Self::Hang => "hang",
+            Self::Garbage => "garbage",
         }
     }
 }

@@ -72,7 +72,7 @@ pub struct Cost {
     pub batches: u64,
     /// The time between requests and replies.
     pub time: Duration,
-    /// How often the adapter had to be started again.
+    /// How many questions ended the process, those that took too long counted tenfold.
     pub failures: u32,
 }
 
@@ -138,24 +138,27 @@ impl Shared {
 
     /// One reply for each operation.
     fn ask(&self, lane: &mut Lane, batch: &Batch) -> Vec<Reply> {
-        let all = |failure: &Failure| vec![Err(failure.clone()); batch.len()];
         if lane.cost.failures >= MOST_FAILURES {
-            let what = format!("it failed {MOST_FAILURES} times and is no longer asked");
-            return all(&Failure::of(&what));
+            let nothing = Answer { verdict: Verdict::CannotSay, offset: None, length: None, output: None };
+            return vec![Ok(nothing); batch.len()];
         }
         let trouble = match self.exchange(lane, batch) {
             Ok(answers) => return answers.into_iter().map(Ok).collect(),
             Err(trouble) => trouble,
         };
-        lane.cost.failures += 1;
-        let failure = Failure { ending: trouble.ending, what: trouble.what.into() };
+        let failure = Failure { ending: Some(trouble.ending), what: trouble.what.into() };
         match middle(batch) {
-            None => all(&failure),
+            None => {
+                // Waiting takes long.
+                lane.cost.failures += if trouble.ending == Ending::Hang { MOST_FAILURES / 2 } else { 1 };
+                vec![Err(failure); batch.len()]
+            }
             Some(middle) => {
                 let mut replies = self.ask(lane, &batch.part(0..middle));
                 replies.extend(self.ask(lane, &batch.part(middle..batch.len())));
                 // If neither half fails, it depends on what was asked before.
                 if let (true, Some(last)) = (replies.iter().all(Result::is_ok), replies.last_mut()) {
+                    lane.cost.failures += 1;
                     *last = Err(failure);
                 }
                 replies
@@ -188,7 +191,7 @@ impl Shared {
                 kind: None,
             }),
         };
-        Some(validity).filter(|_| parts.verdict)
+        parts.verdict.then_some(validity)
     }
 }
 
@@ -284,7 +287,11 @@ impl Batched for Foreign {
     fn summary(&self) -> String {
         let Cost { operations, time, failures, .. } = self.cost();
         let rate = operations as f64 / time.as_secs_f64().max(1e-9);
-        let failed = if failures == 0 { String::new() } else { format!(", started again {failures} times") };
+        let failed = match failures {
+            0 => "",
+            MOST_FAILURES.. => "; set aside, since it failed too often",
+            _ => "; started again after failures",
+        };
         format!("{operations} operations in {:.1} s, {rate:.0} a second{failed}", time.as_secs_f64())
     }
 

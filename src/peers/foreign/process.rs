@@ -31,6 +31,9 @@ impl Program {
     pub const TIMEOUT: Duration = Duration::from_secs(10);
 }
 
+/// The shortest time after which an adapter is said to hang.
+const LEAST: Duration = Duration::from_secs(1);
+
 /// How long a runtime may take to start.
 const STARTING: Duration = Duration::from_secs(60);
 
@@ -51,15 +54,16 @@ const REMOVED: [&str; 7] =
 /// Why an adapter does not answer.
 #[derive(Clone, Debug)]
 pub struct Trouble {
-    /// How its process ended; `None` if it could not be started or broke the protocol.
-    pub ending: Option<Ending>,
+    /// How its process ended.
+    pub ending: Ending,
     /// What happened, in words.
     pub what: String,
 }
 
 impl Trouble {
+    /// It could not be started, or broke the protocol.
     fn of(what: impl Into<String>) -> Self {
-        Self { ending: None, what: what.into() }
+        Self { ending: Ending::Garbage, what: what.into() }
     }
 }
 
@@ -71,6 +75,8 @@ pub struct Process {
     group: Pid,
     printed: Printed,
     timeout: Duration,
+    /// The longest time of a batch so far.
+    longest: Option<Duration>,
 }
 
 /// What the thread reports that talks to the adapter.
@@ -105,7 +111,8 @@ impl Process {
             }
             _ => return Err(Trouble::of(format!("{name}: it was not started"))),
         };
-        let mut process = Self { requests: Some(requests), events, group, printed, timeout: program.timeout };
+        let mut process =
+            Self { requests: Some(requests), events, group, printed, timeout: program.timeout, longest: None };
         match process.wait(STARTING.max(program.timeout))? {
             Event::Greeted(greeting) => Ok((process, greeting)),
             _ => Err(Trouble::of(format!("{name}: no greeting"))),
@@ -121,8 +128,14 @@ impl Process {
             // If the thread has ended, the next event says why.
             let _ = requests.send(batch.clone());
         }
-        match self.wait(self.timeout)? {
-            Event::Answered(answers) => Ok(answers),
+        let start = Instant::now();
+        // What took much longer than ever hangs.
+        let usual = self.longest.map_or(self.timeout, |longest| (50 * longest).max(LEAST));
+        match self.wait(usual.min(self.timeout))? {
+            Event::Answered(answers) => {
+                self.longest = self.longest.max(Some(start.elapsed()));
+                Ok(answers)
+            }
             _ => Err(Trouble::of("it greeted twice")),
         }
     }
@@ -133,7 +146,7 @@ impl Process {
             Ok(event) => return Ok(event),
             Err(RecvTimeoutError::Timeout) => {
                 let what = format!("no answer within {:.1} s", timeout.as_secs_f64());
-                Trouble { ending: Some(Ending::Hang), what }
+                Trouble { ending: Ending::Hang, what }
             }
             Err(RecvTimeoutError::Disconnected) => Trouble::of("it has ended"),
         };
@@ -153,7 +166,7 @@ impl Process {
     pub fn finish(mut self) -> Result<(), Trouble> {
         self.requests = None;
         match self.wait(self.timeout.max(Duration::from_secs(10))) {
-            Err(Trouble { ending: Some(Ending::Exit), what }) if what == ENDED => Ok(()),
+            Err(Trouble { ending: Ending::Exit, what }) if what == ENDED => Ok(()),
             Err(trouble) => Err(trouble),
             Ok(_) => Err(Trouble::of("it answers what was not asked")),
         }
@@ -298,7 +311,7 @@ fn ending(status: ExitStatus) -> Trouble {
         (None, Some(signal)) => format!("it was ended by signal {signal}"),
         (None, None) => "it ended".into(),
     };
-    Trouble { ending: Some(ending), what }
+    Trouble { ending, what }
 }
 
 /// The end of what an adapter has printed to standard error.
