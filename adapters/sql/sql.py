@@ -57,7 +57,10 @@ def sqlite(module):
             return 3, -1, -1, b"the text would end at the NUL"
         ((length,),) = execute("select length(cast(? as text))", (data,)).fetchall()
         points = [execute("select unicode(substr(cast(? as text), ?, 1))", (data, i + 1)).fetchall()[0][0] for i in range(length)]
-        return 2, -1, -1, b"".join(struct.pack("<I", point or 0) for point in points)
+        try:
+            return 2, -1, -1, b"".join(struct.pack("<I", point) for point in points)
+        except struct.error:
+            return 4, -1, -1, b"unicode() is not an unsigned number of 32 bits: %d" % min(points)
 
     return version, lambda batch: [one(data) for data in batch]
 
