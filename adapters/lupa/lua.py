@@ -3,12 +3,12 @@
 import importlib, importlib.metadata, platform, struct, sys
 
 STRICT, LAX = "rfc3629 no-output incomplete-is-error", "rfc2279 no-output incomplete-is-error"
-VERSIONS = {"lua5.3": "lua53", "lua5.4": "lua54", "lua": "lua55"}  # the newest has no version in its names
+VERSIONS = ("lua53", "lua54", "lua55")
 FUNCTIONS = {"len": "verdict offset", "codes": "verdict output", "codepoint": "verdict output"}
 
 
 def entries():
-    for prefix, module in VERSIONS.items():
+    for module in VERSIONS:
         try:
             runtime = importlib.import_module("lupa." + module).LuaRuntime(encoding=None)
         except ImportError:
@@ -20,7 +20,7 @@ def entries():
             for suffix, contract in ("", STRICT), ("-lax", LAX):
                 if version == "5.3" and suffix:
                     continue  # 5.3 has no such argument
-                said = {"name": "%s-%s%s" % (prefix, function, suffix), "version": version, "answers": answers}
+                said = {"name": "lupa%s-%s%s" % (version, function, suffix), "version": version, "answers": answers}
                 said["contract"] = "" if version == "5.3" else contract  # its manual does not say what it rejects
                 said["source"] = "https://www.lua.org/manual/%s/manual.html#6.5" % version
                 yield said, decoders[(function + suffix).encode()]
