@@ -39,7 +39,6 @@ entries = {
   "codepoints" => ["verdict output", "utf-32le", STRICT, "String.html#method-i-codepoints", rescue_with[[ArgumentError], ->(b) { text(b).codepoints.pack("L<*") }]],
   "chars-scrub" => ["output", "utf-8", "", "String.html#method-i-chars", lossy[->(b) { text(b).chars.map(&:scrub).join }]],
   "unpack" => ["verdict output", "utf-32le", "", "packed_data_rdoc.html", rescue_with[[ArgumentError], ->(b) { b.unpack("U*").pack("L<*") }]],
-  "unicode-normalize" => ["verdict", "utf-8", "", "String.html#method-i-unicode_normalize", rescue_with[[ArgumentError], ->(b) { text(b).unicode_normalize(:nfc) && nil }]],
   "json-parse" => ["verdict output", "utf-8", "", "JSON.html#method-i-parse", lambda do |b|
     next [3, -1, -1, "the literal cannot hold this byte"] if b.match?(/[\x00-\x1f"\\]/n)
     rescue_with[[JSON::ParserError, EncodingError], ->(bytes) { JSON.parse(text("\"#{bytes}\"".b)) }][b]
