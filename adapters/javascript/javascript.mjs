@@ -1,7 +1,8 @@
 // An adapter for the decoders that Node, Bun and Deno bring with them. With `--major` as the first argument, the names
 // say the major version of the runtime.
-import { readSync, writeSync } from "node:fs";
+import { readFileSync, readSync, unlinkSync, writeFileSync, writeSync } from "node:fs";
 import * as buffer from "node:buffer";
+import { tmpdir } from "node:os";
 import * as querystring from "node:querystring";
 import { StringDecoder } from "node:string_decoder";
 
@@ -58,6 +59,33 @@ const wasm = (data) => {
   return new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...types, 2, ...leb(imports.length), ...imports]);
 };
 
+const multipart = async (data) => {
+  const part = 'Content-Disposition: form-data; name="a"\r\n\r\n';
+  const body = Buffer.concat([Buffer.from("--boundary\r\n" + part), data, Buffer.from("\r\n--boundary--\r\n")]);
+  const headers = { "content-type": "multipart/form-data; boundary=boundary" };
+  return lossy((await new Response(body, { headers }).formData()).get("a"));
+};
+
+/** A stream that is fed byte by byte. */
+const byteStream = async (data) => {
+  const bytes = Array.from(data, (byte) => Uint8Array.of(byte));
+  const source = new ReadableStream({ pull: (c) => (bytes.length ? c.enqueue(bytes.shift()) : c.close()) });
+  const reader = source.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let next; !(next = await reader.read()).done; ) text += next.value;
+  return lossy(text);
+};
+
+const readFile = (data) => {
+  const path = `${tmpdir()}/utfuzz-${process.pid}`;
+  try {
+    writeFileSync(path, data);
+    return lossy(readFileSync(path, "utf8"));
+  } finally {
+    unlinkSync(path);
+  }
+};
+
 const decoders = {
   "textdecoder": ["output stream", STANDARD + " bom-stripped detected-at-once", WHATWG, textDecoder({})],
   "textdecoder-ignorebom": ["output stream", STANDARD + " bom-kept detected-at-once", WHATWG, textDecoder({ ignoreBOM: true })],
@@ -73,6 +101,10 @@ const decoders = {
   "urlsearchparams": ["output", STANDARD, "https://url.spec.whatwg.org/#concept-urlencoded-parser", (data) => lossy(new URLSearchParams("a=" + encoded(data)).get("a"))],
   "response-text": ["output", STANDARD + " bom-stripped", "https://fetch.spec.whatwg.org/#dom-body-text", async (data) => lossy(await new Response(data).text())],
   "blob-text": ["output", STANDARD + " bom-stripped", "https://w3c.github.io/FileAPI/#dom-blob-text", async (data) => lossy(await new Blob([data]).text())],
+  "formdata": ["output", STANDARD, "https://fetch.spec.whatwg.org/#dom-body-formdata", async (data) => lossy((await new Response("a=" + encoded(data), { headers: { "content-type": "application/x-www-form-urlencoded" } }).formData()).get("a"))],
+  "formdata-multipart": ["output", STANDARD, "https://fetch.spec.whatwg.org/#dom-body-formdata", multipart],
+  "textdecoderstream-bytes": ["output", STANDARD + " bom-stripped", "https://encoding.spec.whatwg.org/#interface-textdecoderstream", globalThis.TextDecoderStream && byteStream],
+  "readfile": ["output", LOSSY, NODE + "fs.html#fsreadfilesyncpath-options", readFile],
   "wasm-name": ["verdict output", STRICT, "https://webassembly.github.io/spec/core/binary/values.html#names", strict(WebAssembly.CompileError, (data) => WebAssembly.Module.imports(new WebAssembly.Module(wasm(data)))[0].module)],
 };
 

@@ -1,6 +1,6 @@
 """An adapter for the decoders in packages of PyPI. What cannot be imported is left out of the greeting."""
 
-import importlib, importlib.metadata, platform, re, struct, sys
+import importlib, importlib.metadata, os, platform, re, struct, sys
 
 STRICT = "rfc3629 no-output incomplete-is-error"
 LOSSY = "rfc3629 U+FFFD incomplete-is-error"  # "replaced by U+FFFD", but it does not say how many
@@ -100,6 +100,11 @@ def validator(new):
     return ask, lambda: Validator(new)
 
 
+def autobahn(m):
+    os.environ["AUTOBAHN_USE_NVX"] = "0"
+    return validator(importlib.import_module("autobahn.websocket.utf8validator").Utf8Validator)
+
+
 class WebEncodings:
     def __init__(self, m):
         self.new = lambda: m.IncrementalDecoder("utf-8")
@@ -164,7 +169,7 @@ ENTRIES = [
     ("msgspec-msgpack-decode", "msgspec", "msgspec", "cpython", "verdict output", "", "https://jcristharif.com/msgspec/", lambda m: strict(lambda data: m.msgpack.decode(msgpack(data)), m.DecodeError, UnicodeDecodeError)),
     ("msgpack-unpackb", "msgpack", "msgpack", "cpython", "verdict output", STRICT, "https://msgpack-python.readthedocs.io/en/latest/api.html#msgpack.Unpacker", lambda m: strict(lambda data: m.unpackb(msgpack(data)), UnicodeDecodeError)),
     ("msgpack-unpackb-replace", "msgpack", "msgpack", "cpython", "output", LOSSY, "https://msgpack-python.readthedocs.io/en/latest/api.html#msgpack.Unpacker", lambda m: lossy(lambda data: m.unpackb(msgpack(data), unicode_errors="replace"))),
-    ("ormsgpack-unpackb", "ormsgpack", "ormsgpack", None, "verdict output", STRICT, "https://github.com/aviramha/ormsgpack#deserialize", lambda m: strict(lambda data: m.unpackb(msgpack(data)), m.MsgpackDecodeError)),
+    ("ormsgpack-unpackb", "ormsgpack", "ormsgpack", None, "verdict output", "", "https://github.com/aviramha/ormsgpack#deserialize", lambda m: strict(lambda data: m.unpackb(msgpack(data)), m.MsgpackDecodeError)),
     ("rapidjson-loads", "python-rapidjson", "rapidjson", "cpython", "verdict output", "", "https://python-rapidjson.readthedocs.io/en/latest/loads.html", lambda m: quoted(m.loads, UnicodeDecodeError, m.JSONDecodeError)),
     ("simdjson-parse", "pysimdjson", "simdjson", None, "verdict output", STRICT, "https://github.com/simdjson/simdjson#readme", lambda m: quoted(lambda data: m.Parser().parse(data), UnicodeDecodeError)),
     ("yyjson-document", "yyjson", "yyjson", None, "verdict output", STRICT, "https://github.com/ibireme/yyjson#features", lambda m: quoted(lambda data: m.Document(data).as_obj, ValueError)),
@@ -174,10 +179,11 @@ ENTRIES = [
     ("cbor2-loads-replace", "cbor2", "cbor2", "cpython", "output", LOSSY, "https://cbor2.readthedocs.io/en/latest/api.html#cbor2.CBORDecoder", lambda m: lossy(lambda data: m.loads(cbor(data), str_errors="replace"))),
     ("protobuf-stringvalue", "protobuf", "google.protobuf", "upb", "verdict output", STRICT, PB, protobuf),
     ("arrow-validate", "pyarrow", "pyarrow", None, "verdict", STRICT, "https://arrow.apache.org/docs/python/generated/pyarrow.Array.html#pyarrow.Array.validate", arrow),
-    ("arrow-cast", "pyarrow", "pyarrow", None, "verdict output", STRICT, "https://arrow.apache.org/docs/cpp/compute.html#conversions", lambda m: strict(lambda data: m.array([data], m.binary()).cast(m.string())[0].as_py(), m.ArrowInvalid)),
+    ("arrow-cast", "pyarrow", "pyarrow", None, "verdict output", STRICT, "https://arrow.apache.org/docs/python/generated/pyarrow.compute.CastOptions.html", lambda m: strict(lambda data: m.array([data], m.binary()).cast(m.string())[0].as_py(), m.ArrowInvalid)),
     ("polars-cast", "polars", "polars", "core::str", "verdict output", STRICT, "https://docs.pola.rs/api/python/stable/reference/api/polars.datatypes.String.html", lambda m: strict(lambda data: m.Series([data], dtype=m.Binary).cast(m.String)[0], m.exceptions.PolarsError)),
     ("wsaccel-utf8validator", "wsaccel", "wsaccel.utf8validator", None, "verdict stream", STRICT, AUTOBAHN, lambda m: validator(m.Utf8Validator)),
     ("autobahn-utf8validator", "autobahn", "autobahn.websocket.utf8validator", None, "verdict stream", STRICT, AUTOBAHN, lambda m: validator(m.Utf8Validator)),
+    ("autobahn-utf8validator-python", "autobahn", "sys", None, "verdict stream", STRICT, AUTOBAHN, autobahn),
     ("pymongo-bson-decode", "pymongo", "bson", "cpython", "verdict output", STRICT, "https://pymongo.readthedocs.io/en/stable/api/bson/codec_options.html", lambda m: strict(lambda data: m.decode(bson(data))["a"], m.errors.InvalidBSON)),
     ("pymongo-bson-decode-replace", "pymongo", "bson", "cpython", "output", LOSSY, "https://pymongo.readthedocs.io/en/stable/api/bson/codec_options.html", lambda m: lossy(lambda data, o=m.codec_options.CodecOptions(unicode_decode_error_handler="replace"): m.decode(bson(data), o)["a"])),
     ("pydantic-core-from-json", "pydantic_core", "pydantic_core", None, "verdict output", "", "https://docs.pydantic.dev/latest/api/pydantic_core/#pydantic_core.from_json", lambda m: quoted(m.from_json, ValueError)),
@@ -185,11 +191,11 @@ ENTRIES = [
     ("libyaml-load", "pyyaml", "yaml", "libyaml", "verdict output", STRICT, "https://yaml.org/spec/1.1/#id868742", yaml("CSafeLoader")),
     ("pyyaml-load", "pyyaml", "yaml", "cpython", "verdict output", STRICT, "https://yaml.org/spec/1.1/#id868742", yaml("SafeLoader")),
     ("lxml-fromstring", "lxml", "lxml.etree", "libxml2", "verdict output", STRICT, "https://www.w3.org/TR/xml/#charencoding", xml),
-    ("webencodings-decode", "webencodings", "webencodings", "cpython", "output stream", "rfc3629 maximal-subpart U+FFFD incomplete-is-error bom-stripped detected-at-once", "https://pythonhosted.org/webencodings/", lambda m: (lossy(lambda data: m.decode(data, "utf-8")[0])[0], lambda: WebEncodings(m))),
+    ("webencodings-decode", "webencodings", "webencodings", "cpython", "output stream", "rfc3629 maximal-subpart U+FFFD incomplete-is-error bom-stripped", "https://pythonhosted.org/webencodings/", lambda m: (lossy(lambda data: m.decode(data, "utf-8")[0])[0], lambda: WebEncodings(m))),
     ("qt-isvalidutf8", "PySide6_Essentials", "PySide6.QtCore", "qt", "verdict", STRICT, "https://doc.qt.io/qt-6/qbytearray.html#isValidUtf8", lambda m: (lambda data: (int(m.QByteArray(data).isValidUtf8()), -1, -1, None), None)),
     ("qt-qtextstream", "PySide6_Essentials", "PySide6.QtCore", "qt", "output", "", "https://doc.qt.io/qt-6/qtextstream.html#setEncoding", qt_stream),
     ("qt-frompercentencoding", "PySide6_Essentials", "PySide6.QtCore", "qt", "output", "", "https://doc.qt.io/qt-6/qurl.html#fromPercentEncoding", lambda m: lossy(lambda data: m.QUrl.fromPercentEncoding(m.QByteArray(percent(data))))),
-    ("qt-json", "PySide6_Essentials", "PySide6.QtCore", "qt", "verdict output", STRICT, "https://doc.qt.io/qt-6/qjsondocument.html#fromJson", qt_json),
+    ("qt-json", "PySide6_Essentials", "PySide6.QtCore", "qt", "verdict output", STRICT, "https://doc.qt.io/qt-6/qjsonparseerror.html#ParseError-enum", qt_json),
 ]
 
 
