@@ -1,4 +1,5 @@
-"""An adapter for the decoders in Python's standard library, for CPython and PyPy alike."""
+"""An adapter for the decoders in Python's standard library, for CPython and PyPy alike. With `--minor` as the first
+argument, the names say the version of the language."""
 
 import codecs, io, json, os, pickle, platform, struct, sys, urllib.parse
 
@@ -109,7 +110,7 @@ def file_name(data):
 
 controls = bytes(range(32))
 handlers = DOCS + "codecs.html#error-handlers"
-strict, lossy = "rfc3629 no-output incomplete-is-error", "rfc3629 maximal-subpart U+FFFD incomplete-is-error"
+strict, lossy = "rfc3629 no-output incomplete-is-error", "rfc3629 U+FFFD incomplete-is-error"
 # name, answers, contract, source, decode, and what makes a stream or None
 ENTRIES = [
     ("strict", "verdict offset length output stream", strict, handlers, whole("utf-8", "strict"), lambda: Stream("utf-8", "strict")),
@@ -119,39 +120,34 @@ ENTRIES = [
     ("surrogatepass", "verdict offset length output stream", strict.replace("rfc3629", "rfc3629-with-surrogates"), handlers, whole("utf-8", "surrogatepass"), lambda: Stream("utf-8", "surrogatepass")),
     ("utf-8-sig", "verdict offset length output stream", strict + " bom-stripped", DOCS + "codecs.html#module-encodings.utf_8_sig", whole("utf-8-sig", "strict"), lambda: Stream("utf-8-sig", "strict")),
     ("utf-8-sig-replace", "output stream", lossy + " bom-stripped", DOCS + "codecs.html#module-encodings.utf_8_sig", whole("utf-8-sig", "replace"), lambda: Stream("utf-8-sig", "replace")),
-    ("backslashreplace", "output", None, handlers, whole("utf-8", "backslashreplace"), None),
+    ("backslashreplace", "output", "", handlers, whole("utf-8", "backslashreplace"), None),
     ("textiowrapper", "verdict output", strict, DOCS + "io.html#io.TextIOWrapper", text_file("strict"), None),
     ("textiowrapper-replace", "output", lossy, DOCS + "io.html#io.TextIOWrapper", text_file("replace"), None),
     ("textiowrapper-read1-replace", "output", lossy, DOCS + "io.html#io.TextIOWrapper", characters("replace"), None),
     ("json-loads", "verdict output", strict, DOCS + "json.html#json.loads", quoted(json.loads, controls + b'"\\', b'"', b'"', ValueError), None),
     ("eval", "verdict output", strict, "https://docs.python.org/3/reference/lexical_analysis.html", quoted(eval, b"\0\r\n'\\", b"'", b"'", SyntaxError), None),
-    ("pickle", "verdict offset length output", strict, DOCS + "pickletools.html", pickled, None),
+    ("pickle", "verdict offset length output", strict, "https://github.com/python/cpython/blob/main/Lib/pickletools.py", pickled, None),
     ("unquote", "output", lossy, DOCS + "urllib.parse.html#urllib.parse.unquote", unquote("replace"), None),
     ("unquote-strict", "verdict offset length output", strict, DOCS + "urllib.parse.html#urllib.parse.unquote", unquote("strict"), None),
     ("fsdecode", "output", lossy.replace("U+FFFD", "surrogateescape"), DOCS + "os.html#os.fsdecode", file_name, None),
 ]
 
 
-def greet(chosen):
+def main():
     package = platform.python_implementation().lower()
     version = platform.python_version() if package == "cpython" else "%d.%d.%d" % sys.pypy_version_info[:3]
+    prefix, arguments = package + "-", sys.argv[1:]
+    if arguments[:1] == ["--minor"]:
+        prefix, arguments = "%s%d.%d-" % (package, *sys.version_info[:2]), arguments[1:]
     print("utfuzz 1 frames", "package=" + package, "version=" + version, sep="\n")
-    for name, answers, contract, source, *_ in chosen:
-        print("name=%s-%s" % (package, name), "answers=" + answers, "source=" + source, sep="\n")
-        if contract:
-            print("contract=" + contract)
+    for name, answers, contract, source, *functions in ENTRIES:
+        if not arguments or arguments[0] == prefix + name:
+            print("name=" + prefix + name, "answers=" + answers, "source=" + source, *["contract=" + contract] * (contract != ""), sep="\n")
+            decode, new = functions
     print(flush=True)
-    return package
-
-
-def main():
-    chosen = [e for e in ENTRIES if len(sys.argv) < 2 or sys.argv[1].split("-", 1)[1] == e[0]]
-    greet(chosen)
-    decode, new = chosen[0][4:]
     read, write, streams = sys.stdin.buffer.read, sys.stdout.buffer, {}
     while size := read(4):
-        body, at, reply = read(int.from_bytes(size, "little")), 0, b""
-        replies = []
+        body, at, replies = read(int.from_bytes(size, "little")), 0, []
         while at < len(body):
             operation, stream, length = struct.unpack_from("<BII", body, at)
             at += 9 + length

@@ -110,6 +110,14 @@ const decoders = {
 
 const runtime = globalThis.Deno ? "deno" : process.versions.bun ? "bun" : "node";
 const version = globalThis.Deno ? Deno.version.deno : process.versions[runtime];
+const engine = runtime === "bun" ? "jsc" : "v8";
+// Whose code it is, where that is known; the lossy decoders are in part the engine's and in part the runtime's.
+const lineages = {
+  node: { "textdecoder-fatal": "simdutf", "textdecoder-fatal-ignorebom": "simdutf", "isutf8": "simdutf" },
+  bun: { "isutf8": "simdutf" },
+  deno: { "textdecoder-fatal": "encoding_rs", "textdecoder-fatal-ignorebom": "encoding_rs" },
+}[runtime];
+Object.assign(lineages, { "decodeuricomponent": engine, "wasm-name": engine });
 const args = process.argv.slice(2);
 const prefix = runtime + (args[0] === "--major" ? parseInt(version) : "") + "-";
 const wanted = args.filter((arg) => arg !== "--major")[0];
@@ -143,6 +151,7 @@ const inside = ["v8", "webkit", "icu", "simdutf"].filter((part) => process.versi
 let greeting = `utfuzz 1 frames\npackage=${runtime}\nversion=${version}\nenvironment=${inside.join(", ")}\n`;
 for (const [name, [answers, contract, source]] of entries) {
   greeting += `name=${prefix}${name}\nanswers=${answers}\noutput=utf-16le\nsource=${source}\n` + (contract && `contract=${contract}\n`);
+  if (lineages[name]) greeting += `lineage=${lineages[name]}\n`;
 }
 write(Buffer.from(greeting + "\n"));
 
