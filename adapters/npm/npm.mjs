@@ -143,6 +143,18 @@ const packages = {
     "-string-strict": ["verdict output", STRICT, GITHUB + "bufbuild/protobuf-es/blob/main/MANUAL.md", async () => { const { BinaryReader } = await at("@bufbuild/protobuf/dist/esm/wire/index.js"); return strict((data) => new BinaryReader(bytes(varint(data.length), data)).string(true)); }, "node"],
   },
   "flatbuffers": { "-string": ["output", "", "https://flatbuffers.dev/", () => lossy((data) => new (require("flatbuffers").ByteBuffer)(flatbuffer(data)).__string(0)), "node"] },
+  "text-decoder": { "": ["output stream", "", GITHUB + "holepunchto/text-decoder#readme", () => written(() => { const d = new (require("text-decoder"))("utf8"); return { write: (data) => d.push(data), end: () => d.end() }; })] },
+  "b4a": { "-browser-tostring": ["output", "", GITHUB + "holepunchto/b4a#readme", async () => { const { toString } = (await at("b4a/browser.js")).default; return lossy((data) => toString(new Uint8Array(data), "utf8")); }, "node"] },
+  "pbf": { "-readstring": ["output", "", GITHUB + "mapbox/pbf#readme", async () => { const { PbfReader, default: Pbf = PbfReader } = await at("pbf/index.js"); return lossy((data) => new Pbf(bytes(varint(data.length), data)).readString()); }] },
+  "notepack.io": {
+    "-decode": ["output", "", GITHUB + "darrachequesne/notepack#readme", () => lossy((data) => require("notepack.io").decode(msgpack(data))), "node"],
+    "-browser-decode": ["verdict output", "", GITHUB + "darrachequesne/notepack#readme", () => strict((data) => require("notepack.io/browser/decode.js")(new Uint8Array(msgpack(data))))],
+  },
+  "msgpack-lite": { "-decode": ["output", "", GITHUB + "kawanet/msgpack-lite#readme", () => lossy((data) => require("msgpack-lite").decode(msgpack(data)))] },
+  "cbor-js": { "-decode": ["output", "", GITHUB + "paroga/cbor-js#readme", () => lossy((data) => require("cbor-js").decode(new Uint8Array(cbor(data)).buffer))] },
+  "fflate": { "-strfromu8": ["output", "", GITHUB + "101arrowz/fflate#readme", () => lossy((data) => require("fflate").strFromU8(new Uint8Array(data))), "node"] },
+  "crypto-js": { "-utf8-stringify": ["verdict output", "", "https://cryptojs.gitbook.io/docs/#encoders", () => { const { enc } = require("crypto-js"); return strict((data) => enc.Utf8.stringify(enc.Hex.parse(data.toString("hex")))); }, "v8"] },
+  "js-base64": { "-btou": ["output", "", GITHUB + "dankogai/js-base64#readme", () => lossy((data) => require("js-base64").btou(data.toString("latin1")))] },
   "uri-js": { "-pctdecchars": ["output", "", GITHUB + "garycourt/uri-js#readme", () => lossy((data) => require("uri-js").pctDecChars(percent(data)))] },
 };
 
