@@ -131,16 +131,16 @@ const packages = {
   "cborg": { "-decode": ["output", "", GITHUB + "rvagg/cborg#readme", async () => { const { decode } = await at("cborg/cborg.js"); return lossy((data) => decode(cbor(data))); }, "node"] },
   "protobufjs": {
     "-utf8-read": ["output", "", "https://protobufjs.github.io/protobuf.js/util.utf8.html", () => lossy((data) => require("protobufjs").util.utf8.read(data, 0, data.length)), "node"],
-    "-utf8-readstrict": ["verdict output", "", "https://protobufjs.github.io/protobuf.js/util.utf8.html", () => strict((data) => require("protobufjs").util.utf8.readStrict(data, 0, data.length)), "node"],
+    "-utf8-readstrict": ["verdict output", STRICT, "https://protobufjs.github.io/protobuf.js/util.utf8.html", () => strict((data) => require("protobufjs").util.utf8.readStrict(data, 0, data.length)), "node"],
     "-reader-string": ["output", "", "https://protobufjs.github.io/protobuf.js/Reader.html#string", () => lossy((data) => require("protobufjs").Reader.create(bytes(varint(data.length), data)).string()), "node"],
   },
   "google-protobuf": {
     "-readstring": ["verdict output", "", "https://protobuf.dev/reference/javascript/javascript-generated/", () => strict(protobuf("readString")), "node"],
-    "-readstringrequireutf8": ["verdict output", STRICT, "https://protobuf.dev/reference/javascript/javascript-generated/", () => strict(protobuf("readStringRequireUtf8")), "node"],
+    "-readstringrequireutf8": ["verdict output", STRICT, "https://protobuf.dev/programming-guides/proto3/#scalar", () => strict(protobuf("readStringRequireUtf8")), "node"],
   },
   "@bufbuild/protobuf": {
-    "-string": ["output", "", GITHUB + "bufbuild/protobuf-es/blob/main/MANUAL.md", async () => { const { BinaryReader } = await at("@bufbuild/protobuf/dist/esm/wire/index.js"); return lossy((data) => new BinaryReader(bytes(varint(data.length), data)).string()); }, "node"],
-    "-string-strict": ["verdict output", STRICT, GITHUB + "bufbuild/protobuf-es/blob/main/MANUAL.md", async () => { const { BinaryReader } = await at("@bufbuild/protobuf/dist/esm/wire/index.js"); return strict((data) => new BinaryReader(bytes(varint(data.length), data)).string(true)); }, "node"],
+    "-string": ["output", LOSSY, GITHUB + "bufbuild/protobuf-es/blob/main/packages/protobuf/src/wire/text-encoding.ts", async () => { const { BinaryReader } = await at("@bufbuild/protobuf/dist/esm/wire/index.js"); return lossy((data) => new BinaryReader(bytes(varint(data.length), data)).string()); }, "node"],
+    "-string-strict": ["verdict output", STRICT, GITHUB + "bufbuild/protobuf-es/blob/main/packages/protobuf/src/wire/text-encoding.ts", async () => { const { BinaryReader } = await at("@bufbuild/protobuf/dist/esm/wire/index.js"); return strict((data) => new BinaryReader(bytes(varint(data.length), data)).string(true)); }, "node"],
   },
   "flatbuffers": { "-string": ["output", "", "https://flatbuffers.dev/", () => lossy((data) => new (require("flatbuffers").ByteBuffer)(flatbuffer(data)).__string(0)), "node"] },
   "text-decoder": { "": ["output stream", "", GITHUB + "holepunchto/text-decoder#readme", () => written(() => { const d = new (require("text-decoder"))("utf8"); return { write: (data) => d.push(data), end: () => d.end() }; })] },
