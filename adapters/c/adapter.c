@@ -54,10 +54,10 @@ static uint8_t *place(int which, const uint8_t *bytes, size_t length, size_t mor
     return at;
 }
 
-char *with_zero(const uint8_t *bytes, size_t length)
+char *with_zeros(const uint8_t *bytes, size_t length, size_t zeros)
 {
-    uint8_t *copy = place(1, bytes, length, 1);
-    copy[length] = 0;
+    uint8_t *copy = place(1, bytes, length, zeros);
+    memset(copy + length, 0, zeros);
     return (char *)copy;
 }
 

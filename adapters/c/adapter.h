@@ -30,8 +30,9 @@ void write_output(const void *bytes, size_t length);
 void impossible(const char *why);
 void broken(const char *why);
 
-/* A copy of the bytes with a zero behind them. Like every input it ends where readable memory ends. */
-char *with_zero(const uint8_t *, size_t);
+/* A copy of the bytes with zeros behind them. Like every input it ends where readable memory ends. */
+char *with_zeros(const uint8_t *, size_t, size_t zeros);
+#define with_zero(bytes, length) with_zeros(bytes, length, 1)
 /* Whether the input has one of these bytes, or a zero, which some contexts cannot hold; if so, that is the answer. */
 int has_zero(const uint8_t *, size_t);
 int has_any(const uint8_t *, size_t, const char *bytes, const char *why);

@@ -5,12 +5,15 @@
 static void convert(const entry *e, const uint8_t *in, size_t n)
 {
     FriBidiChar *out = malloc((n + 1) * 4);
-    (void)e;
+    if (e->with) in = (uint8_t *)with_zeros(in, n, 8);
     write_output(out, (size_t)fribidi_charset_to_unicode(FRIBIDI_CHAR_SET_UTF8, (const char *)in, (FriBidiStrIndex)n, out) * 4);
     free(out);
 }
 
-static const entry entries[] = {{"fribidi-charset-to-unicode", "output", "utf-32le", .decode = convert}, {0}};
+static const entry entries[] = {
+    {"fribidi-charset-to-unicode", "output", "utf-32le", .decode = convert},
+    {"fribidi-charset-to-unicode-padded", "output", "utf-32le", .with = "", .decode = convert, .environment = "8 zero bytes behind the input"},
+    {0}};
 
 ADAPTER_CONSTRUCTOR start(void)
 {

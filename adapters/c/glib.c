@@ -46,8 +46,8 @@ static void convert(const entry *e, const uint8_t *in, size_t n)
 
 static void normalize(const entry *e, const uint8_t *in, size_t n)
 {
-    char *out = g_utf8_normalize((const char *)in, (gssize)n, G_NORMALIZE_NFC);
-    (void)e;
+    const char *text = e->with ? with_zeros(in, n, 8) : (const char *)in;
+    char *out = g_utf8_normalize(text, (gssize)n, G_NORMALIZE_NFC);
     if (out) accepted();
     else rejected(-1, -1);
     g_free(out);
@@ -98,6 +98,7 @@ static const entry entries[] = {
     {"glib-to-utf16", "verdict offset length output", "utf-16le", .decode = convert, .contract = "rfc3629 no-output incomplete-reported", .source = DOC "func.utf8_to_utf16.html"},
     {"glib-to-ucs4", "verdict offset length output", "utf-32le", .with = "", .decode = convert, .contract = "rfc3629 no-output incomplete-reported", .source = DOC "func.utf8_to_ucs4.html"},
     {"glib-normalize", "verdict", .decode = normalize, .contract = "rfc3629 no-output", .source = DOC "func.utf8_normalize.html"},
+    {"glib-normalize-padded", "verdict", .with = "", .decode = normalize, .contract = "rfc3629 no-output", .source = DOC "func.utf8_normalize.html", .environment = "8 zero bytes behind the input"},
     {"glib-variant", "verdict output", .decode = variant, .contract = "rfc3629 no-output", .source = DOC "method.Variant.is_normal_form.html"},
     {"glib-markup", "verdict output", .decode = markup, .contract = "rfc3629 no-output", .source = DOC "error.MarkupError.html"},
     {0}};

@@ -65,8 +65,8 @@ static const entry entries[] = {
     {"pcre2-match", "verdict offset", .decode = match, .contract = "rfc3629 no-output", .source = DOC},
     {"pcre2-compile-literal", "verdict offset", .decode = compile, .contract = "rfc3629 no-output", .source = DOC},
     {"pcre2-pattern-convert", "verdict", .decode = convert, .contract = "rfc3629 no-output", .source = DOC},
-    {"pcre2-match-invalid", "output", .with = "i", .decode = match},
-    {"pcre2-jit-match-invalid", "output", .with = "j", .decode = match},
+    {"pcre2-match-invalid", "output", .with = "i", .decode = match, .contract = "rfc3629 drop", .source = DOC},
+    {"pcre2-jit-match-invalid", "output", .with = "j", .decode = match, .contract = "rfc3629 drop", .source = DOC},
     {0}};
 
 ADAPTER_CONSTRUCTOR start(void)

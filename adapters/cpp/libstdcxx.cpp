@@ -33,8 +33,12 @@ template <class F, class To> void convert(Input in, size_t n)
 }
 static void path(Input in, size_t n)
 {
-    auto out = std::filesystem::path(std::u8string(reinterpret_cast<const char8_t *>(in), n)).u16string();
-    accepted(), write(out);
+    try {
+        auto out = std::filesystem::path(std::u8string(reinterpret_cast<const char8_t *>(in), n)).u16string();
+        accepted(), write(out);
+    } catch (const std::filesystem::filesystem_error &) {
+        rejected(-1, -1);
+    }
 }
 
 #define DOC "https://timsong-cpp.github.io/cppwp/n4861/"
