@@ -36,7 +36,7 @@ needs(_) -> lists.
 
 percent(C) -> list_to_binary(io_lib:format("%~2.16.0B", [C])).
 text(Points) -> << <<(point(C))/binary>> || C <- Points >>.
-point(C) when C >= 16#D800, C < 16#E000 -> <<16#ED, ((C bsr 6) band 63) bor 128, (C band 63) bor 128>>;   % shown as it is
+point(C) when C >= 16#D800, C < 16#E000 -> <<16#ED, (((C bsr 6) band 63) bor 128), ((C band 63) bor 128)>>;   % shown as it is
 point(C) -> <<C/utf8>>.
 converted(_, Text) when is_list(Text) -> {1, -1, -1, text(Text)};
 converted(_, Text) when is_binary(Text) -> {1, -1, -1, Text};
