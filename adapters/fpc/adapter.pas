@@ -4,6 +4,7 @@ program adapter;
 uses cwstring, SysUtils, Classes;
 
 const
+  Lineages: array[1..3] of string = ('fpc', 'fpc', 'glibc');
   Names: array[1..4] of string = ('fpc-utf8decode', 'fpc-utf8tounicode', 'fpc-tencoding', 'fpc-utf8codepointlen');
 
 procedure PutNumber(Target: TStream; Number: LongInt);
@@ -81,7 +82,7 @@ begin
       if Number = 4 then
         Greeting := Greeting + 'name=' + Names[4] + #10'lineage=fpc-codepointlen'#10'answers=verdict offset'#10
       else
-        Greeting := Greeting + 'name=' + Names[Number] + #10'answers=output'#10'output=utf-16le'#10;
+        Greeting := Greeting + 'name=' + Names[Number] + #10'lineage=' + Lineages[Number] + #10'answers=output'#10'output=utf-16le'#10;
     end;
   Greeting := Greeting + #10;
   Output_.WriteBuffer(Greeting[1], Length(Greeting));
