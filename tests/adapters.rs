@@ -61,6 +61,19 @@ fn an_honest_adapter_is_clean() {
     }
 }
 
+/// The blocks of Python in the documents are whole adapters.
+#[test]
+fn the_first_adapter_of_the_documents_is_clean() {
+    let document = std::fs::read_to_string("docs/adapter.md").unwrap();
+    let block = document.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("mine.py");
+    std::fs::write(&path, block).unwrap();
+    let output = check(&format!("python3 {}", path.display()));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("my-strict "), "{output:?}");
+}
+
 /// Each fault, and the signature under which it is reported.
 const FAULTS: [(&str, &str); 11] = [
     ("wrong", "verdict/foreign-wrong/invalid-byte/anywhere"),

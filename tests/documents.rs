@@ -12,6 +12,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 /// Blocks that are not run, by file and first line: they install something, take too long, or would run these tests.
 const EXEMPT: &[(&str, &str)] = &[
     ("docs/CONTRIBUTING.md", "cargo test"),
+    ("docs/adapter.md", "utfuzz check --quick --adapter \"python3 mine.py\""),
     ("docs/ci.md", ".ci/run               # the parts marked quick"),
     ("docs/commands.md", "utfuzz check"),
     ("docs/commands.md", "cargo run --release --features simdutf -- measure --output reports/throughput"),
@@ -70,6 +71,8 @@ fn judge(info: &str, text: &str) -> Result<bool, String> {
     match info.split(',').collect::<Vec<_>>()[..] {
         ["rust"] => Ok(false),
         ["console"] if text.starts_with("$ utfuzz ") => Ok(false),
+        // `the_first_adapter_of_the_documents_is_clean` in tests/adapters.rs runs it.
+        ["python"] => Ok(false),
         ["console"] => Err("a console block starts with `$ utfuzz `".into()),
         ["toml"] => text.parse::<toml::Table>().map(|_| false).map_err(|error| error.to_string()),
         ["text"] | ["text layers"] if text.lines().any(|line| line.starts_with("$ ")) => {
@@ -77,7 +80,7 @@ fn judge(info: &str, text: &str) -> Result<bool, String> {
         }
         ["text"] | ["text layers"] => Ok(false),
         ["rust" | "console" | "sh", "ignore"] => Ok(true),
-        _ => Err(format!("a block of {info:?}, which is not rust, console, toml, text, or sh,ignore")),
+        _ => Err(format!("a block of {info:?}, which is not rust, console, python, toml, text, or sh,ignore")),
     }
 }
 

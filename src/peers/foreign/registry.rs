@@ -58,7 +58,9 @@ impl Found {
         found.greet(&name, program, None);
         match found.skipped.pop() {
             None => Ok(found),
-            Some((name, why)) => Err(Error::usage(format!("{name}: {why}; `utfuzz adapter check` examines it"))),
+            Some((name, why)) => {
+                Err(Error::usage(format!("{name}: {why}; docs/adapter.md describes what an adapter does")))
+            }
         }
     }
 
