@@ -1,6 +1,6 @@
 """An adapter for the decoders in packages of PyPI. What cannot be imported is left out of the greeting."""
 
-import importlib, importlib.metadata, os, platform, re, struct, sys
+import importlib, importlib.metadata, io, os, platform, re, struct, sys
 
 STRICT = "rfc3629 no-output incomplete-is-error"
 LOSSY = "rfc3629 U+FFFD incomplete-is-error"  # "replaced by U+FFFD", but it does not say how many
@@ -70,6 +70,30 @@ def arrow(m):
         m.Array.from_buffers(m.utf8(), 1, buffers).validate(full=True)
 
     return strict(validate, m.ArrowInvalid)
+
+
+def csv(decoder):
+    """A table with one column and one row, with a separator that the input does not have."""
+    return unless(rb'[\r\n\x01"]', decoder)
+
+
+def polars_csv(encoding, make):
+    def load(m, data):
+        table = b"a\n" + data + b"\n"
+        options = dict(separator="\x01", quote_char=None, schema={"a": m.String}, empty_string_is_null=False)
+        return m.read_csv(table, encoding=encoding, **options)["a"][0]
+
+    return lambda m: csv(make(m, lambda data: load(m, data)))
+
+
+def arrow_csv(m):
+    parse = m.ParseOptions(delimiter="\x01", quote_char=False, ignore_empty_lines=False)
+    convert = m.ConvertOptions(column_types={"a": "string"}, check_utf8=True)
+
+    def load(data):
+        return m.read_csv(io.BytesIO(b"a\n" + data + b"\n"), parse_options=parse, convert_options=convert)["a"][0].as_py()
+
+    return csv(strict(load, ValueError))
 
 
 class Validator:
@@ -162,6 +186,7 @@ def yaml(loader):
 
 
 PB, AUTOBAHN = "https://protobuf.dev/programming-guides/proto3/#scalar", "https://autobahn.readthedocs.io/en/latest/reference/autobahn.websocket.html"
+POLARS = "https://docs.pola.rs/api/python/stable/reference/api/polars.read_csv.html"
 # Name, package, module, lineage or None for its own, answers, contract, source, and what makes a decoder and a stream.
 ENTRIES = [
     ("orjson-loads", "orjson", "orjson", "core::str", "verdict output", STRICT, "https://github.com/ijl/orjson#deserialize", lambda m: quoted(m.loads, m.JSONDecodeError)),
@@ -181,6 +206,9 @@ ENTRIES = [
     ("arrow-validate", "pyarrow", "pyarrow", None, "verdict", STRICT, "https://arrow.apache.org/docs/python/generated/pyarrow.Array.html#pyarrow.Array.validate", arrow),
     ("arrow-cast", "pyarrow", "pyarrow", None, "verdict output", STRICT, "https://arrow.apache.org/docs/python/generated/pyarrow.compute.CastOptions.html", lambda m: strict(lambda data: m.array([data], m.binary()).cast(m.string())[0].as_py(), m.ArrowInvalid)),
     ("polars-cast", "polars", "polars", "core::str", "verdict output", STRICT, "https://docs.pola.rs/api/python/stable/reference/api/polars.datatypes.String.html", lambda m: strict(lambda data: m.Series([data], dtype=m.Binary).cast(m.String)[0], m.exceptions.PolarsError)),
+    ("arrow-csv", "pyarrow", "pyarrow.csv", None, "verdict output", STRICT, "https://arrow.apache.org/docs/python/generated/pyarrow.csv.ConvertOptions.html", arrow_csv),
+    ("polars-csv", "polars", "polars", "core::str", "verdict output", STRICT, POLARS, polars_csv("utf8", lambda m, load: strict(load, m.exceptions.PolarsError))),
+    ("polars-csv-lossy", "polars", "polars", "core::str", "output", LOSSY, POLARS, polars_csv("utf8-lossy", lambda m, load: lossy(load))),
     ("wsaccel-utf8validator", "wsaccel", "wsaccel.utf8validator", None, "verdict stream", STRICT, AUTOBAHN, lambda m: validator(m.Utf8Validator)),
     ("autobahn-utf8validator", "autobahn", "autobahn.websocket.utf8validator", None, "verdict stream", STRICT, AUTOBAHN, lambda m: validator(m.Utf8Validator)),
     ("autobahn-utf8validator-python", "autobahn", "sys", None, "verdict stream", STRICT, AUTOBAHN, autobahn),
