@@ -9,7 +9,7 @@ ENTRIES = {  # name: (answers, contract, source, how the page decodes the bytes 
     'chromium-textdecoder-fatal': ('verdict output stream', 'rfc3629 maximal-subpart no-output bom-stripped', ENCODING + '#interface-textdecoder', 'fatal(b)'),
     'chromium-textdecoderstream': ('output', STRIPPED, ENCODING + '#interface-textdecoderstream', 'await piped(b)'),
     'chromium-response-text': ('output', STRIPPED, 'https://fetch.spec.whatwg.org/#dom-body-text', 'await new Response(b).text()'),
-    'chromium-response-json': ('output', STRIPPED, 'https://fetch.spec.whatwg.org/#dom-body-json', 'await quoted(b)'),
+    'chromium-response-json': ('output', LOSSY, 'https://fetch.spec.whatwg.org/#dom-body-json', 'await quoted(b)'),
     'chromium-blob-text': ('output', STRIPPED, 'https://w3c.github.io/FileAPI/#text-method-algo', 'await new Blob([b]).text()'),
     'chromium-filereader-text': ('output', STRIPPED, 'https://w3c.github.io/FileAPI/#readAsDataText', 'await fileread(b)'),
     'chromium-xhr-text': ('output', STRIPPED, 'https://xhr.spec.whatwg.org/#text-response', 'await xhr(b)'),
