@@ -1,5 +1,5 @@
 """MariaDB without a server: the program reads statements in bootstrap mode, and exchanges files with this adapter."""
-import os, shutil, struct, subprocess, sys, tempfile, time
+import os, pwd, shutil, struct, subprocess, sys, tempfile, time
 
 ENTRIES = {  # an expression of the bytes b; utf32 is big endian, and is turned around
     'mariadb-utf8mb4-convert': 'CONVERT(b USING utf8mb4)',
@@ -14,7 +14,7 @@ class Database:
         self.folder, self.count = tempfile.mkdtemp(), 0
         data = os.path.join(self.folder, 'data')
         os.mkdir(data)
-        self.process = subprocess.Popen(['mariadbd', '--no-defaults', '--bootstrap', '--user=' + (os.environ.get('USER') or 'root'),
+        self.process = subprocess.Popen(['mariadbd', '--no-defaults', '--bootstrap', '--user=' + pwd.getpwuid(os.getuid()).pw_name,
             '--datadir=' + data, '--log-error=' + self.folder + '/log', '--skip-innodb', '--default-storage-engine=MyISAM', '--secure-file-priv='],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.say("SET sql_mode=''", 'CREATE DATABASE u', 'USE u', 'CREATE TABLE i (n INT, h LONGTEXT CHARACTER SET latin1)',
