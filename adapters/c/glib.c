@@ -77,16 +77,43 @@ static void said(GError **error)
     else broken((*error)->message);
     g_clear_error(error);
 }
+struct stream { GMarkupParseContext *c; int ended; };
+static void feed(struct stream *s, const void *in, size_t n, int last)
+{
+    GError *error = NULL;
+    if (s->ended) { rejected(-1, -1); return; }
+    write_output("", 0);
+    if ((n && !g_markup_parse_context_parse(s->c, in, (gssize)n, &error)) || (last && !g_markup_parse_context_end_parse(s->c, &error)))
+        said(&error), s->ended = 1;
+    else if (last) accepted();
+}
+static void begin(struct stream *s)
+{
+    s->c = g_markup_parse_context_new(&parser, 0, NULL, NULL), s->ended = 0;
+    g_markup_parse_context_parse(s->c, "<a>", 3, NULL);
+}
+static void *open_(const entry *e)
+{
+    struct stream *s = calloc(1, sizeof *s);
+    (void)e, begin(s);
+    return s;
+}
+static int unfit(const uint8_t *in, size_t n) { return has_zero(in, n) || has_any(in, n, "<&", "markup"); }
+static void push(void *s, const uint8_t *in, size_t n) { if (!unfit(in, n)) feed(s, in, n, 0); }
+static void finish(void *state)
+{
+    struct stream *s = state;
+    feed(s, "</a>", 4, 1), g_markup_parse_context_free(s->c), begin(s);
+}
+static void drop(void *state) { g_markup_parse_context_free(((struct stream *)state)->c), free(state); }
 static void markup(const entry *e, const uint8_t *in, size_t n)
 {
+    struct stream s;
     (void)e;
-    if (has_zero(in, n) || has_any(in, n, "<&", "markup")) return;
-    GMarkupParseContext *c = g_markup_parse_context_new(&parser, 0, NULL, NULL);
-    GError *error = NULL;
-    accepted(), write_output("", 0);
-    if (!g_markup_parse_context_parse(c, "<a>", 3, &error) || (n && !g_markup_parse_context_parse(c, (const char *)in, (gssize)n, &error)) ||
-        !g_markup_parse_context_parse(c, "</a>", 4, &error) || !g_markup_parse_context_end_parse(c, &error)) said(&error);
-    g_markup_parse_context_free(c);
+    if (unfit(in, n)) return;
+    begin(&s), feed(&s, in, n, 0);
+    if (!s.ended) feed(&s, "</a>", 4, 1);
+    g_markup_parse_context_free(s.c);
 }
 
 #define DOC "https://docs.gtk.org/glib/"
@@ -100,7 +127,7 @@ static const entry entries[] = {
     {"glib-normalize", "verdict", .decode = normalize, .contract = "rfc3629 no-output", .source = DOC "func.utf8_normalize.html"},
     {"glib-normalize-padded", "verdict", .with = "", .decode = normalize, .contract = "rfc3629 no-output", .source = DOC "func.utf8_normalize.html", .environment = "8 zero bytes behind the input"},
     {"glib-variant", "verdict output", .decode = variant, .contract = "rfc3629 no-output", .source = DOC "method.Variant.is_normal_form.html"},
-    {"glib-markup", "verdict output", .decode = markup, .contract = "rfc3629 no-output", .source = DOC "error.MarkupError.html"},
+    {"glib-markup", "verdict output stream", .decode = markup, .open = open_, .push = push, .finish = finish, .drop = drop, .contract = "rfc3629 no-output", .source = DOC "error.MarkupError.html"},
     {0}};
 
 ADAPTER_CONSTRUCTOR start(void)

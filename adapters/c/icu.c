@@ -110,7 +110,7 @@ static void utext(const entry *e, const uint8_t *in, size_t n)
 static void u8_next(const entry *e, const uint8_t *in, size_t n)
 {
     int32_t at = 0, length = (int32_t)n;
-    accepted();
+    if (!e->with) accepted();
     write_output("", 0);
     while (at < length) {
         int32_t before = at;

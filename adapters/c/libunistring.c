@@ -59,7 +59,7 @@ static const entry entries[] = {
     {"libunistring-u8-to-u32", "verdict output", "utf-32le", .with = "", .decode = convert, .contract = "rfc3629 no-output", .source = DOC "Elementary-string-conversions.html"},
     {"libunistring-u8-mbtouc", "output", "utf-32le", .decode = next},
     {"libunistring-u8-mbtouc-unsafe", "output", "utf-32le", .with = "", .decode = next},
-    {"libunistring-u8-mbtoucr", "verdict offset length output", "utf-32le", .decode = strict, .contract = "rfc3629 no-output incomplete-reported", .source = DOC "Elementary-string-functions.html"},
+    {"libunistring-u8-mbtoucr", "verdict offset length output", "utf-32le", .decode = strict, .contract = "rfc3629 no-output incomplete-reported", .source = DOC "Iterating.html"},
     {"libunistring-u8-mblen", "verdict offset", .decode = length},
     {0}};
 

@@ -18,7 +18,7 @@ static void parse(const entry *e, const uint8_t *in, size_t n)
         if (!yaml_parser_parse(&p, &event)) {
             if (p.error != YAML_READER_ERROR) broken(p.problem);
             else if (strstr(p.problem, "control characters")) impossible(p.problem);
-            else rejected((long)p.problem_offset - 1, -1);
+            else rejected(-1, -1); /* its offset is that of the byte that does not fit, not of the error */
             break;
         }
         last = event.type == YAML_STREAM_END_EVENT;

@@ -32,10 +32,9 @@ static void compile(const entry *e, const uint8_t *in, size_t n)
     else rejected(-1, -1);
 }
 
-#define DOC "https://github.com/kkos/oniguruma/blob/master/doc/API"
 static const entry entries[] = {
-    {"oniguruma-is-valid-mbc-string", "verdict", .decode = valid, .contract = "rfc3629 no-output", .source = DOC},
-    {"oniguruma-search-check-validity", "verdict", .decode = search, .contract = "rfc3629 no-output", .source = DOC},
+    {"oniguruma-is-valid-mbc-string", "verdict", .decode = valid},
+    {"oniguruma-search-check-validity", "verdict", .decode = search},
     {"oniguruma-compile-asis", "verdict", .decode = compile},
     {0}};
 

@@ -1,5 +1,5 @@
 """Chromium without a window: the questions go to a page over the pipe of the DevTools protocol."""
-import json, os, shutil, struct, subprocess, sys, tempfile
+import atexit, json, os, shutil, struct, subprocess, sys, tempfile
 
 ENCODING, ECMA, WASM = 'https://encoding.spec.whatwg.org/', 'https://tc39.es/ecma262/#sec-decode', 'https://webassembly.github.io/spec/core/binary/values.html#names'
 LOSSY, STRIPPED = 'rfc3629 maximal-subpart U+FFFD', 'rfc3629 maximal-subpart U+FFFD bom-stripped'
@@ -9,7 +9,7 @@ ENTRIES = {  # name: (answers, contract, source, how the page decodes the bytes 
     'chromium-textdecoder-fatal': ('verdict output stream', 'rfc3629 maximal-subpart no-output bom-stripped', ENCODING + '#interface-textdecoder', 'fatal(b)'),
     'chromium-textdecoderstream': ('output', STRIPPED, ENCODING + '#interface-textdecoderstream', 'await piped(b)'),
     'chromium-response-text': ('output', STRIPPED, 'https://fetch.spec.whatwg.org/#dom-body-text', 'await new Response(b).text()'),
-    'chromium-response-json': ('output', STRIPPED, 'https://fetch.spec.whatwg.org/#dom-body-json', 'await quoted(b)'),
+    'chromium-response-json': ('output', LOSSY, 'https://fetch.spec.whatwg.org/#dom-body-json', 'await quoted(b)'),
     'chromium-blob-text': ('output', STRIPPED, 'https://w3c.github.io/FileAPI/#text-method-algo', 'await new Blob([b]).text()'),
     'chromium-filereader-text': ('output', STRIPPED, 'https://w3c.github.io/FileAPI/#readAsDataText', 'await fileread(b)'),
     'chromium-xhr-text': ('output', STRIPPED, 'https://xhr.spec.whatwg.org/#text-response', 'await xhr(b)'),
@@ -70,7 +70,7 @@ globalThis.ask = async operations => {
 
 class Browser:
     def __init__(self, program):
-        self.folder, self.count, self.session, self.rest = tempfile.mkdtemp(), 0, None, b''
+        self.folder, self.count, self.session, self.rest = tempfile.mkdtemp(prefix='utfuzz-'), 0, None, b''
         (theirs, self.to), (self.back, theirs2) = os.pipe(), os.pipe()
         def descriptors(): a, b = os.dup(theirs), os.dup(theirs2); os.dup2(a, 3); os.dup2(b, 4)
         self.process = subprocess.Popen([program, '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
@@ -114,6 +114,7 @@ print('utfuzz 1 frames')
 program = shutil.which('chromium') or shutil.which('chromium-headless-shell')
 browser = Browser(program) if program else None
 if browser:
+    atexit.register(browser.end)
     print('package=chromium', 'version=' + browser.call('Browser.getVersion')['product'].split('/')[1], 'environment=headless', sep='\n')
     for name in sys.argv[1:] or ENTRIES:
         answers, contract, source, _ = ENTRIES[name]
@@ -134,4 +135,3 @@ while len(size := sys.stdin.buffer.read(4)) == 4:
         out = None if not text else text[0].encode() if verdict > 2 else struct.pack('<%dH' % (len(text[0]) // 4), *(int(text[0][i:i + 4], 16) for i in range(0, len(text[0]), 4)))
         reply += struct.pack('<Biii', verdict, -1, -1, -1 if out is None else len(out)) + (out or b'')
     sys.stdout.buffer.write(struct.pack('<I', len(reply)) + reply); sys.stdout.buffer.flush()
-if browser: browser.end()

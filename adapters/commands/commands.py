@@ -47,9 +47,9 @@ def files(inputs, command):
         return answers
 
 def uconv(*options): return lambda b: lines(b, ['uconv', '-f', 'UTF-8', '-t', 'UTF-8', *options], rb'[\n\r]', texts)
-ICU, GREP = 'https://icu.unicode.org/download/60', 'https://www.gnu.org/software/grep/manual/grep.html#Character-Encoding'
+ICU = 'https://icu.unicode.org/download/60'
 ENTRIES = [  # name, program, how it says its version, what it answers, further keys, the question
-    ('grep-axv', 'grep', 'grep', 'verdict', {'contract': 'rfc3629 no-output', 'source': GREP}, lambda b: lines(b, ['grep', '-n', '-axv', '.*'], rb'\n', numbers)),
+    ('grep-axv', 'grep', 'grep', 'verdict', {}, lambda b: lines(b, ['grep', '-n', '-axv', '.*'], rb'\n', numbers)),
     ('isutf8-files', 'isutf8', 'moreutils', 'verdict offset', {'contract': 'rfc3629 no-output', 'source': 'https://manpages.debian.org/bookworm/moreutils/isutf8.1.en.html'}, lambda b: files(b, ['isutf8'])),
     ('uconv-substitute', 'uconv', 'uconv', 'output', {'lineage': 'icu', 'contract': 'rfc3629 maximal-subpart U+FFFD', 'source': ICU}, uconv('--from-callback', 'substitute')),
     ('uconv-skip', 'uconv', 'uconv', 'output', {'lineage': 'icu', 'contract': 'rfc3629 maximal-subpart drop', 'source': ICU}, uconv('--from-callback', 'skip')),
@@ -63,7 +63,7 @@ ENTRIES = [  # name, program, how it says its version, what it answers, further 
 def version(program):
     if program == 'moreutils':  # isutf8 does not say its version: its package does
         return run(['dpkg-query', '-W', '-f', '${Version}', program])[0].decode() or 'unknown'
-    return re.search(r'\d[\w.]+', run([program, '--version'])[0].decode())[0]
+    return re.search(r'(?:ICU |\D)(\d[\w.]+)(?!.*ICU)', run([program, '--version'])[0].decode())[1]
 
 there = [e for e in ENTRIES if shutil.which(e[1]) and (len(sys.argv) < 2 or e[0] == sys.argv[1])]
 print('utfuzz 1 frames')

@@ -23,6 +23,9 @@ static const entry entries[] = {
     {"boost-locale-utf-to-utf-stop", "verdict output", "utf-32le", "rfc3629 no-output", DOC, 0, 0, guarded<convert<char32_t, stop, false>>},
     {"boost-locale-utf-to-utf-skip", "output", "utf-32le", 0, 0, 0, 0, guarded<convert<char32_t, skip, false>>},
     {"boost-locale-utf-to-utf16-skip", "output", "utf-16le", 0, 0, 0, 0, guarded<convert<char16_t, skip, false>>},
+    {}};
+// This library is built to ask iconv first.
+static const entry named[] = {
     {"boost-locale-to-utf-stop", "verdict output", "utf-32le", "rfc3629 no-output", DOC, 0, 0, guarded<convert<wchar_t, stop, true>>},
     {"boost-locale-to-utf-skip", "output", "utf-32le", 0, 0, 0, 0, guarded<convert<wchar_t, skip, true>>},
     {}};
@@ -31,4 +34,5 @@ ADAPTER_CONSTRUCTOR start()
 {
     static std::string version = std::to_string(BOOST_VERSION / 100000) + "." + std::to_string(BOOST_VERSION / 100 % 1000) + "." + std::to_string(BOOST_VERSION % 100);
     library("boost-locale", version.c_str(), nullptr, entries);
+    library("boost-locale", version.c_str(), "glibc", named);
 }

@@ -1,5 +1,5 @@
 """MariaDB without a server: the program reads statements in bootstrap mode, and exchanges files with this adapter."""
-import os, shutil, struct, subprocess, sys, tempfile, time
+import atexit, os, pwd, shutil, struct, subprocess, sys, tempfile, time
 
 ENTRIES = {  # an expression of the bytes b; utf32 is big endian, and is turned around
     'mariadb-utf8mb4-convert': 'CONVERT(b USING utf8mb4)',
@@ -11,10 +11,10 @@ ENTRIES = {  # an expression of the bytes b; utf32 is big endian, and is turned 
 
 class Database:
     def __init__(self):
-        self.folder, self.count = tempfile.mkdtemp(), 0
+        self.folder, self.count = tempfile.mkdtemp(prefix='utfuzz-'), 0
         data = os.path.join(self.folder, 'data')
         os.mkdir(data)
-        self.process = subprocess.Popen(['mariadbd', '--no-defaults', '--bootstrap', '--user=' + (os.environ.get('USER') or 'root'),
+        self.process = subprocess.Popen(['mariadbd', '--no-defaults', '--bootstrap', '--user=' + pwd.getpwuid(os.getuid()).pw_name,
             '--datadir=' + data, '--log-error=' + self.folder + '/log', '--skip-innodb', '--default-storage-engine=MyISAM', '--secure-file-priv='],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.say("SET sql_mode=''", 'CREATE DATABASE u', 'USE u', 'CREATE TABLE i (n INT, h LONGTEXT CHARACTER SET latin1)',
@@ -54,6 +54,7 @@ class Database:
 print('utfuzz 1 frames')
 database = shutil.which('mariadbd') and Database()
 if database:
+    atexit.register(database.end)
     print('package=mariadb', 'version=' + database.select('SELECT VERSION()')[0], "environment=sql_mode=''", sep='\n')
     for name in sys.argv[1:] or ENTRIES:
         print('name=' + name, 'answers=output', sep='\n')
@@ -70,4 +71,3 @@ while len(size := sys.stdin.buffer.read(4)) == 4:
         if text and 'utf32' in expression: text = b''.join(text[i:i + 4][::-1] for i in range(0, len(text), 4))
         reply += struct.pack('<Biii', verdict, -1, -1, -1 if text is None else len(text)) + (text or b'')
     sys.stdout.buffer.write(struct.pack('<I', len(reply)) + reply); sys.stdout.buffer.flush()
-if database: database.end()
