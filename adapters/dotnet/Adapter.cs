@@ -10,7 +10,7 @@ using System.Text;
 static class Adapter {
     class Answer { public byte Verdict; public int Offset = -1, Length = -1; public string Text; }
     class Entry { public string Name, Lineage, Answers; public Func<byte[], Answer> Run; public Encoding Stream; }
-    class Open { public Decoder Decoder; public long Before; }
+    class Open { public Decoder Decoder; public long Before; public Answer Rejection; }
     static readonly List<Entry> Entries = new List<Entry>();
     static readonly Dictionary<int, Open> Streams = new Dictionary<int, Open>();
 #if CORE
@@ -87,11 +87,12 @@ static class Adapter {
             Open open;
             if (operation == 3) { Streams.Remove(stream); return Output(null); }
             if (!Streams.TryGetValue(stream, out open)) Streams[stream] = open = new Open { Decoder = entry.Stream.GetDecoder() };
+            if (open.Rejection != null) { if (operation == 2) Streams.Remove(stream); return open.Rejection; }
             var to = new char[bytes.Length + 8];
             long before = open.Before; open.Before += bytes.Length;
             if (operation == 2) { Streams.Remove(stream); }
             try { return Output(new string(to, 0, open.Decoder.GetChars(bytes, 0, bytes.Length, to, 0, operation == 2)), (byte) (operation == 2 && entry.Stream == Strict ? 1 : 2)); }
-            catch (DecoderFallbackException e) { return Rejected(e, before); }
+            catch (DecoderFallbackException e) { return open.Rejection = Rejected(e, before); }
         } catch (Exception other) { return Output(other.GetType() + ": " + other.Message, 4); }
     }
     static string Version() {
