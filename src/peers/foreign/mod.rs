@@ -61,6 +61,8 @@ struct Lane {
     streamed: HashMap<u64, VecDeque<Reply>>,
     next_stream: u32,
     cost: Cost,
+    /// The longest time for an operation, as the mean over a batch.
+    slowest: Option<Duration>,
 }
 
 /// What was asked of an adapter, and how long it took.
@@ -75,6 +77,9 @@ pub struct Cost {
     /// How many questions ended the process, those that took too long counted tenfold.
     pub failures: u32,
 }
+
+/// The shortest time after which an adapter is said to hang.
+const LEAST: Duration = Duration::from_secs(1);
 
 /// How often an adapter may fail before it is no longer asked.
 const MOST_FAILURES: u32 = 20;
@@ -136,34 +141,48 @@ impl Shared {
         self.ask(&mut lane, &batch).pop().unwrap_or_else(|| Err(Failure::of("no reply")))
     }
 
-    /// One reply for each operation.
+    /// One reply for each operation. If the adapter does not answer them together, it is asked one question after the
+    /// other until the one is found that it does not answer.
     fn ask(&self, lane: &mut Lane, batch: &Batch) -> Vec<Reply> {
-        if lane.cost.failures >= MOST_FAILURES {
-            let nothing = Answer { verdict: Verdict::CannotSay, offset: None, length: None, output: None };
-            return vec![Ok(nothing); batch.len()];
+        let mut replies: Vec<Reply> = Vec::with_capacity(batch.len());
+        while replies.len() < batch.len() {
+            let rest = batch.part(replies.len()..batch.len());
+            if lane.cost.failures >= MOST_FAILURES {
+                let nothing = Answer { verdict: Verdict::CannotSay, offset: None, length: None, output: None };
+                replies.extend((0..rest.len()).map(|_| Ok(nothing.clone())));
+                break;
+            }
+            match self.exchange(lane, &rest) {
+                Ok(answers) => replies.extend(answers.into_iter().map(Ok)),
+                Err(trouble) => self.ask_singly(lane, &rest, trouble, &mut replies),
+            }
         }
-        let trouble = match self.exchange(lane, batch) {
-            Ok(answers) => return answers.into_iter().map(Ok).collect(),
-            Err(trouble) => trouble,
-        };
+        replies
+    }
+
+    /// Asks the questions of a batch that failed one by one, up to the first that fails. If none does, it depends on what
+    /// was asked before, and the last one counts as the one that failed.
+    fn ask_singly(&self, lane: &mut Lane, batch: &Batch, trouble: Trouble, replies: &mut Vec<Reply>) {
+        let mut start = 0;
+        let mut failed = (batch.len() == 1).then_some((1, trouble.clone()));
+        for end in seams(batch) {
+            if failed.is_some() {
+                break;
+            }
+            match self.exchange(lane, &batch.part(start..end)) {
+                Ok(answers) => replies.extend(answers.into_iter().map(Ok)),
+                Err(trouble) => failed = Some((end - start, trouble)),
+            }
+            start = end;
+        }
+        let (count, trouble) = failed.unwrap_or_else(|| {
+            replies.pop();
+            (1, trouble)
+        });
+        // Waiting takes long.
+        lane.cost.failures += if trouble.ending == Ending::Hang { MOST_FAILURES / 2 } else { 1 };
         let failure = Failure { ending: Some(trouble.ending), what: trouble.what.into() };
-        match middle(batch) {
-            None => {
-                // Waiting takes long.
-                lane.cost.failures += if trouble.ending == Ending::Hang { MOST_FAILURES / 2 } else { 1 };
-                vec![Err(failure); batch.len()]
-            }
-            Some(middle) => {
-                let mut replies = self.ask(lane, &batch.part(0..middle));
-                replies.extend(self.ask(lane, &batch.part(middle..batch.len())));
-                // If neither half fails, it depends on what was asked before.
-                if let (true, Some(last)) = (replies.iter().all(Result::is_ok), replies.last_mut()) {
-                    lane.cost.failures += 1;
-                    *last = Err(failure);
-                }
-                replies
-            }
-        }
+        replies.extend((0..count).map(|_| Err(failure.clone())));
     }
 
     fn exchange(&self, lane: &mut Lane, batch: &Batch) -> Result<Vec<Answer>, Trouble> {
@@ -171,9 +190,16 @@ impl Shared {
             Some(process) => process,
             None => Process::start(&self.program, Some(&self.name))?.0,
         };
+        // What takes fifty times as long as ever before hangs.
+        let most = self.program.timeout;
+        let usual = lane.slowest.map(|slowest| LEAST + 50 * slowest * batch.len() as u32);
         let start = Instant::now();
-        let answers = process.ask(batch);
+        let answers = process.ask(batch, usual.map_or(most, |usual| usual.min(most)));
         lane.cost.time += start.elapsed();
+        if answers.is_ok() {
+            // In a small batch, most of the time is the way there and back.
+            lane.slowest = lane.slowest.max(Some(start.elapsed() / batch.len().max(256) as u32));
+        }
         lane.cost.operations += batch.len() as u64;
         lane.cost.batches += 1;
         let answers = answers?;
@@ -195,8 +221,8 @@ impl Shared {
     }
 }
 
-/// Where a batch can be divided: the number of operations after which no stream is open, the nearest to its middle.
-fn middle(batch: &Batch) -> Option<usize> {
+/// Where a batch can be divided: the numbers of operations after which no stream is open.
+fn seams(batch: &Batch) -> Vec<usize> {
     let mut open = HashSet::new();
     let mut seams = Vec::new();
     for (index, (operation, _)) in batch.operations().enumerate() {
@@ -205,10 +231,9 @@ fn middle(batch: &Batch) -> Option<usize> {
             Operation::Push(stream) => drop(open.insert(stream)),
             Operation::Finish(stream) | Operation::Drop(stream) => drop(open.remove(&stream)),
         }
-        seams.extend(open.is_empty().then_some(index + 1));
+        seams.extend((open.is_empty() || index + 1 == batch.len()).then_some(index + 1));
     }
-    seams.pop_if(|last| *last == batch.len());
-    seams.into_iter().min_by_key(|seam| seam.abs_diff(batch.len() / 2))
+    seams
 }
 
 impl Failure {

@@ -31,9 +31,6 @@ impl Program {
     pub const TIMEOUT: Duration = Duration::from_secs(10);
 }
 
-/// The shortest time after which an adapter is said to hang.
-const LEAST: Duration = Duration::from_secs(1);
-
 /// How long a runtime may take to start.
 const STARTING: Duration = Duration::from_secs(60);
 
@@ -74,9 +71,6 @@ pub struct Process {
     /// Its process group.
     group: Pid,
     printed: Printed,
-    timeout: Duration,
-    /// The longest time of a batch so far.
-    longest: Option<Duration>,
 }
 
 /// What the thread reports that talks to the adapter.
@@ -111,8 +105,7 @@ impl Process {
             }
             _ => return Err(Trouble::of(format!("{name}: it was not started"))),
         };
-        let mut process =
-            Self { requests: Some(requests), events, group, printed, timeout: program.timeout, longest: None };
+        let mut process = Self { requests: Some(requests), events, group, printed };
         match process.wait(STARTING.max(program.timeout))? {
             Event::Greeted(greeting) => Ok((process, greeting)),
             _ => Err(Trouble::of(format!("{name}: no greeting"))),
@@ -122,20 +115,14 @@ impl Process {
     /// The answers to a batch, one for each operation.
     ///
     /// # Errors
-    /// The adapter ended, broke the protocol, or took too long. It is no longer running then.
-    pub fn ask(&mut self, batch: &Batch) -> Result<Vec<Answer>, Trouble> {
+    /// The adapter ended, broke the protocol, or took longer than `patience`. It is no longer running then.
+    pub fn ask(&mut self, batch: &Batch, patience: Duration) -> Result<Vec<Answer>, Trouble> {
         if let Some(requests) = &self.requests {
             // If the thread has ended, the next event says why.
             let _ = requests.send(batch.clone());
         }
-        let start = Instant::now();
-        // What took much longer than ever hangs.
-        let usual = self.longest.map_or(self.timeout, |longest| (50 * longest).max(LEAST));
-        match self.wait(usual.min(self.timeout))? {
-            Event::Answered(answers) => {
-                self.longest = self.longest.max(Some(start.elapsed()));
-                Ok(answers)
-            }
+        match self.wait(patience)? {
+            Event::Answered(answers) => Ok(answers),
             _ => Err(Trouble::of("it greeted twice")),
         }
     }
@@ -165,7 +152,7 @@ impl Process {
     /// It does not end, writes more, or has another status than 0.
     pub fn finish(mut self) -> Result<(), Trouble> {
         self.requests = None;
-        match self.wait(self.timeout.max(Duration::from_secs(10))) {
+        match self.wait(Duration::from_secs(10)) {
             Err(Trouble { ending: Ending::Exit, what }) if what == ENDED => Ok(()),
             Err(trouble) => Err(trouble),
             Ok(_) => Err(Trouble::of("it answers what was not asked")),
