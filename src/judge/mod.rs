@@ -223,14 +223,14 @@ impl<'d> Judge<'d> {
         // The stream may carry its state into the next case.
         slot.renew_streams();
         // A failure that depends on other inputs is not caused by any part of this one.
-        let subject = match law {
-            Law::Panic if let Some(ending) = slot.ending.take() => {
+        let subject = match slot.ending.take().filter(|_| law == Law::Panic) {
+            Some(ending) => {
                 // As for a decoder in this process that does not return.
                 law = if ending == Ending::Hang { Law::Progress } else { Law::Panic };
                 Subject::Process(ending)
             }
-            _ if law.is_about_state() => Subject::End,
-            _ => Subject::at(expectation.contract(), case.bytes, offset),
+            None if law.is_about_state() => Subject::End,
+            None => Subject::at(expectation.contract(), case.bytes, offset),
         };
         self.broken.push(Broken { decoder: index, law, offset, subject });
     }
