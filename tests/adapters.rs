@@ -90,7 +90,7 @@ const FAULTS: [(&str, &str); 11] = [
     ("late", "panic/foreign-late/abort/anywhere"),
 ];
 
-/// Also a program that leaves a process behind.
+/// The last one starts a process of its own that would outlive it.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_adapter_that_misbehaves_is_named_and_none_is_left_running() {

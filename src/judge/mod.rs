@@ -235,10 +235,10 @@ impl<'d> Judge<'d> {
         self.broken.push(Broken { decoder: index, law, offset, subject });
     }
 
-    /// Notes what will be asked of decoders that answer many questions at once, so that judging this case by these
-    /// questions takes its answers from memory. See [`Judge::ask_planned`].
-    pub fn plan(&mut self, case: &Case<'_>, questions: Questions) {
-        for &index in &self.on {
+    /// Notes what will be asked of decoders that answer many questions at once, of those that `is_selected` accepts, so
+    /// that judging this case by these questions takes its answers from memory. See [`Judge::ask_planned`].
+    pub fn plan(&mut self, case: &Case<'_>, questions: Questions, is_selected: impl Fn(usize) -> bool) {
+        for &index in self.on.iter().filter(|&&index| is_selected(index)) {
             let slot = &mut self.slots[index];
             let questions = slot.applicable(questions);
             let (Some(batched), Some(streams)) = (slot.decoder.batched(), &mut slot.planned) else { continue };

@@ -206,8 +206,8 @@ impl<'d> Session<'d> {
     }
 
     /// Notes what judging this case by these questions will ask; see [`Judge::plan`].
-    pub fn plan(&mut self, case: &Case<'_>, questions: Questions) {
-        self.judge.plan(case, questions);
+    pub fn plan(&mut self, case: &Case<'_>, questions: Questions, is_selected: impl Fn(usize) -> bool) {
+        self.judge.plan(case, questions, is_selected);
     }
 
     /// Asks what was planned; see [`Judge::ask_planned`].
@@ -218,7 +218,7 @@ impl<'d> Session<'d> {
     /// Plans the judgement of these cases by every question, and asks for the answers.
     pub fn prepare<'c>(&mut self, cases: impl IntoIterator<Item = Case<'c>>) {
         if self.is_batched() {
-            cases.into_iter().for_each(|case| self.plan(&case, Questions::ALL));
+            cases.into_iter().for_each(|case| self.plan(&case, Questions::ALL, |_| true));
             self.ask_planned();
         }
     }

@@ -1,7 +1,8 @@
 //! The class strings of a plan, in pieces that the threads take in turn.
 
+use crate::case::Case;
 use crate::decoder::Decoder;
-use crate::engine::check::outcome::{Control, Covered, session};
+use crate::engine::check::outcome::{BATCH, Control, Covered, session};
 use crate::generate::classes::ClassPartition;
 use crate::generate::plan::{Ask, Part, Set};
 use crate::judge::Questions;
@@ -42,9 +43,6 @@ pub(super) fn check(
     }
     (covered, record)
 }
-
-/// How many strings are planned at a time, for decoders that answer many questions at once.
-const BATCH: u64 = 256;
 
 /// Some strings of a set.
 type Stretch = (Set, Range<u64>);
@@ -87,16 +85,18 @@ fn run_piece(decoders: &[&dyn Decoder], ledger: &Ledger, piece: Vec<Stretch>) ->
         };
         let mut writer = set.writer();
         let (start, end) = (set.strings.offset, set.strings.offset + set.strings.len as usize);
-        for first in range.clone().step_by(BATCH as usize) {
-            let batch = first..range.end.min(first + BATCH);
+        for first in range.clone().step_by(BATCH) {
+            let batch = first..range.end.min(first + BATCH as u64);
+            let is_selected = |case: &Case<'_>, decoder: usize| partitions[decoder].has(&case.bytes[start..end], start);
             if session.is_batched() {
-                batch.clone().for_each(|index| writer.each(index, |case| session.plan(case, questions)));
+                batch.clone().for_each(|index| {
+                    writer.each(index, |case| session.plan(case, questions, |decoder| is_selected(case, decoder)));
+                });
                 session.ask_planned();
             }
             batch.for_each(|index| {
                 writer.each(index, |case| {
-                    let is_selected = |decoder: usize| partitions[decoder].has(&case.bytes[start..end], start);
-                    session.judge_selected(case, questions, is_selected);
+                    session.judge_selected(case, questions, |decoder| is_selected(case, decoder));
                 });
             });
         }

@@ -23,7 +23,7 @@ use crate::generate::{fragments, input_file, vectors};
 use crate::text::shown;
 use crate::triage::ledger::Ledger;
 use crate::triage::session::{Record, Shown};
-use outcome::session;
+use outcome::{BATCH, session};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -148,9 +148,6 @@ pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<(PathBuf, 
     let files = inputs.into_iter().map(file).collect();
     Outcome { files, ..Outcome::of(session.finish()) }
 }
-
-/// How many cases are planned at a time, for decoders that answer many questions at once.
-const BATCH: usize = 256;
 
 /// Judges inputs on all cores, in pieces of thousands.
 fn judge_inputs(

@@ -42,6 +42,9 @@ impl Control {
 /// How often each thread and piece of work explains a broken law before it is settled.
 const EXPLANATIONS: u32 = 3;
 
+/// How many cases are planned at a time, for decoders that answer many questions at once.
+pub(super) const BATCH: usize = 256;
+
 /// A session for one thread or piece of work.
 pub(super) fn session<'d>(decoders: &[&'d dyn Decoder], ledger: &'d Ledger) -> Session<'d> {
     Session::new(decoders.iter().copied(), ledger).settling_after(EXPLANATIONS)

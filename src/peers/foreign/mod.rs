@@ -81,7 +81,7 @@ pub struct Cost {
 /// The shortest time after which an adapter is said to hang.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// How often an adapter may fail before it is no longer asked.
+/// How often an adapter may fail before it is set aside.
 const MOST_FAILURES: u32 = 20;
 
 impl Foreign {

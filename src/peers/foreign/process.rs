@@ -115,7 +115,7 @@ impl Process {
     /// The answers to a batch, one for each operation.
     ///
     /// # Errors
-    /// The adapter ended, broke the protocol, or took longer than `patience`. It is no longer running then.
+    /// The adapter ended, broke the protocol, or took longer than `patience`. Then it has been killed.
     pub fn ask(&mut self, batch: &Batch, patience: Duration) -> Result<Vec<Answer>, Trouble> {
         if let Some(requests) = &self.requests {
             // If the thread has ended, the next event says why.
@@ -146,19 +146,6 @@ impl Process {
         Err(Trouble { what, ..trouble })
     }
 
-    /// Ends its input, and returns what is wrong with how it ends.
-    ///
-    /// # Errors
-    /// It does not end, writes more, or has another status than 0.
-    pub fn finish(mut self) -> Result<(), Trouble> {
-        self.requests = None;
-        match self.wait(Duration::from_secs(10)) {
-            Err(Trouble { ending: Ending::Exit, what }) if what == ENDED => Ok(()),
-            Err(trouble) => Err(trouble),
-            Ok(_) => Err(Trouble::of("it answers what was not asked")),
-        }
-    }
-
     fn kill(&mut self) {
         self.requests = None;
         // It may have ended already.
@@ -171,9 +158,6 @@ impl Drop for Process {
         self.kill();
     }
 }
-
-/// What is said about an adapter that ends as it should.
-const ENDED: &str = "it ended with status 0";
 
 fn command(program: &Program, entry: Option<&str>) -> Command {
     let mut command = Command::new(&program.command[0]);
@@ -205,7 +189,7 @@ fn limit(command: &mut Command) {
     unsafe { command.pre_exec(limited) };
 }
 
-/// Starts the adapter, reads its greeting, and passes batches to it until there are no more or it ends.
+/// Starts the adapter, reads its greeting, and passes batches to it until all are answered or it ends.
 fn serve(mut command: Command, printed: &Printed, requests: &Receiver<Batch>, events: &Sender<Event>) {
     // If nobody receives an event any more, the adapter has been killed.
     let tell = |event| drop(events.send(event));
@@ -255,7 +239,7 @@ fn serve(mut command: Command, printed: &Printed, requests: &Receiver<Batch>, ev
     let _ = child.wait();
 }
 
-/// Passes batches on until there are no more, or the adapter ends (`None`), or breaks the protocol.
+/// Passes batches on until all are answered, or the adapter ends (`None`), or breaks the protocol.
 fn exchange(
     spelling: Spelling,
     requests: &Receiver<Batch>,
