@@ -2,8 +2,10 @@
 
 use crate::error::Error;
 use crate::peers::foreign::Foreign;
-use crate::peers::foreign::process::{Process, Program};
-use crate::text::shown;
+use crate::peers::foreign::process::{Process, Program, Trouble};
+use crate::peers::foreign::protocol::Entry;
+use crate::text::{matches_glob, shown};
+use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,6 +37,9 @@ struct Adapter {
     timeout: Option<u32>,
     /// Only these of its entry points.
     entries: Option<Vec<String>>,
+    /// Those of its entry points that take more than some 50 µs for an answer, as names with `*`.
+    #[serde(default)]
+    slow: Vec<String>,
 }
 
 /// The adapters that were found.
@@ -55,7 +60,7 @@ impl Found {
         let name = command.join(" ");
         let program = Program { command, directory: None, environment: BTreeMap::new(), timeout: Program::TIMEOUT };
         let mut found = Self::default();
-        found.greet(&name, program, None);
+        found.take(name, program.decoders(None, &[]));
         match found.skipped.pop() {
             None => Ok(found),
             Some((name, why)) => {
@@ -83,7 +88,7 @@ impl Found {
         if files.is_empty() {
             return Err(Error::usage(format!("{}: no adapter.toml there, nor in its directories", shown(path))));
         }
-        let mut found = Self::default();
+        let mut programs = Vec::new();
         for file in files {
             let text = fs::read_to_string(&file).map_err(|error| Error::io(&file, &error))?;
             let adapters: File =
@@ -103,22 +108,39 @@ impl Found {
                     timeout: adapter.timeout.map_or(Program::TIMEOUT, |seconds| Duration::from_secs(seconds.into())),
                 };
                 let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                found.greet(&name, program, adapter.entries.as_deref());
+                programs.push((name, program, adapter.entries, adapter.slow));
             }
         }
+        let greet = |(name, program, only, slow): (String, Program, Option<Vec<String>>, Vec<String>)| {
+            (name, program.decoders(only.as_deref(), &slow))
+        };
+        let greeted: Vec<_> = programs.into_par_iter().with_max_len(1).map(greet).collect();
+        let mut found = Self::default();
+        greeted.into_iter().for_each(|(name, decoders)| found.take(name, decoders));
         Ok(found)
     }
 
-    /// Adds the entry points that a program has.
-    fn greet(&mut self, name: &str, program: Program, only: Option<&[String]>) {
-        match Process::start(&program, None) {
-            Err(trouble) => self.skipped.push((name.to_owned(), trouble.what)),
-            Ok((_, greeting)) => {
-                let entries = greeting.entries.into_iter();
-                let entries = entries.filter(|entry| only.is_none_or(|only| only.contains(&entry.name)));
-                self.decoders.extend(entries.map(|entry| Foreign::new(program.clone(), entry)));
-            }
+    fn take(&mut self, name: String, decoders: Result<Vec<Foreign>, Trouble>) {
+        match decoders {
+            Ok(decoders) => self.decoders.extend(decoders),
+            Err(trouble) => self.skipped.push((name, trouble.what)),
         }
+    }
+}
+
+impl Program {
+    /// Starts it, and returns the decoders that it greets with; only those of these names, and these globs are slow.
+    fn decoders(&self, only: Option<&[String]>, slow: &[String]) -> Result<Vec<Foreign>, Trouble> {
+        let (_, greeting) = Process::start(self, None)?;
+        let entries = greeting.entries.into_iter();
+        let entries = entries.filter(|entry| only.is_none_or(|only| only.contains(&entry.name)));
+        let is_slow = |entry: &Entry| slow.iter().any(|glob| matches_glob(glob, &entry.name));
+        Ok(entries
+            .map(|entry| {
+                let is_slow = is_slow(&entry);
+                Foreign::new(self.clone(), entry).slow(is_slow)
+            })
+            .collect())
     }
 }
 
