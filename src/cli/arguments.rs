@@ -129,7 +129,7 @@ impl Selection {
         None
     }
 
-    /// The decoders that were named. If none were, those that were registered; all peers if none were.
+    /// The decoders that were named. If none were, or only some to exclude, those that were registered; all peers if none were.
     pub(super) fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let mut all = registered();
         #[cfg(unix)]
@@ -139,7 +139,8 @@ impl Selection {
                 return Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need"));
             }
         }
-        let is_default = self.decoders.is_empty() && !all.is_empty();
+        let names_some = self.decoders.split(',').any(|name| !name.is_empty() && !name.starts_with('-'));
+        let is_default = !names_some && !all.is_empty();
         if !is_default {
             all.extend(peers::all());
         }

@@ -73,12 +73,17 @@ fn note_contradictions(contradictions: &[String]) {
     }
 }
 
-/// Checks one decoder on one thread, with fewer strings if it is slow, ends its process, and says how fast it answered.
+/// Checks one decoder on one thread, with fewer strings if it is in another process, ends its process, and says how fast it answered.
 fn check_one(decoder: &dyn Decoder, options: &Options, clock: &Clock) -> Result<Checked, Error> {
     let start = Instant::now();
     let one = &[decoder];
-    let is_slow = options.plan == Plan::Remote && decoder.batched().is_some_and(Batched::is_slow);
-    let options = &Options { plan: if is_slow { Plan::Few } else { options.plan }, ..options.clone() };
+    let plan = match decoder.batched().map(Batched::is_slow) {
+        Some(true) if options.plan != Plan::Deep => Plan::Few,
+        Some(false) if options.plan != Plan::Deep => Plan::Remote,
+        Some(_) => Plan::Quick,
+        None => options.plan,
+    };
+    let options = &Options { plan, ..options.clone() };
     let pool = ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.map_err(|error| Error::parse(format!("cannot start a thread: {error}")))?;
     let outcome = pool.install(|| check(one, options, &|_, _| {}))?;
@@ -106,7 +111,7 @@ impl Check {
         if self.isolate {
             return self.run_isolated(&decoders, &ledger, out);
         }
-        if self.bytes.is_none() && decoders.iter().all(|decoder| decoder.batched().is_some()) {
+        if self.bytes.is_none() && decoders.iter().any(|decoder| decoder.batched().is_some()) {
             return self.run_one_by_one(&decoders, corpus, &ledger, out);
         }
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
@@ -163,9 +168,8 @@ impl Check {
         let (bar, control) = (Bar::new(), Control::default());
         stop_when_interrupted(&control.stop);
         let clock = Clock::start(self.command());
-        let plan = if self.deep { Plan::Quick } else { Plan::Remote };
         let time = Duration::from_secs(self.seconds.unwrap_or(0)) / decoders.len() as u32;
-        let options = Options { plan, ..self.options(corpus, ledger, time, &control) };
+        let options = self.options(corpus, ledger, time, &control);
         let next = AtomicUsize::new(0);
         let check_some = || {
             let mut results = Vec::new();
