@@ -158,6 +158,12 @@ pub trait Stream {
     /// Offsets count from the start of the stream. After this the next `push` starts a new stream. A stream that was
     /// never fed may be finished too: it is the empty string.
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity>;
+
+    /// False if the stream that was just finished held something about which this decoder cannot be asked, such as a
+    /// quotation mark for one that reads JSON. Then its answers are not judged.
+    fn is_answered(&self) -> bool {
+        true
+    }
 }
 
 /// The identity of a decoder, and its contract.

@@ -250,6 +250,13 @@ pub(crate) fn first_inconsistent(observed: &Observation, case: &Case<'_>, compar
         verdict(Law::Placement, observed.placed),
     ];
     outcomes.extend(prefixed.map(|prefixed| verdict(Law::Prefix, prefixed.map(unshifted))));
+    outcomes.push(match (observed.output(), observed.prefixed_output()) {
+        (Some(output), Some(prefixed)) => {
+            let is_shifted = prefixed.len() == case.prefix() + output.len() && prefixed.ends_with(output);
+            if is_shifted { LawOutcome::Holds } else { violated(Law::Prefix, None) }
+        }
+        _ => LawOutcome::NotApplicable,
+    });
     outcomes.push(match (observed.verdict, observed.halves) {
         (Some(whole), Some((first, second))) if first.is_valid() && second.is_valid() => match whole.is_valid() {
             true => LawOutcome::Holds,

@@ -95,6 +95,8 @@ pub(crate) struct Reused {
 struct Prefixed {
     /// The verdict on the whole input, and the verdict of a stream whose first chunk is the prefix.
     verdicts: [Option<Validity>; 2],
+    /// The output for the whole input, of a decoder that promises nothing else about it.
+    output: Option<Vec<u8>>,
     bytes: Vec<u8>,
     streamed: Streamed,
 }
@@ -183,6 +185,11 @@ impl Observation {
     /// The verdicts on the input after an ASCII prefix, on the whole and as a stream.
     pub(crate) fn prefixed(&self) -> Option<&[Option<Validity>; 2]> {
         self.prefixed.get().map(|prefixed| &prefixed.verdicts)
+    }
+
+    /// The output for the input after an ASCII prefix, of a decoder whose output has no contract.
+    pub(crate) fn prefixed_output(&self) -> Option<&[u8]> {
+        self.prefixed.get()?.output.as_deref()
     }
 
     /// Whether the existing content of an output buffer was changed.
@@ -357,7 +364,7 @@ impl Streamed {
             other.finish(&mut self.piece);
         }
         self.existing_kept = take_existing(&mut self.output, existing);
-        true
+        stream.is_answered()
     }
 
     fn write<T>(&mut self, drained: bool, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
@@ -391,6 +398,11 @@ impl Prefixed {
         self.bytes.resize(case.prefix(), b'a');
         self.bytes.extend_from_slice(case.bytes);
         self.verdicts = [decoder.validate(&self.bytes), None];
+        self.output = None;
+        if decoder.info().undocumented {
+            let mut output = Vec::new();
+            self.output = decoder.decode_lossy(&self.bytes, &mut output).map(|()| output);
+        }
         if case.prefix() > Case::SHORT_PREFIX {
             let (prefix, rest) = self.bytes.split_at(case.prefix());
             let is_given = self.streamed.feed(streams, [prefix, rest], None, FeedMode::default());

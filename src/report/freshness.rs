@@ -27,7 +27,8 @@ pub struct Report {
     pub about: &'static str,
     /// Its files, relative to the root of the repository.
     pub files: &'static [&'static str],
-    /// The files and directories it depends on, relative to the root of the repository.
+    /// The files and directories it depends on, relative to the root of the repository; `!` marks those it does not
+    /// depend on.
     pub sources: &'static [&'static str],
     /// The command that generates it.
     pub command: &'static str,
@@ -55,6 +56,7 @@ pub const REPORTS: [Report; 7] = [
             "src/generate",
             "src/judge",
             "src/peers",
+            "!src/peers/foreign",
             "src/spec",
             "src/triage",
             "src/utf8.rs",
@@ -77,6 +79,7 @@ pub const REPORTS: [Report; 7] = [
             "src/generate/plan.rs",
             "src/judge",
             "src/peers",
+            "!src/peers/foreign",
             "src/spec",
             "src/utf8.rs",
         ],
@@ -257,9 +260,12 @@ const DECISIVE: [&str; 17] = [
 /// A file cannot be read, or does not exist.
 pub fn digest(root: &Path, paths: &[&str]) -> Result<String, Error> {
     let mut files = Vec::new();
-    for path in paths {
+    let without: Vec<PathBuf> =
+        paths.iter().filter_map(|path| path.strip_prefix('!')).map(|path| root.join(path)).collect();
+    for path in paths.iter().filter(|path| !path.starts_with('!')) {
         collect(&root.join(path), &mut files)?;
     }
+    files.retain(|file| !without.iter().any(|path| file.starts_with(path)));
     files.sort();
     let mut hash = Sha256::new();
     for file in files {

@@ -167,10 +167,11 @@ impl Shared {
     }
 
     /// Asks the questions of a batch that failed one by one, up to the first that fails. If none does, it depends on what
-    /// was asked before, and the last one counts as the one that failed.
+    /// was asked before, and the last one counts as the one that failed; but if the batch only took too long, nothing is
+    /// wrong except that the machine was busy.
     fn ask_singly(&self, lane: &mut Lane, batch: &Batch, trouble: Trouble, replies: &mut Vec<Reply>) {
         let mut start = 0;
-        let mut failed = (batch.len() == 1).then_some((1, trouble.clone()));
+        let mut failed = (batch.len() == 1).then(|| (1, trouble.clone()));
         for end in seams(batch) {
             if failed.is_some() {
                 break;
@@ -181,10 +182,14 @@ impl Shared {
             }
             start = end;
         }
-        let (count, trouble) = failed.unwrap_or_else(|| {
-            replies.pop();
-            (1, trouble)
-        });
+        let (count, trouble) = match failed {
+            Some(failed) => failed,
+            None if trouble.ending == Ending::Hang => return,
+            None => {
+                replies.pop();
+                (1, trouble)
+            }
+        };
         // Waiting takes long.
         lane.cost.failures += if trouble.ending == Ending::Hang { MOST_FAILURES / 2 } else { 1 };
         let failure = Failure { ending: Some(trouble.ending), what: trouble.what.into() };
@@ -196,9 +201,11 @@ impl Shared {
             Some(process) => process,
             None => Process::start(&self.program, Some(&self.name))?.0,
         };
-        // What takes fifty times as long as ever before hangs.
+        // What takes fifty times as long as ever before hangs. A single question has all the time: it is asked alone
+        // because it is suspected.
         let most = self.program.timeout;
-        let usual = lane.slowest.map(|slowest| LEAST + 50 * slowest * batch.len() as u32);
+        let usual = lane.slowest.filter(|_| batch.len() > 1);
+        let usual = usual.map(|slowest| LEAST + 50 * slowest * batch.len() as u32);
         let start = Instant::now();
         let answers = process.ask(batch, usual.map_or(most, |usual| usual.min(most)));
         lane.cost.time += start.elapsed();
@@ -300,6 +307,8 @@ impl Decoder for Foreign {
             chunks: Vec::new(),
             own: None,
             rejected: None,
+            cannot_say: false,
+            could_not_say: false,
             translator: Translator::new(self.shared.entry.output),
         };
         self.shared.entry.answers.stream.then(|| Box::new(stream()) as Box<dyn Stream>)
@@ -381,6 +390,10 @@ struct ForeignStream<'s> {
     own: Option<u32>,
     /// The verdict of an earlier chunk, after which the stream is not examined.
     rejected: Option<Validity>,
+    /// Whether a chunk before any that was rejected held something about which the decoder cannot be asked.
+    cannot_say: bool,
+    /// The same of the last stream that was finished.
+    could_not_say: bool,
     translator: Translator,
 }
 
@@ -431,7 +444,11 @@ impl Stream for ForeignStream<'_> {
         self.chunks.push(chunk.to_vec());
         let key = self.life.finish();
         let answer = self.ask(Operation::Push, key);
-        if self.rejected.is_some() || answer.verdict == Verdict::CannotSay {
+        if self.rejected.is_some() {
+            return;
+        }
+        if answer.verdict == Verdict::CannotSay {
+            self.cannot_say = true;
             return;
         }
         self.take(&answer, out);
@@ -445,12 +462,17 @@ impl Stream for ForeignStream<'_> {
         let answer = self.ask(Operation::Finish, end_of(life));
         self.chunks.clear();
         let rejected = self.rejected.take();
+        self.could_not_say = std::mem::take(&mut self.cannot_say) || answer.verdict == Verdict::CannotSay;
         if rejected.is_none() && answer.verdict != Verdict::CannotSay {
             self.take(&answer, out);
         }
         self.translator.finish(out);
         let parts = self.shared.entry.answers;
         rejected.filter(|_| parts.verdict).or_else(|| answer.validity(parts))
+    }
+
+    fn is_answered(&self) -> bool {
+        !self.could_not_say
     }
 }
 
