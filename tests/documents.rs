@@ -1,5 +1,6 @@
 //! The code blocks of the documents are run: Rust blocks as doctests (see the end of `src/lib.rs`), console blocks
-//! here. Paths and lists in the documents are compared with the repository.
+//! here, and those in `docs/findings` by `.ci/findings`. Paths and lists in the documents are compared with the
+//! repository.
 #![cfg(feature = "cli")]
 
 use std::collections::BTreeSet;
@@ -223,9 +224,11 @@ fn every_page_is_in_the_index() {
     let documents = documents();
     let index = &documents.iter().find(|(name, _)| name == "docs/README.md").unwrap().1;
     let linked = |name: &str| index.contains(&format!("({})", name.trim_start_matches("docs/")));
+    let findings = "docs/findings/README.md".to_owned();
     let missing: Vec<&String> = documents
         .iter()
         .map(|(name, _)| name)
+        .chain([&findings])
         .filter(|name| name.starts_with("docs/") && *name != "docs/README.md" && !linked(name))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
@@ -315,6 +318,17 @@ fn the_cost_curve_is_that_of_the_recorded_score() {
     assert!(output.status.success(), "{output:?}");
     let committed = fs::read_to_string(root.join("reports/score/cost.md")).unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), committed, ".ci/cost.py >reports/score/cost.md");
+}
+
+/// The blocks of the pages in `docs/findings` are run by `.ci/findings`, where the decoders are installed.
+#[test]
+fn the_findings_are_complete_and_in_their_index() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = match Command::new("python3").args([".ci/findings", "pages"]).current_dir(root).output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return println!("not run: there is no python3"),
+        output => output.unwrap(),
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// `.github/workflows/reusable.yml` runs the same jobs as the workflow that `utfuzz init` writes, with inputs instead of
