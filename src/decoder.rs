@@ -196,9 +196,22 @@ pub struct Info {
     pub variant: fn(usize) -> u8,
     /// A Rust expression for the decoder. The tests that are printed with divergences contain it.
     pub expression: Option<Cow<'static, str>>,
-    /// Whether nothing is promised. Then `contract` says only how questions are put, and the decoder is held to what
-    /// every decoder must keep: it answers, always in the same way, and for chunks as for the whole.
-    pub undocumented: bool,
+    /// Which input the contract is about.
+    pub promise: Promise,
+}
+
+/// Which input the contract of a decoder is about. About other input, `contract` says only how questions are put, and
+/// the decoder is held to what every decoder must keep: it answers, always in the same way, and for chunks as for the
+/// whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Promise {
+    /// All input.
+    #[default]
+    Everything,
+    /// Well-formed input; what becomes of other input is not documented.
+    WellFormed,
+    /// No input: nothing is documented.
+    Nothing,
 }
 
 impl Info {
@@ -212,7 +225,7 @@ impl Info {
             lineage: Lineage::Same(Cow::Borrowed(name)),
             variant: |_| 0,
             expression: None,
-            undocumented: false,
+            promise: Promise::Everything,
         }
     }
 

@@ -45,7 +45,7 @@ pub mod report;
 pub mod cli;
 
 pub use case::{Case, Cuts};
-pub use decoder::{Decoder, Info, Stream};
+pub use decoder::{Decoder, Info, Promise, Stream};
 pub use engine::conformance::{assert_conforms, assert_conforms_on};
 pub use explain::{Divergence, first_divergence};
 pub use judge::Judge;

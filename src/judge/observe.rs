@@ -1,7 +1,7 @@
 //! Asks a decoder the questions, and records its answers unchanged.
 
 use crate::case::Case;
-use crate::decoder::{Decoder, Stream};
+use crate::decoder::{Decoder, Promise, Stream};
 #[cfg(all(target_os = "linux", feature = "guard-pages"))]
 use crate::judge::isolate::guard_pages::GuardedBuffer;
 use crate::judge::question::{Question, Questions};
@@ -95,7 +95,7 @@ pub(crate) struct Reused {
 struct Prefixed {
     /// The verdict on the whole input, and the verdict of a stream whose first chunk is the prefix.
     verdicts: [Option<Validity>; 2],
-    /// The output for the whole input, of a decoder that promises nothing else about it.
+    /// The output for the whole input, of a decoder that does not promise it.
     output: Option<Vec<u8>>,
     bytes: Vec<u8>,
     streamed: Streamed,
@@ -187,7 +187,8 @@ impl Observation {
         self.prefixed.get().map(|prefixed| &prefixed.verdicts)
     }
 
-    /// The output for the input after an ASCII prefix, of a decoder whose output has no contract.
+    /// The output for the input after an ASCII prefix, of a decoder that does not promise
+    /// it.
     pub(crate) fn prefixed_output(&self) -> Option<&[u8]> {
         self.prefixed.get()?.output.as_deref()
     }
@@ -399,7 +400,7 @@ impl Prefixed {
         self.bytes.extend_from_slice(case.bytes);
         self.verdicts = [decoder.validate(&self.bytes), None];
         self.output = None;
-        if decoder.info().undocumented {
+        if decoder.info().promise != Promise::Everything {
             let mut output = Vec::new();
             self.output = decoder.decode_lossy(&self.bytes, &mut output).map(|()| output);
         }

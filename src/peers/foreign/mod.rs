@@ -95,7 +95,7 @@ impl Foreign {
             .version(entry.version.clone())
             .package(entry.package.clone())
             .lineage(entry.lineage.clone());
-        info.undocumented = entry.contract.is_none();
+        info.promise = entry.promise;
         let lanes = Mutex::default();
         let shared = Arc::new(Shared { name: entry.name.clone(), program, entry, contract, lanes });
         let planner = Planner { info: info.clone(), shared: shared.clone() };

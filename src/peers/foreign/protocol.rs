@@ -1,6 +1,7 @@
 //! The adapter protocol, version 1, as described in `docs/adapter.md`: the greeting, batches of operations, and their
 //! answers, in both spellings.
 
+use crate::decoder::Promise;
 use crate::generate::vectors::parse_hex;
 use crate::spec::Contract;
 use crate::text::{hex, quoted};
@@ -60,6 +61,8 @@ pub struct Entry {
     pub output: OutputForm,
     /// What its documentation promises; `None` if that is nothing.
     pub contract: Option<Contract>,
+    /// The input about which it promises that.
+    pub promise: Promise,
     /// The address of the documentation.
     pub source: Option<String>,
     /// What else may change the answers.
@@ -148,7 +151,7 @@ struct Keys {
     lineage: Option<String>,
     answers: Option<Parts>,
     output: Option<OutputForm>,
-    contract: Option<Contract>,
+    contract: Option<(Contract, Promise)>,
     source: Option<String>,
     environment: Option<String>,
 }
@@ -178,7 +181,7 @@ impl Keys {
             "contract" => {
                 self.contract = match value {
                     "undocumented" => None,
-                    _ => Some(value.parse().map_err(|error| format!("contract={}: {error}", quoted(value, 80)))?),
+                    _ => Some(contract(value).map_err(|error| format!("contract={}: {error}", quoted(value, 80)))?),
                 };
             }
             _ => return Err(format!("the key {} is unknown", quoted(key, 40))),
@@ -195,13 +198,22 @@ impl Keys {
             lineage: self.lineage.unwrap_or_else(|| package.clone()),
             answers: self.answers.ok_or_else(|| missing("answers"))?,
             output: self.output.unwrap_or(OutputForm::Utf8),
-            contract: self.contract,
+            contract: self.contract.map(|(contract, _)| contract),
+            promise: self.contract.map_or(Promise::Nothing, |(_, promise)| promise),
             source: self.source,
             environment: self.environment,
             package,
             name,
         })
     }
+}
+
+/// A contract, and the input it is about.
+fn contract(words: &str) -> Result<(Contract, Promise), String> {
+    const ONLY: &str = "well-formed-only";
+    let others: Vec<&str> = words.split_whitespace().filter(|word| *word != ONLY).collect();
+    let is_all = others.len() == words.split_whitespace().count();
+    Ok((others.join(" ").parse()?, if is_all { Promise::Everything } else { Promise::WellFormed }))
 }
 
 fn parts(words: &str) -> Result<Parts, String> {
