@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::peers::foreign::Foreign;
-use crate::peers::foreign::process::{Process, Program};
+use crate::peers::foreign::process::{Process, Program, Trouble};
+use crate::peers::foreign::protocol::Greeting;
 use crate::text::shown;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -53,15 +54,28 @@ impl Found {
     /// It cannot be started, or does not greet.
     pub fn command(command: Vec<String>) -> Result<Self, Error> {
         let name = command.join(" ");
+        Self::one(&name, command)
+            .map_err(|why| Error::usage(format!("{name}: {why}; docs/adapter.md describes what an adapter does")))
+    }
+
+    /// The entry points of a shared library, each in a process of its own. `server` is a command that is an adapter for
+    /// the library whose path is added to its arguments.
+    ///
+    /// # Errors
+    /// There is no such file, or it cannot be loaded, or its table is wrong.
+    pub fn plugin(path: &Path, mut server: Vec<String>) -> Result<Self, Error> {
+        let full = fs::canonicalize(path).map_err(|error| Error::io(path, &error))?;
+        let wrong = |why: &str| Error::usage(format!("{}: {why}", shown(path)));
+        server.push(full.into_os_string().into_string().map_err(|_| wrong("its path is not UTF-8; rename it"))?);
+        Self::one(&shown(path), server).map_err(|why| wrong(&why))
+    }
+
+    /// The entry points of one program, or why there are none.
+    fn one(name: &str, command: Vec<String>) -> Result<Self, String> {
         let program = Program { command, directory: None, environment: BTreeMap::new(), timeout: Program::TIMEOUT };
         let mut found = Self::default();
-        found.greet(&name, program, None);
-        match found.skipped.pop() {
-            None => Ok(found),
-            Some((name, why)) => {
-                Err(Error::usage(format!("{name}: {why}; docs/adapter.md describes what an adapter does")))
-            }
-        }
+        found.greet(name, program, None);
+        found.skipped.pop().map_or(Ok(found), |(_, why)| Err(why))
     }
 
     /// The adapters of a file `adapter.toml`, or of every directory in this one that has such a file; up to this tier.
@@ -112,7 +126,9 @@ impl Found {
     /// Adds the entry points that a program has.
     fn greet(&mut self, name: &str, program: Program, only: Option<&[String]>) {
         match Process::start(&program, None) {
-            Err(trouble) => self.skipped.push((name.to_owned(), trouble.what)),
+            Err(Trouble { what, .. }) | Ok((_, Greeting { error: Some(what), .. })) => {
+                self.skipped.push((name.to_owned(), what));
+            }
             Ok((_, greeting)) => {
                 let entries = greeting.entries.into_iter();
                 let entries = entries.filter(|entry| only.is_none_or(|only| only.contains(&entry.name)));
