@@ -103,12 +103,15 @@ const utfuzz_plugin *FUNCTION(void)
 
 /// Libraries that cannot be used: what is defined to make them, and what is said about each.
 const REFUSED: [(&str, &str); 14] = [
-    ("-DFUNCTION=utfuzz_plugin_v2", "it exports no function utfuzz_plugin_v1, which adapters/c/utfuzz_decoder.h declares"),
+    (
+        "-DFUNCTION=utfuzz_plugin_v2",
+        "it exports no function utfuzz_plugin_v1, which adapters/c/utfuzz_decoder.h declares",
+    ),
     ("-DNO_TABLE", "utfuzz_plugin_v1 returns NULL"),
     ("-DTABLE=2,1,entries", "its table has version 2, and utfuzz_plugin_v1 returns one of version 1"),
-    ("-DTABLE=1,0,entries", "its table has count 0"),
-    ("-DTABLE=1,-1,entries", "its table has count 4294967295"),
-    ("-DTABLE=1,1,NULL", "`entries` is NULL"),
+    ("-DTABLE=1,0,entries", "the table has `count` 0, and its `entries` are not NULL"),
+    ("-DTABLE=1,-1,entries", "the table has `count` 4294967295, "),
+    ("-DTABLE=1,1,NULL", "the table has `count` 1, and its `entries` are NULL"),
     ("-DNAME=NULL", "the name of entry point 1 is NULL"),
     ("-DNAME=\"Wrong\"", "is named \"Wrong\"; use lower-case letters"),
     ("-DVERSION=\"1\\xFF\"", "the version of entry point 1 is not UTF-8: 31FF"),

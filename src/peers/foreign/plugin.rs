@@ -124,9 +124,9 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Plugin>, String> {
         ));
     }
     if table.entries.is_null() || !(1..=MOST).contains(&table.count) {
-        let entries = if table.entries.is_null() { "NULL" } else { "not NULL" };
+        let entries = if table.entries.is_null() { "" } else { "not " };
         return Err(format!(
-            "its table has count {}, and `entries` is {entries}; there is no entry point",
+            "the table has `count` {}, and its `entries` are {entries}NULL; a table has 1 to {MOST} entry points",
             table.count
         ));
     }
