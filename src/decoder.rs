@@ -85,6 +85,9 @@ pub trait Batched: Send + Sync {
     /// gets the answers immediately.
     fn ask_planned(&self);
 
+    /// Whether an answer takes so long, more than some 50 µs, that it should be asked less.
+    fn is_slow(&self) -> bool;
+
     /// Frees what it holds to answer, such as processes. It can be asked again.
     fn stop(&self);
 

@@ -684,6 +684,19 @@ fn a_report_is_stale_once_a_source_has_changed() {
     change("src/bench/other", "// More.\none\n");
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
     stamp_all(root);
+    // Of the dependencies only those that decode can change it.
+    let lock = |tempfile: u8, encoding_rs: u8| {
+        let package =
+            |name: &str, version: u8| format!("[[package]]\nname = \"{name}\"\nversion = \"{version}.0.0\"\n\n");
+        package("tempfile", tempfile) + &package("encoding_rs", encoding_rs)
+    };
+    change("Cargo.lock", &lock(1, 1));
+    stamp_all(root);
+    change("Cargo.lock", &lock(2, 1));
+    assert_eq!(not_current(root), []);
+    change("Cargo.lock", &lock(2, 2));
+    assert!(not_current(root).contains(&("throughput", State::Stale)));
+    stamp_all(root);
     change("src/spec/source", "changed");
     let stale: Vec<&str> = not_current(root).into_iter().map(|(name, _)| name).collect();
     assert_eq!(stale, ["check", "certificate", "score", "ablation", "coverage", "mutants"]);

@@ -59,12 +59,12 @@ const step = async (operation, number, b) => {
   if (!streams.has(number)) streams.set(number, new TextDecoder('utf-8', {fatal: VERDICT == 1, ignoreBOM: IGNOREBOM}));
   try { const t = operation == 1 ? streams.get(number).decode(b, {stream: true}) : streams.get(number).decode(); return [operation == 1 ? 2 : VERDICT, answer(t)[1]] }
   catch (e) { if (VERDICT == 1 && e instanceof TypeError) return [0]; throw e } };
+const one = async ([operation, number, hex]) => {
+  const b = new Uint8Array(hex.length / 2).map((_, i) => parseInt(hex.substr(2 * i, 2), 16));
+  try { return await step(operation, number, b) } catch (e) { return failed(e) } };
 globalThis.ask = async operations => {
-  const answers = [];
-  for (const [operation, number, hex] of operations) {
-    const b = new Uint8Array(hex.length / 2).map((_, i) => parseInt(hex.substr(2 * i, 2), 16));
-    try { answers.push(await step(operation, number, b)) } catch (e) { answers.push(failed(e)) }
-  }
+  const answers = [], together = streams.size || operations.some(([operation]) => operation) ? 1 : 256;
+  for (let i = 0; i < operations.length; i += together) answers.push(...await Promise.all(operations.slice(i, i + together).map(one)));
   return JSON.stringify(answers) };
 '''
 

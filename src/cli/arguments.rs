@@ -40,6 +40,11 @@ pub(super) struct Judging {
 }
 
 impl Judging {
+    /// The known differences; see [`Known::ledger`].
+    pub(super) fn ledger(&self, corpus: Option<&Path>) -> Result<Ledger, Error> {
+        self.known.ledger(&self.selection, corpus)
+    }
+
     pub(super) fn print(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
         if self.json {
             return Json.export(record, out);
@@ -139,7 +144,15 @@ fn registered() -> Vec<Box<dyn Decoder>> {
 }
 
 impl Selection {
-    /// The decoders that were named. If none were, those that were registered; all peers if none were.
+    /// The ledger of the adapters: the file `known.toml` in their directory, if there is one.
+    fn ledger(&self) -> Option<PathBuf> {
+        #[cfg(unix)]
+        return self.adapters.adapters.as_ref().map(|path| path.join("known.toml")).filter(|path| path.is_file());
+        #[cfg(not(unix))]
+        None
+    }
+
+    /// The decoders that were named. If none were, or only some to exclude, those that were registered; all peers if none were.
     pub(super) fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let mut all = registered();
         #[cfg(unix)]
@@ -149,7 +162,8 @@ impl Selection {
                 return Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need"));
             }
         }
-        let is_default = self.decoders.is_empty() && !all.is_empty();
+        let names_some = self.decoders.split(',').any(|name| !name.is_empty() && !name.starts_with('-'));
+        let is_default = !names_some && !all.is_empty();
         if !is_default {
             all.extend(peers::all());
         }
@@ -192,11 +206,17 @@ impl Known {
         }
     }
 
-    pub(super) fn ledger(&self, corpus: Option<&Path>) -> Result<Ledger, Error> {
+    /// The known differences of the decoders in this crate, or of the user, and those of the selected adapters.
+    pub(super) fn ledger(&self, selection: &Selection, corpus: Option<&Path>) -> Result<Ledger, Error> {
         if self.no_ledger {
             return Ok(Ledger::default());
         }
         let beside = corpus.map(|path| path.join("known.toml")).filter(|path| path.exists());
-        self.ledger.clone().or(beside).map_or_else(|| Ok(Ledger::built_in()), |path| Ledger::read(&path))
+        let ledger =
+            self.ledger.clone().or(beside).map_or_else(|| Ok(Ledger::built_in()), |path| Ledger::read(&path))?;
+        match selection.ledger() {
+            Some(path) => ledger.with(Ledger::read(&path)?),
+            None => Ok(ledger),
+        }
     }
 }

@@ -38,7 +38,7 @@ impl Triage {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
-        let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
+        let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
         let files = input::named_files(&self.paths, true)?;
         if files.is_empty() {
             return Err(Error::usage("the named directories contain no files; nothing was triaged").into());
@@ -121,7 +121,7 @@ impl Minimize {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let boxes = self.selection.decoders()?;
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
-        let ledger = self.known.ledger(self.known.corpus()?.as_deref())?;
+        let ledger = self.known.ledger(&self.selection, self.known.corpus()?.as_deref())?;
         // Known differences are minimised too, and looked up in the ledger afterwards.
         let everything = Ledger::default();
         let mut session = Session::new(decoders.iter().copied(), &everything);
@@ -190,7 +190,7 @@ impl Replay {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
-        let ledger = self.judging.known.ledger(self.judging.known.corpus()?.as_deref())?;
+        let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
         let is_input = |path: &&PathBuf| path.as_os_str() == "-";
         let (piped, named): (Vec<_>, Vec<_>) = self.paths.iter().partition(is_input);
         let named: Vec<PathBuf> = named.into_iter().cloned().collect();

@@ -3,7 +3,7 @@
 use crate::cli::arguments::{Judging, Selection};
 use crate::cli::isolate::{Checked, Job, Part, Whole, check_isolated, whole};
 use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
-use crate::decoder::{Decoder, Info};
+use crate::decoder::{Batched, Decoder, Info};
 use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, byte_strings, check, check_bytes};
 use crate::error::Error;
 use crate::judge::isolate::is_child;
@@ -12,10 +12,12 @@ use crate::spec::Contract;
 use crate::text::printable;
 use crate::triage::ledger::Ledger;
 use clap::Args;
+use rayon::ThreadPoolBuilder;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Judge decoders on vectors, the corpus, every short string, random inputs
@@ -71,6 +73,29 @@ fn note_contradictions(contradictions: &[String]) {
     }
 }
 
+/// Checks one decoder on one thread, with fewer strings if it is in another process, ends its process, and says how fast it answered.
+fn check_one(decoder: &dyn Decoder, options: &Options, clock: &Clock) -> Result<Checked, Error> {
+    let start = Instant::now();
+    let one = &[decoder];
+    let plan = match decoder.batched().map(Batched::is_slow) {
+        Some(true) if options.plan != Plan::Deep => Plan::Few,
+        Some(false) if options.plan != Plan::Deep => Plan::Remote,
+        Some(_) => Plan::Quick,
+        None => options.plan,
+    };
+    let options = &Options { plan, ..options.clone() };
+    let pool = ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = pool.map_err(|error| Error::parse(format!("cannot start a thread: {error}")))?;
+    let outcome = pool.install(|| check(one, options, &|_, _| {}))?;
+    if let Some(batched) = decoder.batched() {
+        batched.stop();
+        let Info { name, version, .. } = decoder.info();
+        let seconds = start.elapsed().as_secs_f64();
+        note(&format!("{name} {}: {}; {seconds:.1} s in all", printable(version), batched.summary()));
+    }
+    Ok(Checked::of(Record::of_check(clock, one, &options.ledger, &outcome), outcome))
+}
+
 impl Check {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         if let Some(directory) = is_child() {
@@ -79,14 +104,14 @@ impl Check {
         let boxes = self.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
-        let ledger = self.judging.known.ledger(corpus.as_deref())?;
+        let ledger = self.judging.ledger(corpus.as_deref())?;
         if corpus.is_none() && self.bytes.is_none() {
             note("no corpus directory here, so the corpus stage is skipped; name one with --corpus DIR");
         }
         if self.isolate {
             return self.run_isolated(&decoders, &ledger, out);
         }
-        if self.bytes.is_none() && decoders.iter().all(|decoder| decoder.batched().is_some()) {
+        if self.bytes.is_none() && decoders.iter().any(|decoder| decoder.batched().is_some()) {
             return self.run_one_by_one(&decoders, corpus, &ledger, out);
         }
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
@@ -132,7 +157,7 @@ impl Check {
         }
     }
 
-    /// Checks one decoder after the other, so that those in other processes do not all run at the same time.
+    /// Checks each decoder on one thread, so that no more adapters run at a time than there are processors.
     fn run_one_by_one(
         &self,
         decoders: &[&dyn Decoder],
@@ -143,22 +168,25 @@ impl Check {
         let (bar, control) = (Bar::new(), Control::default());
         stop_when_interrupted(&control.stop);
         let clock = Clock::start(self.command());
-        let time = Duration::from_secs(self.seconds()) / decoders.len() as u32;
-        let mut results = Vec::new();
-        for (index, decoder) in decoders.iter().enumerate() {
-            bar.show("decoders", index as f64 / decoders.len() as f64);
-            let start = Instant::now();
-            let one = &[*decoder];
-            let options = self.options(corpus.clone(), ledger, time, &control);
-            let outcome = check(one, &options, &|_, _| {});
-            results.push(outcome.map(|outcome| Checked::of(Record::of_check(&clock, one, ledger, &outcome), outcome)));
-            if let Some(batched) = decoder.batched() {
-                batched.stop();
-                let Info { name, version, .. } = decoder.info();
-                let seconds = start.elapsed().as_secs_f64();
-                note(&format!("{name} {}: {}; {seconds:.1} s in all", printable(version), batched.summary()));
+        let time = Duration::from_secs(self.seconds.unwrap_or(0)) / decoders.len() as u32;
+        let options = self.options(corpus, ledger, time, &control);
+        let next = AtomicUsize::new(0);
+        let check_some = || {
+            let mut results = Vec::new();
+            while let index = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(decoder) = decoders.get(index)
+            {
+                bar.show("decoders", index as f64 / decoders.len() as f64);
+                results.push((index, check_one(*decoder, &options, &clock)));
             }
-        }
+            results
+        };
+        let mut results: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..rayon::current_num_threads()).map(|_| scope.spawn(check_some)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        results.sort_by_key(|(index, _)| *index);
+        let results = results.into_iter().map(|(_, result)| result).collect();
         bar.finish();
         let interrupted = control.stop.load(Ordering::Relaxed);
         self.conclude(whole(decoders, ledger, &clock, results, interrupted), out)
@@ -202,7 +230,7 @@ impl Check {
         boxes.retain(|decoder| decoder.info().name == job.decoder);
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
-        let ledger = self.judging.known.ledger(corpus.as_deref())?;
+        let ledger = self.judging.ledger(corpus.as_deref())?;
         let (bar, clock) = (Bar::new(), Clock::start(self.command()));
         let control = Control::default();
         // ^C reaches the parent and its children.
@@ -215,7 +243,7 @@ impl Check {
             }
         };
         let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
-        let (is_clean, is_interrupted) = (outcome.is_clean(), outcome.interrupted);
+        let (is_clean, is_interrupted) = (outcome.is_clean_but_for_the_ledger(), outcome.interrupted);
         Part { record, is_clean, is_interrupted, contradictions: outcome.contradictions }.hand_over(directory)?;
         Ok(Verdict::Clean)
     }

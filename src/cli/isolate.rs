@@ -140,7 +140,11 @@ pub(super) fn whole(
             Err(error) => failures.push(error),
         }
     }
-    is_clean &= total.divergences.is_empty();
+    // An entry may be about several decoders.
+    total.stale.retain(|id| total.known.iter().all(|known| known.id != *id));
+    total.stale.sort();
+    total.stale.dedup();
+    is_clean &= total.divergences.is_empty() && total.stale.is_empty();
     total.divergences.sort_by(|a, b| a.signature.cmp(&b.signature));
     record.section = Section::Check(total);
     Whole { record, is_clean, is_interrupted, contradictions, failures }
@@ -175,7 +179,7 @@ pub(super) enum Checked {
 impl Checked {
     /// A decoder that was checked in this process.
     pub(super) fn of(record: Record, outcome: Outcome) -> Self {
-        let (is_clean, is_interrupted) = (outcome.is_clean(), outcome.interrupted);
+        let (is_clean, is_interrupted) = (outcome.is_clean_but_for_the_ledger(), outcome.interrupted);
         Self::Finished(Box::new(Part { record, is_clean, is_interrupted, contradictions: outcome.contradictions }))
     }
 }
@@ -254,7 +258,7 @@ impl Died {
     fn in_ledger(&self, decoder: &dyn Decoder, ledger: &Ledger) -> Option<KnownDifference> {
         let (law, subject) = self.law_and_subject();
         let entry = &ledger.entries()[ledger.covers(decoder.info(), law, subject)?];
-        Some(KnownDifference { id: entry.id.clone(), decoder: entry.decoder.clone(), hits: 1 })
+        Some(KnownDifference { id: entry.id.clone(), decoder: decoder.info().name.to_string(), hits: 1 })
     }
 
     fn difference(&self, decoder: &dyn Decoder) -> Difference {

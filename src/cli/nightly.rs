@@ -55,7 +55,7 @@ impl Nightly {
         let beside_targets = Some(self.fuzz_dir.clone()).filter(|path| path.join("known.toml").is_file());
         let corpus = if self.known.corpus.is_none() { beside_targets } else { None };
         let corpus = corpus.map_or_else(|| self.known.corpus(), |path| Ok(Some(path)))?;
-        let ledger = self.known.ledger(corpus.as_deref())?;
+        let ledger = self.known.ledger(&self.selection, corpus.as_deref())?;
         let beside = || corpus.unwrap_or_else(|| PathBuf::from("corpus")).join("regressions");
         let jobs = self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
         let options = nightly::Options {

@@ -8,16 +8,21 @@
 //! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by
 //! name, separated by commas, to measure what each is worth; with `none`, libFuzzer uses only code coverage, and every
-//! input is judged in full.
+//! input is judged in full. `UTFUZZ_ADAPTERS` adds decoders in other processes, which are asked about inputs that have a
+//! new feature, some hundreds at a time.
 
 #[cfg(feature = "libfuzzer")]
 mod macros;
+#[cfg(all(feature = "foreign", unix))]
+mod queue;
 mod roundtrip;
 
 #[cfg(feature = "libfuzzer")]
 pub use libfuzzer_sys;
 #[cfg(feature = "libfuzzer")]
 pub use macros::{crossed, judged, mutated, start};
+#[cfg(all(feature = "foreign", unix))]
+pub use queue::ADAPTERS;
 pub use roundtrip::{Deviation, RoundTrip};
 
 use crate::case::Case;
@@ -94,6 +99,9 @@ struct Running {
     session: Session<'static>,
     /// Whether libFuzzer is guided by behaviour features; otherwise by code coverage only.
     by_behaviour: bool,
+    /// Inputs for decoders in other processes.
+    #[cfg(all(feature = "foreign", unix))]
+    queue: Option<queue::Queue>,
 }
 
 impl Target {
@@ -130,10 +138,14 @@ impl Target {
             true => {
                 let novel = running.session.judge_novelty(case, feature);
                 stop_at_new(novel.shown);
+                if novel.is_novel {
+                    running.enqueue(case);
+                }
                 novel.is_novel
             }
             false => {
                 stop_at_new(running.session.judge(case));
+                running.enqueue(case);
                 true
             }
         })
@@ -177,6 +189,11 @@ impl Running {
         let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), ledger);
         let judge = session.judge_mut();
         let filter = std::env::var(DECODERS).unwrap_or_default();
+        // With adapters, the filter may be about their decoders only.
+        #[cfg(all(feature = "foreign", unix))]
+        let queue = queue::Queue::start(&filter, ledger)?;
+        #[cfg(all(feature = "foreign", unix))]
+        let filter = if queue.is_some() { String::new() } else { filter };
         let selected = peers::select(decoders, &filter).map_err(|error| format!("{DECODERS}: {error}"))?;
         for (index, decoder) in decoders.iter().enumerate() {
             let in_scope = !filter.is_empty() || index >= count || scope.has(&decoder.info().contract);
@@ -191,13 +208,55 @@ impl Running {
             let refused = |known: Vec<&str>| format!("{FEATURES}: none alone, or some of {}", known.join(", "));
             judge.only_features(&groups).map_err(refused)?;
         }
-        Ok(Self { session, by_behaviour })
+        Ok(Self {
+            session,
+            by_behaviour,
+            #[cfg(all(feature = "foreign", unix))]
+            queue,
+        })
+    }
+
+    /// Keeps a case for the decoders in other processes. Ends the process if one of those that wait shows a new divergence.
+    fn enqueue(&mut self, case: &Case<'_>) {
+        #[cfg(all(feature = "foreign", unix))]
+        if let Some(queue) = &mut self.queue
+            && let Some((divergence, input)) = queue.add(case)
+        {
+            stop_at_queued(&divergence, &input);
+        }
+        #[cfg(not(all(feature = "foreign", unix)))]
+        let _ = case;
+    }
+}
+
+/// Writes the artifact of a divergence of a decoder in another process, prints what libFuzzer would print, and ends the
+/// process with the exit status of a crash.
+#[cfg(all(feature = "foreign", unix))]
+fn stop_at_queued(divergence: &Divergence, input: &crate::case::Input) -> ! {
+    /// The exit status with which libFuzzer reports a crash.
+    const CRASHED: i32 = 77;
+    eprintln!("{}", crash_report(divergence));
+    match queue::write_artifact(input) {
+        Ok(path) => eprintln!("Test unit written to {}", crate::text::shown(&path)),
+        Err(error) => eprintln!("The artifact cannot be written: {error}"),
+    }
+    // SAFETY: `_exit` only ends the process. `exit` would run the callback with which libFuzzer writes the current input.
+    #[allow(unsafe_code, reason = "the C library's `_exit` has no safe equivalent")]
+    unsafe {
+        libc::_exit(CRASHED)
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         let known: u64 = self.session.record().known.values().sum();
+        #[cfg(all(feature = "foreign", unix))]
+        if let Some(queue) = &mut self.queue {
+            if let Some((divergence, input)) = queue.ask() {
+                stop_at_queued(&divergence, &input);
+            }
+            eprintln!("\nadapters: {}", queue.statistics());
+        }
         eprintln!("\noracle: {}\nknown differences passed: {known}", self.session.statistics());
     }
 }

@@ -81,6 +81,8 @@ fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, b
             {
                 continue;
             }
+            let moved: Vec<Vec<u8>> = (0..OFFSETS).map(|offset| relocated(offset, core, ending)).collect();
+            judge.prepare(moved.iter().map(|bytes| Case::with_cuts(bytes, Cuts::NONE)), Questions::IN_PLACE);
             let shows = (0..OFFSETS).map(|offset| strongest(judge, offset, core, focus, ending)).collect::<Vec<_>>();
             // It may occur only at larger offsets than those tried.
             let far = if start >= OFFSETS { strongest(judge, start, core, focus, ending) } else { None };

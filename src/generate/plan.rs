@@ -193,6 +193,34 @@ pub fn quick() -> Vec<Part> {
     vec![Part::new(SHORT, short.map(|strings| alone(strings, Ask::Everything)))]
 }
 
+/// What `check` covers for decoders in other processes, where each answer takes a microsecond or more. Some decoders are
+/// wrong only at the end of the input, only before text or only in inputs of some lengths, so there are strings of length
+/// 4 bare, of lengths 1 to 3 with text on both sides, and short ones after up to 300 bytes of ASCII.
+///
+/// Of these, `few` leaves out those of length 4 and most with surroundings, for decoders that take tens of microseconds.
+pub fn remote(few: bool) -> Vec<Part> {
+    let set = |len, offset, before, after| Set { strings: Block { len, offset }, before, after, ask: Ask::Answers };
+    let everything = if few { 2 } else { 3 };
+    let bare = |len| alone(Block { len, offset: 0 }, if len <= everything { Ask::Everything } else { Ask::Answers });
+    let afters = || Padding::ALL.into_iter().map(Some).chain([None]);
+    let between = Padding::ALL
+        .into_iter()
+        .flat_map(|before| afters().flat_map(move |after| (1..=2).map(move |len| set(len, 5, before, after))));
+    let in_text = [None, Some(Padding::Ascii)].map(|after| set(3, 5, Padding::Ascii, after));
+    let lengths = (1..=300).map(|offset| set(1, offset, Padding::Ascii, None));
+    let edges = (1..=8).chain(14..=17).chain(30..=33).chain(62..=65);
+    let edges = edges.map(|offset| set(2, offset, Padding::Ascii, None));
+    let mut parts = vec![
+        Part::new(SHORT, (0..=if few { 3 } else { 4 }).map(bare)),
+        Part::new("short strings, every cut", (1..=2).map(|len| alone(Block { len, offset: 0 }, Ask::EveryCut))),
+        Part::new("after ASCII", lengths.chain(edges.filter(|_| !few))),
+    ];
+    if !few {
+        parts.push(Part::new("surroundings", between.chain(in_text)));
+    }
+    parts
+}
+
 /// What `check` covers by default.
 pub fn standard() -> Vec<Part> {
     let (short, crossing): (Vec<_>, Vec<_>) = blocks().into_iter().partition(|strings| strings.len <= 4);

@@ -256,6 +256,14 @@ impl<'d> Judge<'d> {
         self.slots.iter().filter_map(|slot| slot.decoder.batched()).for_each(|batched| batched.ask_planned());
     }
 
+    /// Asks decoders that answer many questions at once for all answers needed to judge these cases by these questions.
+    pub fn prepare<'c>(&mut self, cases: impl IntoIterator<Item = Case<'c>>, questions: Questions) {
+        if self.is_batched() {
+            cases.into_iter().for_each(|case| self.plan(&case, questions, |_| true));
+            self.ask_planned();
+        }
+    }
+
     /// Whether planning makes sense: some decoder answers many questions at once.
     pub fn is_batched(&self) -> bool {
         self.on.iter().any(|&index| self.slots[index].planned.is_some())

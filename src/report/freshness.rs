@@ -228,8 +228,30 @@ pub fn report(name: &str) -> Result<&'static Report, Error> {
         .ok_or_else(|| Error::usage(format!("no report is named {name:?}; there are: {}", names())))
 }
 
+/// The packages whose version may change a report: those of the decoders, and those that make inputs.
+const DECISIVE: [&str; 17] = [
+    "arbitrary",
+    "bstr",
+    "cesu8",
+    "encoding_rs",
+    "java_string",
+    "libfuzzer-sys",
+    "mutf8",
+    "residua-mutf8",
+    "simd_cesu8",
+    "simdutf",
+    "simdutf8",
+    "utf-8",
+    "utf8-decode",
+    "utf8-zero",
+    "utf8_iter",
+    "utfuzz",
+    "wtf8",
+];
+
 /// SHA-256 of the names, lengths and contents of files below `root`, sorted by path; hidden files in directories are
-/// skipped. Blank and comment lines of Rust files are ignored: they cannot change a result.
+/// skipped. What cannot change a result is ignored: blank and comment lines of Rust files, and in `Cargo.lock` packages
+/// other than those of decoders and of the fuzzer.
 ///
 /// # Errors
 /// A file cannot be read, or does not exist.
@@ -246,11 +268,21 @@ pub fn digest(root: &Path, paths: &[&str]) -> Result<String, Error> {
             let is_code = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.trim_ascii_start().starts_with(b"//");
             bytes = bytes.split_inclusive(|&byte| byte == b'\n').filter(is_code).flatten().copied().collect();
         }
+        if file.file_name().is_some_and(|name| name == "Cargo.lock") {
+            bytes = decisive(&String::from_utf8_lossy(&bytes)).into_bytes();
+        }
         let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         hash.update(format!("{name}\0{}\0", bytes.len()));
         hash.update(&bytes);
     }
     Ok(crate::text::hex(&hash.finalize()).to_ascii_lowercase())
+}
+
+/// The entries of the [`DECISIVE`] packages in the text of a `Cargo.lock`, without their dependencies.
+fn decisive(lock: &str) -> String {
+    let is_decisive = |entry: &&str| DECISIVE.iter().any(|name| entry.contains(&format!("name = \"{name}\"\n")));
+    let entries = lock.split("[[package]]\n").filter(is_decisive);
+    entries.map(|entry| entry.split("dependencies = [").next().unwrap_or(entry)).collect()
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {

@@ -1,12 +1,12 @@
 //! The ledger of known differences: real, explained and accepted, so that only new ones are reported.
 //!
-//! An entry names a decoder, a range of versions, laws, and subjects. It covers a broken law only if all four match. An
+//! An entry names decoders, a range of versions, laws, and subjects. It covers a broken law only if all four match. An
 //! entry that covers nothing in a full check is stale: the decoder was fixed, or the harness stopped finding the fault.
 
 use crate::decoder::Info;
 use crate::error::Error;
 use crate::judge::{Law, Subject};
-use crate::text::shown;
+use crate::text::{matches_glob, shown};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -25,9 +25,10 @@ pub struct Ledger {
 pub struct Entry {
     /// A name for it, unique in the ledger.
     pub id: String,
-    /// The decoder.
+    /// The decoder, or several: names separated by commas, in which `*` matches any characters.
     pub decoder: String,
-    /// The affected versions, as a Cargo version requirement.
+    /// The affected versions, as a Cargo version requirement. Of a version that is not written as Cargo requires, the
+    /// first numbers count: `17.0.15+6-Debian` is 17.0.15, and `expat_2.5` is 2.5.0.
     pub versions: semver::VersionReq,
     /// The laws it may break, by name.
     pub laws: Vec<String>,
@@ -97,6 +98,22 @@ impl Ledger {
         Ok(Self { entries: file.known })
     }
 
+    /// This ledger and another.
+    ///
+    /// # Errors
+    /// They have an id in common.
+    pub fn with(mut self, other: Self) -> Result<Self, Error> {
+        let twice = |entry: &&Entry| self.entries.iter().any(|known| known.id == entry.id);
+        if let Some(entry) = other.entries.iter().find(twice) {
+            return Err(Error::parse(format!(
+                "two ledgers have an entry {:?}; each entry needs an id of its own",
+                entry.id
+            )));
+        }
+        self.entries.extend(other.entries);
+        Ok(self)
+    }
+
     /// The entries, in the order of the file.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -115,9 +132,25 @@ impl Ledger {
 impl Entry {
     /// Whether it applies to this version of this decoder.
     pub fn is_about(&self, info: &Info) -> bool {
-        let version = || semver::Version::parse(&info.version).ok();
-        self.decoder == info.name && version().is_some_and(|version| self.versions.matches(&version))
+        self.names(&info.name) && self.versions.matches(&version(&info.version))
     }
+
+    /// Whether it names this decoder.
+    pub fn names(&self, decoder: &str) -> bool {
+        self.decoder.split(',').any(|glob| matches_glob(glob.trim(), decoder))
+    }
+}
+
+/// The version that a text states; 0.0.0 if it has no number.
+fn version(text: &str) -> semver::Version {
+    let numbers = || {
+        let text = &text[text.find(|c: char| c.is_ascii_digit())?..];
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let mut numbers = text[..end].split('.').map_while(|number| number.parse().ok());
+        let mut next = || numbers.next().unwrap_or(0);
+        Some(semver::Version::new(next(), next(), next()))
+    };
+    semver::Version::parse(text).ok().or_else(numbers).unwrap_or(semver::Version::new(0, 0, 0))
 }
 
 /// A ledger with one entry.
@@ -154,6 +187,24 @@ mod tests {
         assert_eq!(ledger.covers(&info("other", "1.1.0"), Law::Verdict, overlong), None);
         assert_eq!(ledger.covers(&info("faulty", "1.1.0"), Law::Lossy, overlong), None);
         assert_eq!(ledger.covers(&info("faulty", "1.1.0"), Law::Verdict, Subject::Fault(Kind::Surrogate)), None);
+    }
+
+    #[test]
+    fn an_entry_may_cover_several_decoders_and_any_spelling_of_a_version() {
+        let ledger = Ledger::parse(&EXAMPLE.replace("\"faulty\"", "\"good, java*-report\""), "test").unwrap();
+        let covers = |name: &'static str, version: &'static str| {
+            ledger.covers(&Info::new(name, version), Law::Verdict, Subject::Fault(Kind::Overlong(2))).is_some()
+        };
+        assert!(covers("good", "expat_1.5.0") && covers("java17-report", "1.7.0_15+6-Debian") && covers("good", "1"));
+        assert!(!covers("java17-replace", "1.0.0") && !covers("good", "release 2.1") && !covers("good", "unknown"));
+    }
+
+    #[test]
+    fn ledgers_with_the_same_id_are_not_combined() {
+        let ledger = |text: &str| Ledger::parse(text, "test").unwrap();
+        let both = ledger(EXAMPLE).with(ledger(&EXAMPLE.replace("id = \"a\"", "id = \"b\""))).unwrap();
+        assert_eq!(both.entries().len(), 2);
+        assert!(ledger(EXAMPLE).with(ledger(EXAMPLE)).unwrap_err().to_string().contains("\"a\""));
     }
 
     #[test]

@@ -9,12 +9,15 @@
 use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;
 use crate::explain::{Divergence, Signature};
-use crate::judge::{Judge, Law};
+use crate::generate::classes::Block;
+use crate::judge::{Judge, Law, Questions};
 use crate::spec::{Contract, Reading, Segment, segments};
 use crate::utf8::ByteClass;
 
 /// The most inputs that each of the two phases judges: reducing the input, and trying all shorter class strings.
 const STEPS: u64 = 60_000;
+/// How many class strings are prepared at a time.
+const BATCH: usize = 256;
 /// The most inputs for which a phase computes the signature.
 const EXAMINED: u64 = 600;
 
@@ -228,16 +231,24 @@ fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
     let alone = if best.cuts.is_some() { 3 } else { 4 };
     // An input that breaks another law will do if its signature is the same.
     (hunt.phase, hunt.examined, hunt.same_law) = (hunt.steps, 0, false);
-    let mut strings = Strings::default();
     for len in 0..best.bytes.len().min(LONGEST) {
         for tail in if len <= alone { len..=len } else { 1..=AFTER_ASCII } {
-            for index in 0..(ByteClass::COUNT as u64).pow(tail as u32) {
-                let bytes = strings.after_ascii(len - tail, tail as u32, index);
-                for cuts in ways(best, len) {
+            let block = Block { len: tail as u32, offset: len - tail };
+            let mut candidates = (0..block.count()).flat_map(|index| {
+                let mut bytes = Vec::new();
+                block.write(index, &mut bytes);
+                ways(best, len).map(move |cuts| cut_at(&bytes, cuts))
+            });
+            loop {
+                let batch: Vec<Input> = candidates.by_ref().take(BATCH).collect();
+                if batch.is_empty() {
+                    break;
+                }
+                hunt.judge.prepare(batch.iter().map(Input::case), Questions::ALL);
+                for candidate in batch {
                     if hunt.steps - hunt.phase >= STEPS {
                         return None;
                     }
-                    let candidate = cut_at(bytes, cuts);
                     if hunt.shows(&candidate) {
                         return Some(candidate);
                     }
@@ -253,17 +264,6 @@ fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
 fn ways(best: &Input, len: usize) -> impl Iterator<Item = Option<Vec<usize>>> {
     let own = best.cuts.map(|_| [Vec::new()].into_iter().chain((0..=len).map(|cut| vec![cut])));
     own.into_iter().flatten().map(Some).chain([None])
-}
-
-/// Writes class strings.
-#[derive(Default)]
-struct Strings(Vec<u8>);
-
-impl Strings {
-    fn after_ascii(&mut self, offset: usize, len: u32, index: u64) -> &[u8] {
-        crate::generate::classes::Block { len, offset }.write(index, &mut self.0);
-        &self.0
-    }
 }
 
 /// The input with one byte replaced, removed or appended, so that the decoder breaks no law.

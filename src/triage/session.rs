@@ -215,12 +215,9 @@ impl<'d> Session<'d> {
         self.judge.ask_planned();
     }
 
-    /// Plans the judgement of these cases by every question, and asks for the answers.
-    pub fn prepare<'c>(&mut self, cases: impl IntoIterator<Item = Case<'c>>) {
-        if self.is_batched() {
-            cases.into_iter().for_each(|case| self.plan(&case, Questions::ALL, |_| true));
-            self.ask_planned();
-        }
+    /// Asks for all answers needed to judge these cases by these questions; see [`Judge::prepare`].
+    pub fn prepare<'c>(&mut self, cases: impl IntoIterator<Item = Case<'c>>, questions: Questions) {
+        self.judge.prepare(cases, questions);
     }
 
     /// Asks every decoder every question.

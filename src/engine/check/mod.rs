@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::generate::plan;
 use crate::generate::structured::Structured;
 use crate::generate::{fragments, input_file, vectors};
+use crate::judge::Questions;
 use crate::text::shown;
 use crate::triage::ledger::Ledger;
 use crate::triage::session::{Record, Shown};
@@ -51,6 +52,10 @@ pub struct Options {
 /// Which class strings a check runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plan {
+    /// [`remote`](crate::generate::plan::remote) with few strings, and no corpus, for decoders that are slow.
+    Few,
+    /// [`remote`](crate::generate::plan::remote), for decoders in other processes; fewer texts too.
+    Remote,
     /// [`quick`](crate::generate::plan::quick), a few seconds.
     Quick,
     /// [`standard`](crate::generate::plan::standard), a minute or two.
@@ -102,22 +107,34 @@ pub fn check(
         let vectors = vectors(options.corpus.as_deref())?;
         contradictions = vectors.iter().flat_map(|(suite, vector)| vector.contradictions(suite)).collect();
         let inputs = vectors.into_iter().map(|(_, vector)| Input { bytes: vector.bytes, cuts: None });
-        Ok(judge_inputs(decoders, ledger, inputs.collect(), control, &|_| {}))
+        Ok(judge_inputs(decoders, ledger, inputs.collect(), Questions::ALL, control, &|_| {}))
     })?;
-    if let Some(corpus) = &options.corpus {
+    if let Some(corpus) = options.corpus.as_ref().filter(|_| options.plan != Plan::Few) {
         run(Stage::Corpus, &mut || {
             let inputs = corpus_files(corpus)?.into_iter().map(|path| input_file::read(&path));
-            Ok(judge_inputs(decoders, ledger, inputs.collect::<Result<Vec<_>, _>>()?, control, &|_| {}))
+            let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+            Ok(judge_inputs(decoders, ledger, inputs, Questions::ALL, control, &|_| {}))
         })?;
     }
     run(Stage::Words, &mut || {
-        let longest = if options.plan == Plan::Quick { 2 } else { fragments::LONGEST };
-        let strings = fragments::strings_up_to(longest).chain(fragments::texts());
-        let inputs = strings.map(|bytes| Input { bytes, cuts: None }).collect();
-        Ok(judge_inputs(decoders, ledger, inputs, control, &|share| progress(Stage::Words, share)))
+        // How long the strings are, which of the texts are judged, and by which questions.
+        let (longest, nth, questions) = match options.plan {
+            Plan::Few => (1, 64, Questions::ANSWERS),
+            Plan::Remote => (2, 8, Questions::ANSWERS),
+            Plan::Quick => (2, 1, Questions::ALL),
+            Plan::Standard | Plan::Deep => (fragments::LONGEST, 1, Questions::ALL),
+        };
+        let judge = |strings: &mut dyn Iterator<Item = Vec<u8>>, questions| {
+            let inputs = strings.map(|bytes| Input { bytes, cuts: None }).collect();
+            judge_inputs(decoders, ledger, inputs, questions, control, &|share| progress(Stage::Words, share))
+        };
+        let strings = judge(&mut fragments::strings_up_to(longest), Questions::ALL);
+        Ok(strings.merge(judge(&mut fragments::texts().step_by(nth), questions)))
     })?;
     run(Stage::Classes, &mut || {
         let parts = match options.plan {
+            Plan::Few => plan::remote(true),
+            Plan::Remote => plan::remote(false),
             Plan::Quick => plan::quick(),
             Plan::Standard => plan::standard(),
             Plan::Deep => plan::deep(),
@@ -138,7 +155,7 @@ pub fn check(
 /// Judges only these inputs, each with the name of its file. Ledger entries that match nothing are not reported as stale.
 pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<(PathBuf, Input)>) -> Outcome {
     let mut session = session(decoders, ledger);
-    session.prepare(inputs.iter().map(|(_, input)| input.case()));
+    session.prepare(inputs.iter().map(|(_, input)| input.case()), Questions::ALL);
     let file = |(path, input): (PathBuf, Input)| {
         let shown = session.judge_file(&input.case(), &path);
         let new = shown.iter().filter_map(Shown::signature).cloned().collect();
@@ -154,6 +171,7 @@ fn judge_inputs(
     decoders: &[&dyn Decoder],
     ledger: &Ledger,
     inputs: Vec<Input>,
+    questions: Questions,
     control: &Control,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Record {
@@ -163,8 +181,8 @@ fn judge_inputs(
         control.piece(|| {
             let mut session = session(decoders, ledger);
             for batch in piece.chunks(BATCH) {
-                session.prepare(batch.iter().map(Input::case));
-                batch.iter().for_each(|input| drop(session.judge(&input.case())));
+                session.prepare(batch.iter().map(Input::case), questions);
+                batch.iter().for_each(|input| drop(session.judge_selected(&input.case(), questions, |_| true)));
             }
             progress((done.fetch_add(piece.len(), Ordering::Relaxed) + piece.len()) as f64 / inputs.len() as f64);
             session.finish()
@@ -175,7 +193,7 @@ fn judge_inputs(
 
 fn stale(decoders: &[&dyn Decoder], ledger: &Ledger, record: &Record) -> Vec<String> {
     let entries = ledger.entries().iter().enumerate();
-    let about_these = entries.filter(|(_, entry)| decoders.iter().any(|decoder| decoder.info().name == entry.decoder));
+    let about_these = entries.filter(|(_, entry)| decoders.iter().any(|decoder| entry.names(&decoder.info().name)));
     about_these.filter(|(index, _)| !record.known.contains_key(index)).map(|(_, entry)| entry.id.clone()).collect()
 }
 
@@ -225,7 +243,7 @@ fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(S
             let first = round * BATCH as u64;
             let seeds = (first..first + BATCH as u64).map(|index| options.seed.wrapping_add(index * threads + thread));
             let inputs: Vec<Vec<u8>> = seeds.map(|seed| Structured::seeded(seed).0).collect();
-            session.prepare(inputs.iter().map(|bytes| Case::new(bytes)));
+            session.prepare(inputs.iter().map(|bytes| Case::new(bytes)), Questions::ALL);
             inputs.iter().for_each(|bytes| drop(session.judge(&Case::new(bytes))));
             options.control.cases.fetch_add(BATCH as u64, Ordering::Relaxed);
         }

@@ -131,11 +131,13 @@ pub struct Covered {
 impl Outcome {
     /// True if it ran to its end and nothing new, stale, silent or contradicted was found.
     pub fn is_clean(&self) -> bool {
-        if self.interrupted {
-            return false;
-        }
+        self.is_clean_but_for_the_ledger() && self.stale.is_empty()
+    }
+
+    /// Like [`Outcome::is_clean`], but entries of the ledger may match nothing.
+    pub(crate) fn is_clean_but_for_the_ledger(&self) -> bool {
         let is_silent = self.statistics.silent().next().is_some();
-        self.divergences.is_empty() && self.stale.is_empty() && self.contradictions.is_empty() && !is_silent
+        !self.interrupted && self.divergences.is_empty() && self.contradictions.is_empty() && !is_silent
     }
 
     /// For a test: does nothing if nothing new, stale, silent or contradicted was found.

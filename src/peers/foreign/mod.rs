@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 /// A decoder in another process.
 pub struct Foreign {
     info: Info,
+    is_slow: bool,
     shared: Arc<Shared>,
     planner: Planner,
 }
@@ -92,7 +93,12 @@ impl Foreign {
         let lanes = Mutex::default();
         let shared = Arc::new(Shared { name: entry.name.clone(), program, entry, contract: info.contract, lanes });
         let planner = Planner { info: info.clone(), shared: shared.clone() };
-        Self { info, shared, planner }
+        Self { info, is_slow: false, shared, planner }
+    }
+
+    /// The same decoder, which is asked less if it is slow.
+    pub fn slow(self, is_slow: bool) -> Self {
+        Self { is_slow, ..self }
     }
 
     /// The entry point.
@@ -352,6 +358,10 @@ impl Decoder for Foreign {
 }
 
 impl Batched for Foreign {
+    fn is_slow(&self) -> bool {
+        self.is_slow
+    }
+
     fn stop(&self) {
         lock(&self.shared.lanes).values().for_each(|lane| lock(lane).process = None);
     }

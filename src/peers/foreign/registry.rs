@@ -1,10 +1,12 @@
 //! Which adapters there are: the files `adapter.toml`.
 
+use crate::decoder::Ending;
 use crate::error::Error;
 use crate::peers::foreign::Foreign;
 use crate::peers::foreign::process::{Process, Program, Trouble};
-use crate::peers::foreign::protocol::Greeting;
-use crate::text::shown;
+use crate::peers::foreign::protocol::Entry;
+use crate::text::{matches_glob, shown};
+use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,6 +38,9 @@ struct Adapter {
     timeout: Option<u32>,
     /// Only these of its entry points.
     entries: Option<Vec<String>>,
+    /// Those of its entry points that take more than some 50 µs for an answer, as names with `*`.
+    #[serde(default)]
+    slow: Vec<String>,
 }
 
 /// The adapters that were found.
@@ -54,7 +59,7 @@ impl Found {
     /// It cannot be started, or does not greet.
     pub fn command(command: Vec<String>) -> Result<Self, Error> {
         let name = command.join(" ");
-        Self::one(&name, command)
+        Self::one(command)
             .map_err(|why| Error::usage(format!("{name}: {why}; docs/adapter.md describes what an adapter does")))
     }
 
@@ -67,15 +72,14 @@ impl Found {
         let full = fs::canonicalize(path).map_err(|error| Error::io(path, &error))?;
         let wrong = |why: &str| Error::usage(format!("{}: {why}", shown(path)));
         server.push(full.into_os_string().into_string().map_err(|_| wrong("its path is not UTF-8; rename it"))?);
-        Self::one(&shown(path), server).map_err(|why| wrong(&why))
+        Self::one(server).map_err(|why| wrong(&why))
     }
 
     /// The entry points of one program, or why there are none.
-    fn one(name: &str, command: Vec<String>) -> Result<Self, String> {
+    fn one(command: Vec<String>) -> Result<Self, String> {
         let program = Program { command, directory: None, environment: BTreeMap::new(), timeout: Program::TIMEOUT };
-        let mut found = Self::default();
-        found.greet(name, program, None);
-        found.skipped.pop().map_or(Ok(found), |(_, why)| Err(why))
+        let decoders = program.decoders(None, &[]).map_err(|trouble| trouble.what)?;
+        Ok(Self { decoders, skipped: Vec::new() })
     }
 
     /// The adapters of a file `adapter.toml`, or of every directory in this one that has such a file; up to this tier.
@@ -97,7 +101,7 @@ impl Found {
         if files.is_empty() {
             return Err(Error::usage(format!("{}: no adapter.toml there, nor in its directories", shown(path))));
         }
-        let mut found = Self::default();
+        let mut programs = Vec::new();
         for file in files {
             let text = fs::read_to_string(&file).map_err(|error| Error::io(&file, &error))?;
             let adapters: File =
@@ -117,24 +121,42 @@ impl Found {
                     timeout: adapter.timeout.map_or(Program::TIMEOUT, |seconds| Duration::from_secs(seconds.into())),
                 };
                 let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                found.greet(&name, program, adapter.entries.as_deref());
+                programs.push((name, program, adapter.entries, adapter.slow));
             }
         }
+        let greet = |(name, program, only, slow): (String, Program, Option<Vec<String>>, Vec<String>)| {
+            (name, program.decoders(only.as_deref(), &slow))
+        };
+        let greeted: Vec<_> = programs.into_par_iter().with_max_len(1).map(greet).collect();
+        let mut found = Self::default();
+        greeted.into_iter().for_each(|(name, decoders)| found.take(name, decoders));
         Ok(found)
     }
 
-    /// Adds the entry points that a program has.
-    fn greet(&mut self, name: &str, program: Program, only: Option<&[String]>) {
-        match Process::start(&program, None) {
-            Err(Trouble { what, .. }) | Ok((_, Greeting { error: Some(what), .. })) => {
-                self.skipped.push((name.to_owned(), what));
-            }
-            Ok((_, greeting)) => {
-                let entries = greeting.entries.into_iter();
-                let entries = entries.filter(|entry| only.is_none_or(|only| only.contains(&entry.name)));
-                self.decoders.extend(entries.map(|entry| Foreign::new(program.clone(), entry)));
-            }
+    fn take(&mut self, name: String, decoders: Result<Vec<Foreign>, Trouble>) {
+        match decoders {
+            Ok(decoders) => self.decoders.extend(decoders),
+            Err(trouble) => self.skipped.push((name, trouble.what)),
         }
+    }
+}
+
+impl Program {
+    /// Starts it, and returns the decoders that it greets with; only those of these names, and these globs are slow.
+    fn decoders(&self, only: Option<&[String]>, slow: &[String]) -> Result<Vec<Foreign>, Trouble> {
+        let (_, greeting) = Process::start(self, None)?;
+        if let Some(what) = greeting.error {
+            return Err(Trouble { ending: Ending::Garbage, what });
+        }
+        let entries = greeting.entries.into_iter();
+        let entries = entries.filter(|entry| only.is_none_or(|only| only.contains(&entry.name)));
+        let is_slow = |entry: &Entry| slow.iter().any(|glob| matches_glob(glob, &entry.name));
+        Ok(entries
+            .map(|entry| {
+                let is_slow = is_slow(&entry);
+                Foreign::new(self.clone(), entry).slow(is_slow)
+            })
+            .collect())
     }
 }
 

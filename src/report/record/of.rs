@@ -153,7 +153,12 @@ impl Check {
         let statistics = &outcome.statistics;
         let known = outcome.known.iter().map(|(index, &hits)| {
             let entry = &ledger.entries()[*index];
-            KnownDifference { id: entry.id.clone(), decoder: entry.decoder.clone(), hits }
+            let mut named = statistics.comparisons.iter().map(|(name, _)| name).filter(|name| entry.names(name));
+            let decoder = match (named.next(), named.next()) {
+                (Some(only), None) => only.to_string(),
+                _ => entry.decoder.clone(),
+            };
+            KnownDifference { id: entry.id.clone(), decoder, hits }
         });
         let stages = outcome.stages.iter();
         Self {
