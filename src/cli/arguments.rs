@@ -8,7 +8,7 @@ use crate::decoder::{Decoder, check_names};
 use crate::error::Error;
 use crate::peers;
 #[cfg(unix)]
-use crate::peers::foreign::registry::Found;
+use crate::peers::foreign::{plugin::load, registry::Found};
 use crate::report::{Exporter, Json, Record, Text};
 use crate::spec::Grammar;
 use crate::spec::grammar::ALL;
@@ -66,7 +66,7 @@ pub(super) struct Selection {
     pub(super) adapters: Adapters,
 }
 
-/// Decoders in other processes, in any language.
+/// Decoders in other processes, in any language, and in shared libraries.
 #[cfg(unix)]
 #[derive(Debug, Default, Args)]
 pub(super) struct Adapters {
@@ -80,6 +80,12 @@ pub(super) struct Adapters {
     /// Judge the decoders of the adapter that this command starts
     #[arg(long, value_name = "COMMAND")]
     adapter: Vec<String>,
+    /// Judge the decoders of these shared libraries, each in a process of its own
+    #[arg(long, value_name = "LIBRARY", value_delimiter = ',')]
+    plugin: Vec<PathBuf>,
+    /// Load the libraries of --plugin into this process, which is faster, and which a decoder that crashes ends
+    #[arg(long, requires = "plugin")]
+    in_process: bool,
 }
 
 #[cfg(unix)]
@@ -93,16 +99,33 @@ impl Adapters {
         for command in &self.adapter {
             all.push(Found::command(command.split_whitespace().map(str::to_owned).collect())?);
         }
+        let mut decoders: Vec<Box<dyn Decoder>> = Vec::new();
+        for path in &self.plugin {
+            match self.in_process {
+                true => decoders.extend(load(path)?.into_iter().map(|plugin| Box::new(plugin) as Box<dyn Decoder>)),
+                false => all.push(Found::plugin(path, server()?)?),
+            }
+        }
         for (name, why) in all.iter().flat_map(|found| &found.skipped) {
             note(&format!("skipped {name}: {why}"));
         }
-        let decoders = all.into_iter().flat_map(|found| found.decoders);
-        Ok(decoders.map(|decoder| Box::new(decoder) as Box<dyn Decoder>).collect())
+        let others = all.into_iter().flat_map(|found| found.decoders);
+        decoders.extend(others.map(|decoder| Box::new(decoder) as Box<dyn Decoder>));
+        Ok(decoders)
     }
 
     fn is_used(&self) -> bool {
-        self.adapters.is_some() || !self.adapter.is_empty()
+        self.adapters.is_some() || !self.adapter.is_empty() || !self.plugin.is_empty()
     }
+}
+
+/// The command that serves a library: this program.
+#[cfg(unix)]
+fn server() -> Result<Vec<String>, Error> {
+    let wrong = |what: &dyn std::fmt::Display| Error::usage(format!("the path of this program: {what}"));
+    let program = std::env::current_exe().map_err(|error| wrong(&error))?;
+    let program = program.into_os_string().into_string().map_err(|_| wrong(&"it is not UTF-8; use --in-process"))?;
+    Ok(vec![program, "serve-plugin".to_owned()])
 }
 
 /// What [`Cli::main_with`](crate::cli::Cli::main_with) was given.

@@ -21,6 +21,7 @@ mod progress;
 mod repair;
 mod reports;
 mod score;
+mod serve_plugin;
 mod site;
 mod terminal;
 mod typed;
@@ -67,6 +68,8 @@ enum Verb {
     Man(help::Man),
     #[command(hide = true)]
     Reports(reports::Reports),
+    #[command(hide = true)]
+    ServePlugin(serve_plugin::ServePlugin),
 }
 
 impl Cli {
@@ -108,9 +111,10 @@ impl Cli {
         self.display.apply();
         survive_the_file_size_limit();
         crate::judge::silence_panics();
-        let _guard = name_crashes(DIVERGED);
-        // The parent of an isolated process watches it.
-        if is_child().is_none() {
+        // The process that started an adapter sees how it ends, and the parent of an isolated process watches it.
+        let is_adapter = matches!(self.verb, Verb::ServePlugin(_));
+        let _guard = (!is_adapter).then(|| name_crashes(DIVERGED));
+        if !is_adapter && is_child().is_none() {
             watch_for_hangs();
         }
         let mut out = StandardOutput::open();
@@ -134,6 +138,7 @@ impl Cli {
             Verb::Man(man) => man.run(command(), &mut out),
             Verb::Site(site) => site.run(&mut out),
             Verb::Reports(reports) => reports.run(&mut out),
+            Verb::ServePlugin(serve) => serve.run(),
         };
         let unwritten = out.finish();
         match (result, unwritten) {

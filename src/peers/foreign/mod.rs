@@ -1,10 +1,11 @@
 //! Decoders in other processes, in any language: each is an entry point of an adapter, a program that speaks the
-//! protocol of `docs/adapter.md`.
+//! protocol of `docs/adapter.md`; or of a shared library, see [`plugin`].
 //!
 //! One question by itself takes up to 150 µs, one of a thousand in a batch less than one. So the judge plans its
 //! questions ahead (see [`Batched`]): a decoder that notes them answers as `spec` does, the adapter is asked all of them
 //! at once, and the judge then gets the real answers from memory. A question that was not foreseen is asked by itself.
 
+pub mod plugin;
 pub mod process;
 pub mod protocol;
 pub mod registry;
@@ -88,16 +89,9 @@ const MOST_FAILURES: u32 = 20;
 impl Foreign {
     /// The decoder at an entry point of a program. The program is started when it is first asked.
     pub fn new(program: Program, entry: Entry) -> Self {
-        let contract = entry.contract.unwrap_or(Contract::STANDARD);
-        let mut info = Info::new("", "")
-            .contract(contract)
-            .name(entry.name.clone())
-            .version(entry.version.clone())
-            .package(entry.package.clone())
-            .lineage(entry.lineage.clone());
-        info.promise = entry.promise;
+        let info = info(&entry);
         let lanes = Mutex::default();
-        let shared = Arc::new(Shared { name: entry.name.clone(), program, entry, contract, lanes });
+        let shared = Arc::new(Shared { name: entry.name.clone(), program, entry, contract: info.contract, lanes });
         let planner = Planner { info: info.clone(), shared: shared.clone() };
         Self { info, is_slow: false, shared, planner }
     }
@@ -124,6 +118,18 @@ impl Foreign {
         }
         sum
     }
+}
+
+/// The description of the decoder at an entry point.
+fn info(entry: &Entry) -> Info {
+    let mut info = Info::new("", "")
+        .contract(entry.contract.unwrap_or(Contract::STANDARD))
+        .name(entry.name.clone())
+        .version(entry.version.clone())
+        .package(entry.package.clone())
+        .lineage(entry.lineage.clone());
+    info.promise = entry.promise;
+    info
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -269,6 +275,69 @@ fn answered(reply: Reply) -> Answer {
     }
 }
 
+/// Appends the output for a whole input, if it is stated.
+fn output(entry: &Entry, answer: &Answer, out: &mut Vec<u8>) -> Option<()> {
+    let stated = answer.output.as_ref().filter(|_| answer.verdict != Verdict::CannotSay)?;
+    let mut translator = Translator::new(entry.output);
+    translator.push(stated, out);
+    translator.finish(out);
+    Some(())
+}
+
+/// What the answers about a stream amount to.
+struct Reading {
+    /// The verdict of an earlier chunk, after which the stream is not examined.
+    rejected: Option<Validity>,
+    /// Whether a chunk before any that was rejected held something about which the decoder cannot be asked.
+    cannot_say: bool,
+    /// The same of the last stream that was finished.
+    could_not_say: bool,
+    translator: Translator,
+}
+
+impl Reading {
+    fn new(entry: &Entry) -> Self {
+        let translator = Translator::new(entry.output);
+        Self { rejected: None, cannot_say: false, could_not_say: false, translator }
+    }
+
+    /// Takes the answer to a chunk.
+    fn push(&mut self, entry: &Entry, answer: &Answer, out: &mut Vec<u8>) {
+        if self.rejected.is_some() {
+            return;
+        }
+        self.cannot_say |= answer.verdict == Verdict::CannotSay;
+        if self.cannot_say {
+            return;
+        }
+        self.take(entry, answer, out);
+        if answer.verdict == Verdict::IllFormed {
+            self.rejected = answer.validity(entry.answers).or(Some(Validity::INVALID));
+        }
+    }
+
+    /// Takes the answer to the end of the stream.
+    fn finish(&mut self, entry: &Entry, answer: &Answer, out: &mut Vec<u8>) -> Option<Validity> {
+        let rejected = self.rejected.take();
+        self.cannot_say |= rejected.is_none() && answer.verdict == Verdict::CannotSay;
+        self.could_not_say = std::mem::take(&mut self.cannot_say);
+        if rejected.is_none() && !self.could_not_say {
+            self.take(entry, answer, out);
+        }
+        self.translator.finish(out);
+        let parts = entry.answers;
+        rejected.filter(|_| parts.verdict).or_else(|| answer.validity(parts))
+    }
+
+    /// A decoder without a replacement states its output only for the whole, so that it is known to be complete.
+    fn take(&mut self, entry: &Entry, answer: &Answer, out: &mut Vec<u8>) {
+        let has_output = entry.contract.is_none_or(|contract| contract.replacement.is_some());
+        if let Some(output) = answer.output.as_ref().filter(|_| has_output) {
+            self.translator.push(output, out);
+        }
+    }
+}
+
 fn key(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
@@ -286,18 +355,8 @@ impl Decoder for Foreign {
     }
 
     fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        let Entry { answers, output, .. } = self.shared.entry;
-        if !answers.output {
-            return None;
-        }
-        let answer = answered(self.shared.whole(bytes));
-        if answer.verdict == Verdict::CannotSay {
-            return None;
-        }
-        let mut translator = Translator::new(output);
-        translator.push(&answer.output?, out);
-        translator.finish(out);
-        Some(())
+        let entry = &self.shared.entry;
+        entry.answers.output.then(|| output(entry, &answered(self.shared.whole(bytes)), out)).flatten()
     }
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
@@ -306,10 +365,7 @@ impl Decoder for Foreign {
             life: DefaultHasher::new(),
             chunks: Vec::new(),
             own: None,
-            rejected: None,
-            cannot_say: false,
-            could_not_say: false,
-            translator: Translator::new(self.shared.entry.output),
+            reading: Reading::new(&self.shared.entry),
         };
         self.shared.entry.answers.stream.then(|| Box::new(stream()) as Box<dyn Stream>)
     }
@@ -388,13 +444,7 @@ struct ForeignStream<'s> {
     chunks: Vec<Vec<u8>>,
     /// The number of the stream that it has in the adapter, if something unforeseen was asked.
     own: Option<u32>,
-    /// The verdict of an earlier chunk, after which the stream is not examined.
-    rejected: Option<Validity>,
-    /// Whether a chunk before any that was rejected held something about which the decoder cannot be asked.
-    cannot_say: bool,
-    /// The same of the last stream that was finished.
-    could_not_say: bool,
-    translator: Translator,
+    reading: Reading,
 }
 
 impl ForeignStream<'_> {
@@ -421,14 +471,6 @@ impl ForeignStream<'_> {
         }
         answered(self.shared.ask(&mut lane, &batch).pop().unwrap_or_else(|| Err(Failure::of("no reply"))))
     }
-
-    /// A decoder without a replacement states its output only for the whole, so that it is known to be complete.
-    fn take(&mut self, answer: &Answer, out: &mut Vec<u8>) {
-        let has_output = self.shared.entry.contract.is_none_or(|contract| contract.replacement.is_some());
-        if let Some(output) = answer.output.as_ref().filter(|_| has_output) {
-            self.translator.push(output, out);
-        }
-    }
 }
 
 impl Lane {
@@ -444,35 +486,18 @@ impl Stream for ForeignStream<'_> {
         self.chunks.push(chunk.to_vec());
         let key = self.life.finish();
         let answer = self.ask(Operation::Push, key);
-        if self.rejected.is_some() {
-            return;
-        }
-        if answer.verdict == Verdict::CannotSay {
-            self.cannot_say = true;
-            return;
-        }
-        self.take(&answer, out);
-        if answer.verdict == Verdict::IllFormed {
-            self.rejected = answer.validity(self.shared.entry.answers).or(Some(Validity::INVALID));
-        }
+        self.reading.push(&self.shared.entry, &answer, out);
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
         let life = std::mem::take(&mut self.life);
         let answer = self.ask(Operation::Finish, end_of(life));
         self.chunks.clear();
-        let rejected = self.rejected.take();
-        self.could_not_say = std::mem::take(&mut self.cannot_say) || answer.verdict == Verdict::CannotSay;
-        if rejected.is_none() && answer.verdict != Verdict::CannotSay {
-            self.take(&answer, out);
-        }
-        self.translator.finish(out);
-        let parts = self.shared.entry.answers;
-        rejected.filter(|_| parts.verdict).or_else(|| answer.validity(parts))
+        self.reading.finish(&self.shared.entry, &answer, out)
     }
 
     fn is_answered(&self) -> bool {
-        !self.could_not_say
+        !self.reading.could_not_say
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::decoder::Promise;
 use crate::generate::vectors::parse_hex;
 use crate::spec::Contract;
-use crate::text::{hex, quoted};
+use crate::text::{hex, printable, quoted};
 use crate::utf8::{ErrorLen, Malformed, Validity, push_extended};
 use std::io::{self, BufRead, Read, Write};
 use std::ops::Range;
@@ -69,6 +69,18 @@ pub struct Entry {
     pub environment: Option<String>,
 }
 
+impl Entry {
+    /// The entry point that these keys describe.
+    ///
+    /// # Errors
+    /// What is wrong with them, in words.
+    pub(super) fn of<'k>(keys: impl IntoIterator<Item = (&'k str, &'k str)>) -> Result<Self, String> {
+        let mut all = Keys::default();
+        keys.into_iter().try_for_each(|(key, value)| all.set(key, value))?;
+        all.into_entry()
+    }
+}
+
 /// What an adapter says first.
 #[derive(Clone, Debug)]
 pub struct Greeting {
@@ -76,6 +88,8 @@ pub struct Greeting {
     pub spelling: Spelling,
     /// Its entry points.
     pub entries: Vec<Entry>,
+    /// Why it has none, in words.
+    pub error: Option<String>,
 }
 
 /// The maximum size of a greeting, in bytes.
@@ -126,18 +140,21 @@ impl Greeting {
             }
         };
         let mut common = Keys::default();
-        let mut entries: Vec<Keys> = Vec::new();
+        let (mut entries, mut error) = (Vec::<Keys>::new(), None);
         for line in keys {
             let (key, value) = line.split_once('=').ok_or_else(|| format!("{} is not key=value", quoted(line, 80)))?;
             if key == "name" {
                 entries.push(common.clone());
             }
-            entries.last_mut().unwrap_or(&mut common).set(key, value)?;
+            match key {
+                "error" => error = Some(printable(value)),
+                _ => entries.last_mut().unwrap_or(&mut common).set(key, value)?,
+            }
         }
         let entries = entries.into_iter().map(Keys::into_entry).collect::<Result<Vec<_>, _>>()?;
-        match entries.is_empty() {
+        match entries.is_empty() && error.is_none() {
             true => Err("the greeting has no `name`, so there is no entry point".into()),
-            false => Ok(Self { spelling, entries }),
+            false => Ok(Self { spelling, entries, error }),
         }
     }
 }
@@ -245,6 +262,24 @@ pub enum Operation {
     Finish(u32),
     /// Forget this stream.
     Drop(u32),
+}
+
+impl Operation {
+    /// Takes the next operation and its bytes from the body of a request in frames; `None` if there is no whole one.
+    pub fn take<'b>(body: &mut &'b [u8]) -> Option<(Self, &'b [u8])> {
+        let ([code, numbers @ ..], rest) = body.split_first_chunk::<9>()?;
+        let number = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| numbers[at + byte]));
+        let operation = match code {
+            0 => Self::Decode,
+            1 => Self::Push(number(0)),
+            2 => Self::Finish(number(0)),
+            3 => Self::Drop(number(0)),
+            _ => return None,
+        };
+        let (bytes, rest) = rest.split_at_checked(number(4) as usize)?;
+        *body = rest;
+        Some((operation, bytes))
+    }
 }
 
 /// Operations that are sent together.
@@ -444,7 +479,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn new(verdict: u8, offset: i32, length: i32, output: Option<Vec<u8>>) -> Option<Self> {
+    /// An answer in the numbers of a frame; `None` if they are none.
+    pub(super) fn new(verdict: u8, offset: i32, length: i32, output: Option<Vec<u8>>) -> Option<Self> {
         let verdict = match verdict {
             0 => Verdict::IllFormed,
             1 => Verdict::WellFormed,

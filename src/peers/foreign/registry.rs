@@ -1,5 +1,6 @@
 //! Which adapters there are: the files `adapter.toml`.
 
+use crate::decoder::Ending;
 use crate::error::Error;
 use crate::peers::foreign::Foreign;
 use crate::peers::foreign::process::{Process, Program, Trouble};
@@ -58,15 +59,27 @@ impl Found {
     /// It cannot be started, or does not greet.
     pub fn command(command: Vec<String>) -> Result<Self, Error> {
         let name = command.join(" ");
+        Self::one(command)
+            .map_err(|why| Error::usage(format!("{name}: {why}; docs/adapter.md describes what an adapter does")))
+    }
+
+    /// The entry points of a shared library, each in a process of its own. `server` is a command that is an adapter for
+    /// the library whose path is added to its arguments.
+    ///
+    /// # Errors
+    /// There is no such file, or it cannot be loaded, or its table is wrong.
+    pub fn plugin(path: &Path, mut server: Vec<String>) -> Result<Self, Error> {
+        let full = fs::canonicalize(path).map_err(|error| Error::io(path, &error))?;
+        let wrong = |why: &str| Error::usage(format!("{}: {why}", shown(path)));
+        server.push(full.into_os_string().into_string().map_err(|_| wrong("its path is not UTF-8; rename it"))?);
+        Self::one(server).map_err(|why| wrong(&why))
+    }
+
+    /// The entry points of one program, or why there are none.
+    fn one(command: Vec<String>) -> Result<Self, String> {
         let program = Program { command, directory: None, environment: BTreeMap::new(), timeout: Program::TIMEOUT };
-        let mut found = Self::default();
-        found.take(name, program.decoders(None, &[]));
-        match found.skipped.pop() {
-            None => Ok(found),
-            Some((name, why)) => {
-                Err(Error::usage(format!("{name}: {why}; docs/adapter.md describes what an adapter does")))
-            }
-        }
+        let decoders = program.decoders(None, &[]).map_err(|trouble| trouble.what)?;
+        Ok(Self { decoders, skipped: Vec::new() })
     }
 
     /// The adapters of a file `adapter.toml`, or of every directory in this one that has such a file; up to this tier.
@@ -132,6 +145,9 @@ impl Program {
     /// Starts it, and returns the decoders that it greets with; only those of these names, and these globs are slow.
     fn decoders(&self, only: Option<&[String]>, slow: &[String]) -> Result<Vec<Foreign>, Trouble> {
         let (_, greeting) = Process::start(self, None)?;
+        if let Some(what) = greeting.error {
+            return Err(Trouble { ending: Ending::Garbage, what });
+        }
         let entries = greeting.entries.into_iter();
         let entries = entries.filter(|entry| only.is_none_or(|only| only.contains(&entry.name)));
         let is_slow = |entry: &Entry| slow.iter().any(|glob| matches_glob(glob, &entry.name));
