@@ -8,7 +8,7 @@ use crate::decoder::{Decoder, check_names};
 use crate::error::Error;
 use crate::peers;
 #[cfg(unix)]
-use crate::peers::foreign::registry::Found;
+use crate::peers::foreign::{Foreign, registry::Found};
 use crate::report::{Exporter, Json, Record, Text};
 use crate::spec::Grammar;
 use crate::spec::grammar::ALL;
@@ -65,14 +65,14 @@ pub(super) struct Selection {
 #[cfg(unix)]
 #[derive(Debug, Default, Args)]
 pub(super) struct Adapters {
-    /// Judge the decoders of the adapters in this directory, or of one file adapter.toml [default: ./adapters]
+    /// Take the decoders of the adapters in this directory, or of one file adapter.toml [default: ./adapters]
     #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "adapters", require_equals = true)]
     adapters: Option<PathBuf>,
     /// Of --adapters, only those that take at most this much to install: 0 nothing, 1 packages of the system, 2 packages
     /// of a language, 3 large ones
     #[arg(long, value_name = "N", default_value_t = 3, requires = "adapters", hide_default_value = true)]
     tier: u8,
-    /// Judge the decoders of the adapter that this command starts
+    /// Take the decoders of the adapter that this command starts
     #[arg(long, value_name = "COMMAND")]
     adapter: Vec<String>,
 }
@@ -80,7 +80,7 @@ pub(super) struct Adapters {
 #[cfg(unix)]
 impl Adapters {
     /// The decoders of all of them. What cannot be started is named and skipped.
-    fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
+    pub(super) fn decoders(&self) -> Result<Vec<Foreign>, Error> {
         let mut all = Vec::new();
         if let Some(path) = &self.adapters {
             all.push(Found::read(path, self.tier)?);
@@ -91,11 +91,14 @@ impl Adapters {
         for (name, why) in all.iter().flat_map(|found| &found.skipped) {
             note(&format!("skipped {name}: {why}"));
         }
-        let decoders = all.into_iter().flat_map(|found| found.decoders);
-        Ok(decoders.map(|decoder| Box::new(decoder) as Box<dyn Decoder>).collect())
+        let decoders: Vec<Foreign> = all.into_iter().flat_map(|found| found.decoders).collect();
+        match decoders.is_empty() {
+            true => Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need")),
+            false => Ok(decoders),
+        }
     }
 
-    fn is_used(&self) -> bool {
+    pub(super) fn is_used(&self) -> bool {
         self.adapters.is_some() || !self.adapter.is_empty()
     }
 }
@@ -121,10 +124,8 @@ impl Selection {
         let mut all = registered();
         #[cfg(unix)]
         if self.adapters.is_used() {
-            all = self.adapters.decoders()?;
-            if all.is_empty() {
-                return Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need"));
-            }
+            let decoders = self.adapters.decoders()?.into_iter();
+            all = decoders.map(|decoder| Box::new(decoder) as Box<dyn Decoder>).collect();
         }
         let is_default = self.decoders.is_empty() && !all.is_empty();
         if !is_default {

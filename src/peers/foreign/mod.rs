@@ -7,7 +7,9 @@
 
 pub mod process;
 pub mod protocol;
+pub mod prove;
 pub mod registry;
+mod wire;
 
 use crate::decoder::{Batched, Decoder, Ending, Info, NoAnswer, Stream};
 use crate::spec;
@@ -99,6 +101,11 @@ impl Foreign {
         let shared = Arc::new(Shared { name: entry.name.clone(), program, entry, contract, lanes });
         let planner = Planner { info: info.clone(), shared: shared.clone() };
         Self { info, shared, planner }
+    }
+
+    /// How it is started.
+    pub fn program(&self) -> &Program {
+        &self.shared.program
     }
 
     /// The entry point.

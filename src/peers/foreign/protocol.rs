@@ -1,7 +1,6 @@
 //! The adapter protocol, version 1, as described in `docs/adapter.md`: the greeting, batches of operations, and their
 //! answers, in both spellings.
 
-use crate::generate::vectors::parse_hex;
 use crate::spec::Contract;
 use crate::text::{hex, quoted};
 use crate::utf8::{ErrorLen, Malformed, Validity, push_extended};
@@ -74,6 +73,8 @@ pub struct Greeting {
     /// Its entry points.
     pub entries: Vec<Entry>,
 }
+
+const DIGITS: [u8; 16] = *b"0123456789ABCDEF";
 
 /// The maximum size of a greeting, in bytes.
 const LONGEST_GREETING: u64 = 1 << 20;
@@ -311,7 +312,7 @@ impl Batch {
                     if matches!(operation, Operation::Decode | Operation::Push(_)) {
                         match bytes {
                             [] => text.push(b'.'),
-                            _ => text.extend_from_slice(hex(bytes).as_bytes()),
+                            _ => text.extend(bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])),
                         }
                     }
                     text.push(b'\n');
@@ -454,7 +455,7 @@ impl Answer {
         let output = match words.next()? {
             "-" => None,
             "." => Some(Vec::new()),
-            digits => Some(parse_hex(digits).ok()?),
+            digits => Some(bytes_of(digits.as_bytes())?),
         };
         words.next().is_none().then(|| Self::new(verdict, offset, length, output)).flatten()
     }
@@ -476,6 +477,16 @@ impl Answer {
     /// The reason, with the verdicts that have one.
     pub fn reason(&self) -> String {
         String::from_utf8_lossy(self.output.as_deref().unwrap_or_default()).into_owned()
+    }
+}
+
+/// The bytes of hexadecimal digits, two for each; [`parse_hex`](crate::generate::vectors::parse_hex) reads what people
+/// write, and takes longer.
+fn bytes_of(digits: &[u8]) -> Option<Vec<u8>> {
+    let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+    match digits.as_chunks::<2>() {
+        (pairs, []) => pairs.iter().map(|[high, low]| Some(value(*high)? << 4 | value(*low)?)).collect(),
+        _ => None,
     }
 }
 
