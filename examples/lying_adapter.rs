@@ -50,7 +50,8 @@ fn main() -> io::Result<()> {
         while let Some(end) = end_of_batch(&request) {
             let batch = String::from_utf8_lossy(&request[..end]).into_owned();
             request.drain(..end);
-            let mut answers: Vec<String> = batch.lines().take_while(|line| !line.is_empty()).map(|line| adapter.answer(line)).collect();
+            let mut answers: Vec<String> =
+                batch.lines().take_while(|line| !line.is_empty()).map(|line| adapter.answer(line)).collect();
             match &*fault {
                 "order" => answers.reverse(),
                 "missing" if answers.len() > 1 => drop(answers.pop()),

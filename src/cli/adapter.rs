@@ -100,11 +100,8 @@ impl Check {
 
     /// The programs to prove.
     fn programs(&self) -> Result<Vec<Configured>, Error> {
-        let program = |command| Configured {
-            name: String::new(),
-            program: Program::of_command(command),
-            entries: None,
-        };
+        let program =
+            |command| Configured { name: String::new(), program: Program::of_command(command), entries: None };
         match self.command.as_slice() {
             [path] if is_configured(path) => configured(Path::new(path), u8::MAX),
             [line] => Ok(vec![program(line.split_whitespace().map(str::to_owned).collect())]),

@@ -6,9 +6,9 @@ use crate::bench::adapters::{AdapterCost, BATCHES, BatchCost, measure};
 use crate::bench::{Kind, Plan};
 use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::error::Error;
-use crate::report::{Clock, Exporter, Json, Record, Text, write_all};
 #[cfg(unix)]
 use crate::report::write_json;
+use crate::report::{Clock, Exporter, Json, Record, Text, write_all};
 #[cfg(unix)]
 use crate::text::{matches_glob, printable};
 use clap::Args;
@@ -89,9 +89,8 @@ impl Measure {
         note_if_not_optimised();
         let mut decoders = self.adapters.decoders()?;
         let names = &self.subjects;
-        decoders.retain(|decoder| {
-            names.is_empty() || names.iter().any(|name| matches_glob(name, &decoder.entry().name))
-        });
+        decoders
+            .retain(|decoder| names.is_empty() || names.iter().any(|name| matches_glob(name, &decoder.entry().name)));
         if decoders.is_empty() {
             return Err(Error::usage("--subjects matches no entry point of these adapters").into());
         }

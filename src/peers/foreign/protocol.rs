@@ -312,7 +312,11 @@ impl Batch {
                     if matches!(operation, Operation::Decode | Operation::Push(_)) {
                         match bytes {
                             [] => text.push(b'.'),
-                            _ => text.extend(bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])),
+                            _ => text.extend(
+                                bytes
+                                    .iter()
+                                    .flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
+                            ),
                         }
                     }
                     text.push(b'\n');

@@ -80,9 +80,10 @@ pub fn prove(program: &Program, only: &[String], tell: &mut dyn FnMut(&Step)) ->
     let (wire, greeting) = match greeted {
         Ok(greeted) => greeted,
         Err((what, answer)) => {
-            let remedy = "write the greeting first, with an empty line at its end, and flush; nothing may precede it on \
+            let remedy =
+                "write the greeting first, with an empty line at its end, and flush; nothing may precede it on \
                           standard output"
-                .to_owned();
+                    .to_owned();
             let answer = spelled(Spelling::Lines, &answer);
             done(None, "it starts, and greets", Err(Fault { what, answer, remedy, ..Fault::default() }));
             return Ok(steps);
@@ -170,7 +171,9 @@ impl<'p> Proof<'p> {
         let (wire, greeting) = started.map_err(|(what, answer)| fault(what, &answer))?;
         let wrong = match greeting.entries.as_slice() {
             [same] if format!("{same:?}") == format!("{entry:?}") => None,
-            [other] if other.name == entry.name => Some("it describes itself in another way than without its name".into()),
+            [other] if other.name == entry.name => {
+                Some("it describes itself in another way than without its name".into())
+            }
             entries => {
                 let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
                 Some(format!("it greets with {} instead of {} alone", names.join(" "), entry.name))
@@ -248,12 +251,7 @@ impl<'p> Proof<'p> {
     fn of_another(&self, inputs: &[Vec<u8>], index: usize, answer: &Answer) -> Option<(String, &'static str)> {
         let output = self.translated(answer)?;
         let other = inputs.iter().position(|input| *input == output).filter(|_| !output.is_empty())?;
-        let what = format!(
-            "the output of answer {} of {} is that of operation {}",
-            index + 1,
-            inputs.len(),
-            other + 1
-        );
+        let what = format!("the output of answer {} of {} is that of operation {}", index + 1, inputs.len(), other + 1);
         Some((what, "write the answers in the order of the operations, and keep no answer for later"))
     }
 
@@ -324,11 +322,19 @@ impl<'p> Proof<'p> {
     }
 
     /// Compares answers with those that the same operations had before.
-    fn same(&self, batch: &Batch, answers: &[Answer], before: &[Answer], when: &str, remedy: &str) -> Result<(), Fault> {
+    fn same(
+        &self,
+        batch: &Batch,
+        answers: &[Answer],
+        before: &[Answer],
+        when: &str,
+        remedy: &str,
+    ) -> Result<(), Fault> {
         match (0..answers.len()).find(|&index| answers[index] != before[index]) {
             None => Ok(()),
             Some(index) => {
-                let what = format!("{when} the answer is another one than before, which was {}", in_words(&before[index]));
+                let what =
+                    format!("{when} the answer is another one than before, which was {}", in_words(&before[index]));
                 Err(self.fault(what, batch, index, &answers[index], remedy))
             }
         }
@@ -513,7 +519,9 @@ fn repeated(proof: &mut Proof<'_>) -> Result<String, Fault> {
     }
     if proof.entry.answers.verdict
         && proof.entry.contract.is_some()
-        && !singly.iter().any(|answer| matches!(answer.verdict, Verdict::IllFormed | Verdict::CannotSay | Verdict::Failed))
+        && !singly
+            .iter()
+            .any(|answer| matches!(answer.verdict, Verdict::IllFormed | Verdict::CannotSay | Verdict::Failed))
     {
         let index = inputs.iter().position(|input| input == b"\xFF").unwrap_or(0);
         return Err(proof.fault(
@@ -562,7 +570,9 @@ fn positions(proof: &mut Proof<'_>) -> Result<String, Fault> {
         let offset = answer.offset.filter(|_| claims.offset);
         let length = answer.length.filter(|_| claims.length).map(bytes_of);
         let what = match (offset, length) {
-            (Some(offset), _) if offset > len => format!("the offset {offset} is beyond the input, which has {len} bytes"),
+            (Some(offset), _) if offset > len => {
+                format!("the offset {offset} is beyond the input, which has {len} bytes")
+            }
             (Some(offset), Some(length)) if offset + length > len => {
                 format!("an error of {length} bytes at {offset} ends beyond the input, which has {len} bytes")
             }
@@ -678,7 +688,10 @@ fn streams(proof: &mut Proof<'_>) -> Result<String, Fault> {
         apart.push(Operation::Finish(number), b"");
     }
     for index in 0..3 {
-        NUMBERS.into_iter().zip(&chunks).for_each(|(number, chunks)| mixed.push(Operation::Push(number), chunks[index]));
+        NUMBERS
+            .into_iter()
+            .zip(&chunks)
+            .for_each(|(number, chunks)| mixed.push(Operation::Push(number), chunks[index]));
     }
     NUMBERS.into_iter().for_each(|number| mixed.push(Operation::Finish(number), b""));
     let before = proof.ask(&apart)?;
@@ -703,26 +716,30 @@ fn anew(proof: &mut Proof<'_>) -> Result<String, Fault> {
     fresh.push(Operation::Finish(number), b"");
     let before = proof.ask(&fresh)?;
     let endings: [(&str, &[(Operation, &[u8])]); 4] = [
-        ("after the stream was finished inside a character,", &[
-            (Operation::Push(number), b"ab\xE2\x82"),
-            (Operation::Finish(number), b""),
-        ]),
-        ("after the stream was dropped inside a character,", &[
-            (Operation::Push(number), b"ab\xE2\x82"),
-            (Operation::Drop(number), b""),
-        ]),
-        ("after the stream had an error,", &[
-            (Operation::Push(number), b"ab\xFFcd"),
-            (Operation::Push(number), b"\xFE"),
-            (Operation::Finish(number), b""),
-        ]),
+        (
+            "after the stream was finished inside a character,",
+            &[(Operation::Push(number), b"ab\xE2\x82"), (Operation::Finish(number), b"")],
+        ),
+        (
+            "after the stream was dropped inside a character,",
+            &[(Operation::Push(number), b"ab\xE2\x82"), (Operation::Drop(number), b"")],
+        ),
+        (
+            "after the stream had an error,",
+            &[
+                (Operation::Push(number), b"ab\xFFcd"),
+                (Operation::Push(number), b"\xFE"),
+                (Operation::Finish(number), b""),
+            ],
+        ),
         ("after a stream was dropped that was not open,", &[(Operation::Drop(number), b"")]),
     ];
     for (when, first) in endings {
         let mut batch = Batch::default();
-        first.iter().chain([&(Operation::Push(number), &*text), &(Operation::Finish(number), b"")]).for_each(
-            |(operation, bytes)| batch.push(*operation, bytes),
-        );
+        first
+            .iter()
+            .chain([&(Operation::Push(number), &*text), &(Operation::Finish(number), b"")])
+            .for_each(|(operation, bytes)| batch.push(*operation, bytes));
         let answers = proof.ask(&batch)?;
         let remedy = "let the next push to a number start a new stream once it was finished or dropped";
         let last = batch.part(first.len()..batch.len());
@@ -733,9 +750,7 @@ fn anew(proof: &mut Proof<'_>) -> Result<String, Fault> {
 
 fn nonsense(proof: &mut Proof<'_>) -> Result<String, Fault> {
     let requests: [(&str, Vec<u8>); 2] = match proof.wire.spelling() {
-        Spelling::Lines => {
-            [("an unknown operation", b"5?616263\n\n".to_vec()), ("half a byte", b"61626\n\n".to_vec())]
-        }
+        Spelling::Lines => [("an unknown operation", b"5?616263\n\n".to_vec()), ("half a byte", b"61626\n\n".to_vec())],
         Spelling::Frames => [
             ("an unknown operation", [&[12, 0, 0, 0, 9, 5, 0, 0, 0, 3, 0, 0, 0][..], b"abc"].concat()),
             ("a frame that ends inside an operation", vec![3, 0, 0, 0, 0, 0, 0]),
@@ -760,7 +775,9 @@ fn nonsense(proof: &mut Proof<'_>) -> Result<String, Fault> {
         let did = match one.read(proof.wire.spelling(), &mut &heard[..]) {
             _ if ended => proof.wire.and_its_end("it ends".into()).lines().next().unwrap_or_default().to_owned(),
             _ if blank => "no answer".into(),
-            Ok(answers) if answers.iter().any(|answer| matches!(answer.verdict, Verdict::IllFormed | Verdict::WellFormed)) => {
+            Ok(answers)
+                if answers.iter().any(|answer| matches!(answer.verdict, Verdict::IllFormed | Verdict::WellFormed)) =>
+            {
                 "answered like a decode".into()
             }
             Ok(_) => "answered without a verdict".into(),
