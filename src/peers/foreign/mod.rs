@@ -6,6 +6,7 @@
 //! at once, and the judge then gets the real answers from memory. A question that was not foreseen is asked by itself.
 
 pub mod process;
+mod proof;
 pub mod protocol;
 pub mod prove;
 pub mod registry;

@@ -2,13 +2,15 @@
 //! that fails here says nothing about its decoder.
 
 use crate::peers::foreign::process::Program;
-use crate::peers::foreign::protocol::{Answer, Batch, Entry, Operation, OutputForm, Spelling, Translator, Verdict};
-use crate::peers::foreign::wire::{End, Wire, spelled};
-use crate::text::{counted, hex};
-use crate::utf8::ErrorLen;
+use crate::peers::foreign::proof::{Proof, asked, bytes_of, decoding, shortened};
+use crate::peers::foreign::protocol::{Batch, Entry, Operation, Spelling, Verdict};
+use crate::peers::foreign::wire::{Wire, spelled};
+use crate::text::counted;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+
+pub use crate::peers::foreign::proof::Fault;
 
 /// A step of a proof.
 #[derive(Clone, Debug, Serialize)]
@@ -21,19 +23,6 @@ pub struct Step {
     pub seen: Option<String>,
     /// What is wrong, if it failed.
     pub fault: Option<Fault>,
-}
-
-/// What is wrong with an adapter.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Fault {
-    /// One sentence.
-    pub what: String,
-    /// What was asked: operations with bytes in hexadecimal.
-    pub request: String,
-    /// What came back: lines as text, frames in hexadecimal.
-    pub answer: String,
-    /// What to do about it.
-    pub remedy: String,
 }
 
 /// A step for one entry point, which says what it has seen, if that is not always the same.
@@ -140,293 +129,6 @@ fn named_well(names: &[String]) -> Result<(), Fault> {
     Ok(())
 }
 
-impl Fault {
-    fn with_remedy(remedy: &str) -> Self {
-        Self { remedy: remedy.to_owned(), ..Self::default() }
-    }
-}
-
-/// The proof of one entry point.
-struct Proof<'p> {
-    program: &'p Program,
-    entry: &'p Entry,
-    wire: Wire,
-    /// How long the program took to greet.
-    start: Duration,
-    /// How long an operation took so far, as the mean over a step.
-    each: Duration,
-    nonces: u64,
-}
-
-impl<'p> Proof<'p> {
-    fn start(program: &'p Program, entry: &'p Entry, start: Duration) -> Result<Self, Fault> {
-        let started = Wire::start(program, Some(&entry.name), Duration::from_secs(60).max(program.timeout));
-        let remedy = "started with the name of an entry point, greet with this one only, in the same words";
-        let fault = |what, answer: &[u8]| Fault {
-            what,
-            request: format!("{} {}", program.command.join(" "), entry.name),
-            answer: spelled(Spelling::Lines, answer),
-            remedy: remedy.to_owned(),
-        };
-        let (wire, greeting) = started.map_err(|(what, answer)| fault(what, &answer))?;
-        let wrong = match greeting.entries.as_slice() {
-            [same] if format!("{same:?}") == format!("{entry:?}") => None,
-            [other] if other.name == entry.name => {
-                Some("it describes itself in another way than without its name".into())
-            }
-            entries => {
-                let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
-                Some(format!("it greets with {} instead of {} alone", names.join(" "), entry.name))
-            }
-        };
-        match wrong {
-            Some(what) => Err(fault(what, b"")),
-            None => Ok(Self { program, entry, wire, start, each: Duration::ZERO, nonces: 0 }),
-        }
-    }
-
-    /// Text that was not sent before, of letters only, which no context treats in a special way.
-    fn nonce(&mut self, len: usize) -> Vec<u8> {
-        self.nonces += 1;
-        let mut state = self.nonces.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let letter = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            b'a' + ((state >> 33) % 26) as u8
-        };
-        std::iter::repeat_with(letter).take(len).collect()
-    }
-
-    fn ask(&mut self, batch: &Batch) -> Result<Vec<Answer>, Fault> {
-        let start = Instant::now();
-        let answers = self.wire.ask(batch, self.program.timeout);
-        self.each = start.elapsed() / batch.len().max(1) as u32;
-        answers.map_err(|(what, answer)| self.broken(what, batch, &answer))
-    }
-
-    /// The fault of a reply that breaks the protocol.
-    fn broken(&self, what: String, batch: &Batch, answer: &[u8]) -> Fault {
-        let remedy = match self.wire.spelling() {
-            Spelling::Lines => {
-                "read up to the empty line, write one line `VERDICT OFFSET LENGTH OUTPUT` for each line read, then flush; \
-                 nothing else may be written to standard output"
-            }
-            Spelling::Frames => {
-                "read all of the frame, however many reads that takes; write the size, then verdict, offset, length and \
-                 output length with its bytes for each operation, then flush; nothing else may be written to standard \
-                 output"
-            }
-        };
-        let request = asked(batch, 0..batch.len().min(3));
-        Fault { what, request, answer: self.wire.spelled(answer), remedy: remedy.into() }
-    }
-
-    /// The fault of one answer.
-    fn fault(&self, what: impl Into<String>, batch: &Batch, index: usize, answer: &Answer, remedy: &str) -> Fault {
-        Fault {
-            what: what.into(),
-            request: asked(batch, index..index + 1),
-            answer: in_words(answer),
-            remedy: remedy.to_owned(),
-        }
-    }
-
-    /// Asks about whole inputs, and whether each comes back; `false` for what the adapter says it cannot ask.
-    fn come_back(&mut self, inputs: &[Vec<u8>]) -> Result<Vec<bool>, Fault> {
-        let batch = decoding(inputs);
-        let answers = self.ask(&batch)?;
-        let mut answered = Vec::new();
-        for (index, answer) in answers.iter().enumerate() {
-            match self.is_sound(&inputs[index], answer) {
-                Ok(is_answered) => answered.push(is_answered),
-                Err((what, remedy)) => {
-                    let (what, remedy) = self.of_another(inputs, index, answer).unwrap_or((what, remedy));
-                    return Err(self.fault(what, &batch, index, answer, remedy));
-                }
-            }
-        }
-        Ok(answered)
-    }
-
-    /// Whether an answer is about another operation of the batch.
-    fn of_another(&self, inputs: &[Vec<u8>], index: usize, answer: &Answer) -> Option<(String, &'static str)> {
-        let output = self.translated(answer)?;
-        let other = inputs.iter().position(|input| *input == output).filter(|_| !output.is_empty())?;
-        let what = format!("the output of answer {} of {} is that of operation {}", index + 1, inputs.len(), other + 1);
-        Some((what, "write the answers in the order of the operations, and keep no answer for later"))
-    }
-
-    fn translated(&self, answer: &Answer) -> Option<Vec<u8>> {
-        let mut translator = Translator::new(self.entry.output);
-        let mut out = Vec::new();
-        translator.push(answer.output.as_deref()?, &mut out);
-        translator.finish(&mut out);
-        Some(out)
-    }
-
-    /// Whether this is an answer to well-formed text; `false` if the text cannot be asked about.
-    fn is_sound(&self, bytes: &[u8], answer: &Answer) -> Result<bool, (String, &'static str)> {
-        let claims = self.entry.answers;
-        match answer.verdict {
-            Verdict::CannotSay => return Ok(false),
-            Verdict::Failed => {
-                let what = format!("it fails on plain text: {}", answer.reason());
-                return Err((what, "see to it that the decoder is called as its documentation says"));
-            }
-            Verdict::IllFormed => {
-                let remedy = "look whether the decoder gets exactly these bytes, and whether 0 and 1 are swapped";
-                return Err(("it rejects plain text".into(), remedy));
-            }
-            Verdict::NotStated if claims.verdict => {
-                return Err(("it claims a verdict, and states none".into(), "state 0 or 1, or claim no verdict"));
-            }
-            _ => {}
-        }
-        if !claims.output {
-            return Ok(true);
-        }
-        let Some(out) = self.translated(answer) else {
-            let remedy = "state the output, `.` or the length 0 if it is empty, or claim no output";
-            return Err(("it claims output, and states none".into(), remedy));
-        };
-        let size = answer.output.as_ref().map_or(0, Vec::len);
-        let unit = match self.entry.output {
-            OutputForm::Utf8 => 1,
-            OutputForm::Utf16Le => 2,
-            OutputForm::Utf32Le => 4,
-        };
-        if !size.is_multiple_of(unit) {
-            let what = format!("the output has {size} bytes, which is no whole number of units of {unit} bytes");
-            return Err((what, "look at the key `output` of the greeting"));
-        }
-        match () {
-            () if out == bytes => Ok(true),
-            () if bytes.starts_with(&out) => {
-                let what = format!("the output ends after {} of {} bytes", out.len(), bytes.len());
-                Err((what, "look for a buffer that is too short, or for a length that is one off"))
-            }
-            () if bytes.ends_with(&out) => {
-                let what = format!("the output lacks the first {} of {} bytes", bytes.len() - out.len(), bytes.len());
-                Err((what, "look where the input begins within what was read"))
-            }
-            () => {
-                let remedy = "look for bytes that are taken for another encoding, on the way in or out";
-                Err(("plain text comes back changed".into(), remedy))
-            }
-        }
-    }
-
-    /// How many operations take about two seconds, at most this many.
-    fn affordable(&self, most: usize) -> usize {
-        let each = self.each.max(Duration::from_nanos(100));
-        ((Duration::from_secs(2).as_nanos() / each.as_nanos()) as usize).clamp(16, most)
-    }
-
-    /// Compares answers with those that the same operations had before.
-    fn same(
-        &self,
-        batch: &Batch,
-        answers: &[Answer],
-        before: &[Answer],
-        when: &str,
-        remedy: &str,
-    ) -> Result<(), Fault> {
-        match (0..answers.len()).find(|&index| answers[index] != before[index]) {
-            None => Ok(()),
-            Some(index) => {
-                let what =
-                    format!("{when} the answer is another one than before, which was {}", in_words(&before[index]));
-                Err(self.fault(what, batch, index, &answers[index], remedy))
-            }
-        }
-    }
-
-    fn restart(&mut self) -> Result<(), Fault> {
-        *self = Self { nonces: self.nonces, each: self.each, ..Self::start(self.program, self.entry, self.start)? };
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<String, Fault> {
-        // What starts slowly may take as long to end.
-        let patience = Duration::from_secs(1).max(self.start);
-        let fault = |what: String, remedy: &str| {
-            Err(Fault { what, request: "the end of the input".into(), ..Fault::with_remedy(remedy) })
-        };
-        match self.wire.close(patience) {
-            End::Exited(Some(0), took) => Ok(format!("after {:.2} s", took.as_secs_f64())),
-            End::Exited(status, _) => {
-                let status = status.map_or("by a signal".into(), |status| format!("with status {status}"));
-                let what = self.wire.and_its_end(format!("at the end of its input it exits {status}, not 0"));
-                fault(what, "treat the end of the input as the end of the work, not as an error")
-            }
-            End::Running => {
-                let what = format!("{:.1} s after the end of its input it is still running", patience.as_secs_f64());
-                fault(what, "leave the loop when nothing more can be read, and end threads and timers")
-            }
-            End::Offspring => fault(
-                "it exits, and a process that it started goes on running".into(),
-                "end the processes that the adapter starts before it exits",
-            ),
-        }
-    }
-}
-
-fn decoding(inputs: &[Vec<u8>]) -> Batch {
-    let mut batch = Batch::default();
-    inputs.iter().for_each(|input| batch.push(Operation::Decode, input));
-    batch
-}
-
-/// Operations, as text: at most the first bytes of each.
-fn asked(batch: &Batch, range: std::ops::Range<usize>) -> String {
-    let rest = batch.len() - range.len();
-    let one = |index| {
-        let (operation, bytes) = batch.operation(index);
-        match operation {
-            Operation::Decode => format!("decode {}", shortened(bytes)),
-            Operation::Push(stream) => format!("push to {stream} {}", shortened(bytes)),
-            Operation::Finish(stream) => format!("finish {stream}"),
-            Operation::Drop(stream) => format!("drop {stream}"),
-        }
-    };
-    let text = range.map(one).collect::<Vec<_>>().join(", ");
-    match rest {
-        0 => text,
-        _ => format!("{text} (one of {} operations)", batch.len()),
-    }
-}
-
-/// An answer as the spelling of lines has it.
-fn in_words(answer: &Answer) -> String {
-    let verdict = match answer.verdict {
-        Verdict::IllFormed => 0,
-        Verdict::WellFormed => 1,
-        Verdict::NotStated => 2,
-        Verdict::CannotSay => 3,
-        Verdict::Failed => 4,
-    };
-    let stated = |number: Option<usize>| number.map_or("-1".into(), |number| number.to_string());
-    let length = answer.length.map(bytes_of);
-    let output = answer.output.as_deref().map_or("-".into(), shortened);
-    format!("{verdict} {} {} {output}", stated(answer.offset), stated(length))
-}
-
-fn bytes_of(length: ErrorLen) -> usize {
-    match length {
-        ErrorLen::Bytes(len) => len,
-        ErrorLen::Incomplete => 0,
-    }
-}
-
-/// Bytes in hexadecimal, at most the first 40; `.` stands for none.
-fn shortened(bytes: &[u8]) -> String {
-    const MOST: usize = 40;
-    match bytes.len() {
-        0 => ".".into(),
-        1..=MOST => hex(bytes),
-        len => format!("{}… ({len} bytes)", hex(&bytes[..MOST])),
-    }
-}
-
 fn ascii(proof: &mut Proof<'_>) -> Result<String, Fault> {
     let inputs: Vec<_> = (0..20).map(|index| proof.nonce(8 + index)).collect();
     let answered = proof.come_back(&inputs)?;
@@ -449,18 +151,26 @@ fn mixed(len: usize) -> Vec<u8> {
 
 fn lengths(proof: &mut Proof<'_>) -> Result<String, Fault> {
     let all: Vec<usize> = (0..=300).collect();
-    let (mut unasked, mut changed, mut first) = (0, 0, None);
-    let mut others = 0;
+    let (mut unasked, mut asked, mut wrong, mut first) = (0, 0, 0, None);
     for some in all.chunks(50) {
-        let inputs: Vec<_> = some.iter().map(|&len| proof.nonce(len)).collect();
-        unasked += proof.come_back(&inputs)?.iter().filter(|answered| !**answered).count();
-        let inputs: Vec<_> = some.iter().map(|&len| mixed(len)).filter(|text| !text.is_ascii()).collect();
-        let batch = decoding(&inputs);
-        for (index, answer) in proof.ask(&batch)?.iter().enumerate() {
-            others += 1;
-            if let Err((what, remedy)) = proof.is_sound(&inputs[index], answer) {
-                changed += 1;
-                first.get_or_insert_with(|| proof.fault(what, &batch, index, answer, remedy));
+        let ascii: Vec<_> = some.iter().map(|&len| proof.nonce(len)).collect();
+        let mixed: Vec<_> = some.iter().map(|&len| mixed(len)).filter(|text| !text.is_ascii()).collect();
+        for inputs in [ascii, mixed] {
+            let batch = decoding(&inputs);
+            for (index, answer) in proof.ask(&batch)?.iter().enumerate() {
+                match proof.is_sound(&inputs[index], answer) {
+                    Ok(is_answered) => unasked += usize::from(!is_answered),
+                    Err((what, remedy)) => {
+                        let fault = proof.fault(what, &batch, index, answer, remedy);
+                        // No decoder changes ASCII.
+                        if inputs[index].is_ascii() && answer.output.is_some() {
+                            return Err(fault);
+                        }
+                        wrong += 1;
+                        first.get_or_insert(fault);
+                    }
+                }
+                asked += usize::from(!inputs[index].is_ascii());
             }
         }
     }
@@ -470,11 +180,13 @@ fn lengths(proof: &mut Proof<'_>) -> Result<String, Fault> {
     }
     match first {
         // A decoder may be wrong about some texts; that it is wrong about all is unlikely.
-        Some(fault) if changed == others => return Err(fault),
+        Some(fault) if wrong >= asked => return Err(fault),
         Some(fault) => seen.push(format!(
-            "of {others} texts beyond ASCII, {changed} are not answered as text: {} on {}; if that is not the adapter's \
-             doing, `utfuzz check` will report the decoder",
-            fault.what, fault.request
+            "{} not answered as text: {} on {}; if that is not the adapter's doing, `utfuzz check` will report the \
+             decoder",
+            if wrong == 1 { "1 is".to_owned() } else { format!("{wrong} are") },
+            fault.what,
+            fault.request
         )),
         None => {}
     }
@@ -511,12 +223,24 @@ fn various(proof: &mut Proof<'_>) -> Vec<Vec<u8>> {
 }
 
 fn repeated(proof: &mut Proof<'_>) -> Result<String, Fault> {
-    let inputs = various(proof);
-    let mut singly = Vec::new();
-    for input in &inputs {
-        let batch = decoding(std::slice::from_ref(input));
-        singly.extend(proof.ask(&batch)?);
+    let (mut inputs, mut singly) = (Vec::new(), Vec::new());
+    let mut ends = Vec::new();
+    for input in various(proof) {
+        let batch = decoding(std::slice::from_ref(&input));
+        match proof.ask(&batch) {
+            Ok(answers) => {
+                singly.extend(answers);
+                inputs.push(input);
+            }
+            // A decoder may crash on ill-formed input; that an adapter does is likelier if it is often.
+            Err(_) if proof.wire.has_ended() && !input.is_ascii() && ends.len() < 8 => {
+                ends.push(shortened(&input));
+                proof.restart()?;
+            }
+            Err(fault) => return Err(fault),
+        }
     }
+    proof.various.clone_from(&inputs);
     if proof.entry.answers.verdict
         && proof.entry.contract.is_some()
         && !singly
@@ -542,7 +266,13 @@ fn repeated(proof: &mut Proof<'_>) -> Result<String, Fault> {
     let answers = proof.ask(&batch)?;
     singly.reverse();
     proof.same(&batch, &answers, &singly, "in another order", remedy)?;
-    Ok(String::new())
+    Ok(match ends.as_slice() {
+        [] => String::new(),
+        ends => format!(
+            "the process ends on {}; if that is not the adapter's doing, `utfuzz check` will report the decoder",
+            ends.join(", ")
+        ),
+    })
 }
 
 fn counts(proof: &mut Proof<'_>) -> Result<String, Fault> {
@@ -561,7 +291,7 @@ fn counts(proof: &mut Proof<'_>) -> Result<String, Fault> {
 }
 
 fn positions(proof: &mut Proof<'_>) -> Result<String, Fault> {
-    let inputs = various(proof);
+    let inputs = proof.various.clone();
     let batch = decoding(&inputs);
     let answers = proof.ask(&batch)?;
     let claims = proof.entry.answers;
@@ -589,7 +319,8 @@ fn positions(proof: &mut Proof<'_>) -> Result<String, Fault> {
 }
 
 fn pieces(proof: &mut Proof<'_>) -> Result<String, Fault> {
-    let inputs = vec![proof.nonce(9), b"\xE2\x82".to_vec(), Vec::new(), proof.nonce(20), b"a\xFFb".to_vec()];
+    let mut inputs = vec![proof.nonce(9), Vec::new(), proof.nonce(20)];
+    inputs.extend(proof.various.iter().take(12).cloned());
     let batch = decoding(&inputs);
     let whole = proof.ask(&batch)?;
     for piece in [1, 2, 3, 7, 13] {
@@ -663,7 +394,7 @@ fn big(proof: &mut Proof<'_>) -> Result<String, Fault> {
     let count = proof.affordable(10_000);
     let mut inputs: Vec<_> = (0..count).map(|index| proof.nonce(1 + index % 24)).collect();
     proof.come_back(&inputs)?;
-    let various = various(proof);
+    let various = proof.various.clone();
     let state = |index: usize| index.wrapping_mul(0x9E37_79B9) >> 7;
     inputs = (0..count).map(|index| various[state(index) % various.len()].clone()).collect();
     let singly = proof.ask(&decoding(&various))?;

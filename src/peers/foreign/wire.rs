@@ -180,6 +180,11 @@ impl Wire {
         }
     }
 
+    /// Whether the process has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
+        ended(&mut self.child, Duration::from_millis(100)).is_some()
+    }
+
     /// What went wrong, how the process ended, and what it printed.
     pub(super) fn and_its_end(&mut self, what: String) -> String {
         let end = ended(&mut self.child, Duration::from_millis(300));
