@@ -62,15 +62,20 @@ fn an_honest_adapter_is_clean() {
     }
 }
 
+/// Writes the adapter in `docs/adapter.md` into a directory.
+fn first_adapter(directory: &Path) -> String {
+    let document = std::fs::read_to_string("docs/adapter.md").unwrap();
+    let block = document.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    let path = directory.join("mine.py");
+    std::fs::write(&path, block).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
 /// The blocks of Python in the documents are whole adapters.
 #[test]
 fn the_first_adapter_of_the_documents_is_clean() {
-    let document = std::fs::read_to_string("docs/adapter.md").unwrap();
-    let block = document.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
     let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("mine.py");
-    std::fs::write(&path, block).unwrap();
-    let output = check(&format!("python3 {}", path.display()));
+    let output = check(&format!("python3 {}", first_adapter(directory.path())));
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("my-strict "), "{output:?}");
 }
@@ -147,4 +152,117 @@ fn a_killed_check_leaves_no_adapter() {
     check.kill().unwrap();
     check.wait().unwrap();
     none_is_left("doomed_adapter");
+}
+
+/// What `utfuzz adapter check` says about one entry point, and its exit status.
+fn proof(command: &str) -> (Option<i32>, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let words = ["adapter", "check", "--timeout", "3"];
+    let output = utfuzz(directory.path(), &words).args(command.split(' ')).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+/// Each fault in speaking the protocol, the step that fails, and what is said about it.
+const LIES: [(&str, &str, &str); 24] = [
+    ("banner", "it starts, and greets", "the first line is \"Welcome to the runtime\""),
+    ("twins", "it starts, and greets", "the entry point \"one\" greets twice"),
+    ("deaf", "it greets alone", "it greets with one two instead of one alone"),
+    ("order", "ASCII comes back", "the output of answer 1 of 20 is that of operation 20"),
+    ("cached", "ASCII comes back", "the output of answer 2 of 20 is that of operation 1"),
+    ("missing", "ASCII comes back", "19 of 20 answers came, and then nothing within 3.0 s"),
+    ("extra", "ASCII comes back", "after the 20 answers it writes more than was asked for: \"done"),
+    ("short", "ASCII comes back", "the output ends after 7 of 8 bytes"),
+    ("late", "ASCII comes back", "the output lacks the first 1 of 8 bytes"),
+    ("silent", "ASCII comes back", "it claims output, and states none"),
+    ("mute", "ASCII comes back", "it says of every input that the decoder cannot be asked about it"),
+    ("truncated", "text of every length", "the output ends after 256 of 257 bytes"),
+    ("latin-1", "text of every length", "plain text comes back changed"),
+    ("state", "does not depend on what was asked before", "the answer is another one than before"),
+    ("offset", "lie within the input", "is beyond the input, which has"),
+    ("pieces", "arrive in pieces", "when the request arrives in pieces of 1 byte"),
+    ("empty", "an empty batch", "it ended when a batch was empty; it ended with status 0"),
+    ("huge", "a huge input", "it ended instead of answering; it ended with status 3"),
+    ("thousand", "a big batch", "1000 of 10000 answers came"),
+    ("mixes", "do not mix", "while other streams are open the answer is another one"),
+    ("unfinished", "starts anew", "after the stream was finished"),
+    ("nonsense", "means nothing", "it answers with what is no answer"),
+    ("lingers", "at the end of its input", "1.0 s after the end of its input it is still running"),
+    ("status", "at the end of its input", "at the end of its input it exits with status 1, not 0"),
+];
+
+#[cfg(target_os = "linux")]
+#[test]
+fn every_adapter_that_lies_is_refused_with_a_sentence_of_its_own() {
+    let program = example("lying_adapter");
+    let mut wrong = Vec::new();
+    let offspring = ("offspring", "at the end of its input", "a process that it started goes on running");
+    let undropped = ("undropped", "starts anew", "after the stream was dropped inside a character, the answer is");
+    for (fault, step, says) in LIES.into_iter().chain([offspring, undropped]) {
+        let entry = if fault == "twins" { "" } else { "--entry one " };
+        let (status, text) = proof(&format!("{entry}{program} {fault}"));
+        let failed: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("  failed")).collect();
+        let is_right = failed.first().is_some_and(|line| line.contains(step))
+            && failed.get(1).is_some_and(|line| line.contains("wrong: ") && line.contains(says));
+        if status != Some(1) || !is_right {
+            wrong.push(format!("{fault}: {status:?}\n{text}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    none_is_left("lying_adapter");
+    none_is_left("sleep 3598");
+}
+
+#[test]
+fn honest_adapters_pass_every_step() {
+    for (command, steps) in [(format!("{} honest", example("lying_adapter")), 29), (example("adapter"), 25)] {
+        let (status, text) = proof(&command);
+        assert_eq!(status, Some(0), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("  ok ")).count(), steps, "{text}");
+        assert!(
+            text.contains(&format!("utfuzz check --quick --adapter '{command}'")) || !command.contains(' '),
+            "{text}"
+        );
+    }
+}
+
+/// The adapter in the document is proved as its readers are told to prove theirs.
+#[test]
+fn the_first_adapter_of_the_documents_passes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = first_adapter(directory.path());
+    let (status, text) = proof(&format!("python3 {path}"));
+    assert_eq!(status, Some(0), "{text}");
+}
+
+#[test]
+fn what_is_no_adapter_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    for (words, says, status) in [
+        (&["none/such"][..], "none/such cannot be started", 1),
+        (&["."], "no adapter.toml there", 2),
+        (
+            &["--entry", "three", &example("adapter")],
+            "there is no entry point three; it greets with core-str core-str-lossy",
+            2,
+        ),
+    ] {
+        let output = utfuzz(directory.path(), &["adapter", "check"]).args(words).output().unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.code() == Some(status) && text.contains(says), "{words:?}: {text}");
+    }
+}
+
+#[test]
+fn the_cost_of_an_operation_is_measured_in_batches_of_each_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let words = ["measure", "--quick", "--json", "--adapter", &example("adapter"), "--subjects", "core-str"];
+    let output = utfuzz(directory.path(), &words).output().unwrap();
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let entries = value["entries"].as_array().unwrap();
+    let sizes: Vec<_> = entries[0]["batches"].as_array().unwrap().iter().map(|cost| &cost["operations"]).collect();
+    assert_eq!(sizes, [1, 16, 256, 4096]);
+    assert_eq!(entries.len(), 1);
+    // Alone, an operation waits for two processes to be woken; in a batch it does not.
+    let cost = |index: usize| entries[0]["batches"][index]["nanoseconds"].as_f64().unwrap();
+    assert!(cost(0) > cost(2) && cost(2) > 0.0, "{entries:?}");
 }

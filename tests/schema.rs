@@ -84,7 +84,12 @@ fn wrong(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<String
 #[test]
 fn every_output_is_as_the_schema_says() {
     let directory = tempfile::tempdir().unwrap();
-    let files: [(&str, &[u8]); 6] = [
+    let adapter = b"echo 'utfuzz 1 lines\npackage=x\nversion=1\nname=x\nanswers=verdict\n'
+while read -r line; do
+    case $line in '') ;; 78) echo 1 -1 -1 - ;; *) echo 2 -1 -1 - ;; esac
+done\n";
+    let files: [(&str, &[u8]); 7] = [
+        ("adapter.sh", adapter),
         ("tree/overlong.bin", b"\xC0\xAF"),
         ("tree/good.bin", "é".as_bytes()),
         ("double.txt", "GrÃ¼ÃŸe\n".as_bytes()),
@@ -116,6 +121,10 @@ fn every_output_is_as_the_schema_says() {
         ("repair double.txt", "repair"),
         ("repair latin.txt", "repair"),
         ("measure double.txt --quick --subjects own,std", "throughput"),
+        // What follows the command belongs to it.
+        ("adapter check --json false", "adapter"),
+        ("adapter check --json sh adapter.sh", "adapter"),
+        ("measure --quick --adapter sh\tadapter.sh", "adapter-costs"),
     ];
     let schema = schema();
     let mut all = Vec::new();

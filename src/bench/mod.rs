@@ -4,6 +4,8 @@
 //! every round the subjects run one after the other, so that a temporary slowdown of the machine affects all of them.
 //! Compare ratios of medians, not absolute times.
 
+#[cfg(all(feature = "foreign", unix))]
+pub mod adapters;
 mod subjects;
 pub mod texts;
 

@@ -8,7 +8,7 @@ use crate::decoder::{Decoder, check_names};
 use crate::error::Error;
 use crate::peers;
 #[cfg(unix)]
-use crate::peers::foreign::{plugin::load, registry::Found};
+use crate::peers::foreign::{Foreign, plugin::load, registry::Found};
 use crate::report::{Exporter, Json, Record, Text};
 use crate::spec::Grammar;
 use crate::spec::grammar::ALL;
@@ -70,14 +70,14 @@ pub(super) struct Selection {
 #[cfg(unix)]
 #[derive(Debug, Default, Args)]
 pub(super) struct Adapters {
-    /// Judge the decoders of the adapters in this directory, or of one file adapter.toml [default: ./adapters]
+    /// Take the decoders of the adapters in this directory, or of one file adapter.toml [default: ./adapters]
     #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "adapters", require_equals = true)]
     adapters: Option<PathBuf>,
     /// Of --adapters, only those that take at most this much to install: 0 nothing, 1 packages of the system, 2 packages
     /// of a language, 3 large ones
     #[arg(long, value_name = "N", default_value_t = 3, requires = "adapters", hide_default_value = true)]
     tier: u8,
-    /// Judge the decoders of the adapter that this command starts
+    /// Take the decoders of the adapter that this command starts
     #[arg(long, value_name = "COMMAND")]
     adapter: Vec<String>,
     /// Judge the decoders of these shared libraries, each in a process of its own
@@ -90,8 +90,8 @@ pub(super) struct Adapters {
 
 #[cfg(unix)]
 impl Adapters {
-    /// The decoders of all of them. What cannot be started is named and skipped.
-    fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
+    /// Those in other processes. What cannot be started is named and skipped.
+    pub(super) fn foreign(&self) -> Result<Vec<Foreign>, Error> {
         let mut all = Vec::new();
         if let Some(path) = &self.adapters {
             all.push(Found::read(path, self.tier)?);
@@ -99,22 +99,30 @@ impl Adapters {
         for command in &self.adapter {
             all.push(Found::command(command.split_whitespace().map(str::to_owned).collect())?);
         }
-        let mut decoders: Vec<Box<dyn Decoder>> = Vec::new();
-        for path in &self.plugin {
-            match self.in_process {
-                true => decoders.extend(load(path)?.into_iter().map(|plugin| Box::new(plugin) as Box<dyn Decoder>)),
-                false => all.push(Found::plugin(path, server()?)?),
-            }
+        for path in self.plugin.iter().filter(|_| !self.in_process) {
+            all.push(Found::plugin(path, server()?)?);
         }
         for (name, why) in all.iter().flat_map(|found| &found.skipped) {
             note(&format!("skipped {name}: {why}"));
         }
-        let others = all.into_iter().flat_map(|found| found.decoders);
-        decoders.extend(others.map(|decoder| Box::new(decoder) as Box<dyn Decoder>));
+        let decoders: Vec<Foreign> = all.into_iter().flat_map(|found| found.decoders).collect();
+        match decoders.is_empty() && !self.in_process {
+            true => Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need")),
+            false => Ok(decoders),
+        }
+    }
+
+    /// All of them.
+    fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
+        let boxed = |decoder: Foreign| Box::new(decoder) as Box<dyn Decoder>;
+        let mut decoders: Vec<_> = self.foreign()?.into_iter().map(boxed).collect();
+        for path in self.plugin.iter().filter(|_| self.in_process) {
+            decoders.extend(load(path)?.into_iter().map(|plugin| Box::new(plugin) as Box<dyn Decoder>));
+        }
         Ok(decoders)
     }
 
-    fn is_used(&self) -> bool {
+    pub(super) fn is_used(&self) -> bool {
         self.adapters.is_some() || !self.adapter.is_empty() || !self.plugin.is_empty()
     }
 }
@@ -152,15 +160,13 @@ impl Selection {
         None
     }
 
-    /// The decoders that were named. If none were, or only some to exclude, those that were registered; all peers if none were.
+    /// The decoders that were named. If none were, or only some to exclude, those that were registered; all peers if none
+    /// were.
     pub(super) fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let mut all = registered();
         #[cfg(unix)]
         if self.adapters.is_used() {
             all = self.adapters.decoders()?;
-            if all.is_empty() {
-                return Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need"));
-            }
         }
         let names_some = self.decoders.split(',').any(|name| !name.is_empty() && !name.starts_with('-'));
         let is_default = !names_some && !all.is_empty();

@@ -93,6 +93,7 @@ const GROUPS: [(&str, &[Entry]); 4] = [
                 &[
                     ("utfuzz measure --quick", "seconds instead of minutes"),
                     ("utfuzz measure book.txt --subjects own,std", "your text, two subjects"),
+                    ("utfuzz measure --adapters", "what an operation of each adapter costs"),
                 ],
             ),
             ("list", &[("utfuzz list --decoders 'simd*'", "only decoders with such names")]),
@@ -102,6 +103,13 @@ const GROUPS: [(&str, &[Entry]); 4] = [
         "Setting up:",
         &[
             ("init", &[("utfuzz init", "in the directory of a crate with a decoder")]),
+            (
+                "adapter",
+                &[
+                    ("utfuzz adapter check python3 mine.py", "proves a new adapter, step by step"),
+                    ("utfuzz adapter check adapters/perl", "the adapter in a directory"),
+                ],
+            ),
             (
                 "completions",
                 &[("utfuzz completions bash >~/.local/share/bash-completion/completions/utfuzz", "installs them")],

@@ -1,13 +1,21 @@
 //! `utfuzz measure`: how fast decoders are.
 
 use crate::bench;
+#[cfg(unix)]
+use crate::bench::adapters::{AdapterCost, BATCHES, BatchCost, measure};
 use crate::bench::{Kind, Plan};
 use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::error::Error;
+#[cfg(unix)]
+use crate::report::write_json;
 use crate::report::{Clock, Exporter, Json, Record, Text, write_all};
+#[cfg(unix)]
+use crate::text::{matches_glob, printable};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
+#[cfg(unix)]
+use std::time::Duration;
 
 /// Measure how fast each decoder and kernel is
 ///
@@ -29,6 +37,9 @@ pub(super) struct Measure {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[cfg(unix)]
+    #[command(flatten)]
+    adapters: crate::cli::arguments::Adapters,
     /// Write throughput.json, throughput.md and throughput.svg into this directory
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -36,6 +47,10 @@ pub(super) struct Measure {
 
 impl Measure {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        #[cfg(unix)]
+        if self.adapters.is_used() {
+            return self.adapters(out);
+        }
         let mut plan = match self.paths.is_empty() {
             true => Plan::built_in(self.quick),
             false => Plan::of_files(&self.paths, self.quick)?,
@@ -53,9 +68,7 @@ impl Measure {
         if !known.iter().any(|name| plan.selects(name)) {
             return Err(Error::usage(format!("--subjects matches nothing; there are: {}", known.join(", "))).into());
         }
-        if cfg!(debug_assertions) {
-            note("this build is not optimised; measure with cargo run --release");
-        }
+        note_if_not_optimised();
         let bar = Bar::new();
         let clock = Clock::start(if self.quick { "utfuzz measure --quick" } else { "utfuzz measure" });
         let measured = bench::run(&plan, &|share| bar.show("measure", share));
@@ -69,5 +82,56 @@ impl Measure {
         let format: &dyn Exporter = if self.json { &Json } else { &Text };
         format.export(&record, out)?;
         Ok(if wrong { Verdict::Diverged } else { Verdict::Clean })
+    }
+
+    #[cfg(unix)]
+    fn adapters(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        note_if_not_optimised();
+        let mut decoders = self.adapters.foreign()?;
+        let names = &self.subjects;
+        decoders
+            .retain(|decoder| names.is_empty() || names.iter().any(|name| matches_glob(name, &decoder.entry().name)));
+        if decoders.is_empty() {
+            return Err(Error::usage("--subjects matches no entry point of these adapters").into());
+        }
+        let time = Duration::from_millis(if self.quick { 50 } else { 300 });
+        let bar = Bar::new();
+        let mut entries = Vec::new();
+        for (index, decoder) in decoders.iter().enumerate() {
+            bar.show("measure", index as f64 / decoders.len() as f64);
+            entries.push(measure(decoder, time));
+        }
+        bar.finish();
+        if self.json {
+            write_json("adapter-costs", &Costs { entries }, out)?;
+            return Ok(Verdict::Clean);
+        }
+        let mut table = comfy_table::Table::new();
+        let head = BATCHES.map(|operations| format!("{operations} a batch"));
+        table.load_style(comfy_table::presets::NOTHING);
+        table.set_header(["µs for an operation".to_owned()].into_iter().chain(head));
+        for AdapterCost { name, batches, trouble } in entries {
+            let cost = |cost: &BatchCost| cost.nanoseconds.map_or("-".into(), |time| format!("{:.3}", time / 1000.0));
+            let cells = match trouble {
+                None => batches.iter().map(cost).collect(),
+                Some(trouble) => vec![format!("skipped: {}", printable(&trouble))],
+            };
+            table.add_row([name].into_iter().chain(cells));
+        }
+        table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(comfy_table::CellAlignment::Right));
+        writeln!(out, "{}", table.trim_fmt())?;
+        Ok(Verdict::Clean)
+    }
+}
+
+#[cfg(unix)]
+#[derive(serde::Serialize)]
+struct Costs {
+    entries: Vec<AdapterCost>,
+}
+
+fn note_if_not_optimised() {
+    if cfg!(debug_assertions) {
+        note("this build is not optimised; measure with cargo run --release");
     }
 }

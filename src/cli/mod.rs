@@ -4,6 +4,8 @@
 //! or environment, 130 interrupted before anything new was found. A closed pipe on standard output does not change the
 //! status. A write error changes 0 to 2, but leaves 1 unchanged.
 
+#[cfg(unix)]
+mod adapter;
 mod arguments;
 mod artifacts;
 mod check;
@@ -58,6 +60,8 @@ enum Verb {
     #[command(hide = cfg!(not(feature = "planted")))]
     Score(score::Score),
     Measure(measure::Measure),
+    #[cfg(unix)]
+    Adapter(adapter::Adapter),
     Minimize(artifacts::Minimize),
     Triage(artifacts::Triage),
     Nightly(nightly::Nightly),
@@ -129,6 +133,8 @@ impl Cli {
             Verb::List(list) => list.run(&mut out),
             Verb::Score(score) => score.run(&mut out),
             Verb::Measure(measure) => measure.run(&mut out),
+            #[cfg(unix)]
+            Verb::Adapter(adapter) => adapter.run(&mut out),
             Verb::Minimize(minimize) => minimize.run(&mut out),
             Verb::Triage(triage) => triage.run(&mut out),
             Verb::Nightly(nightly) => nightly.run(&mut out),

@@ -7,8 +7,11 @@
 
 pub mod plugin;
 pub mod process;
+mod proof;
 pub mod protocol;
+pub mod prove;
 pub mod registry;
+mod wire;
 
 use crate::decoder::{Batched, Decoder, Ending, Info, NoAnswer, Stream};
 use crate::spec;
@@ -99,6 +102,11 @@ impl Foreign {
     /// The same decoder, which is asked less if it is slow.
     pub fn slow(self, is_slow: bool) -> Self {
         Self { is_slow, ..self }
+    }
+
+    /// How it is started.
+    pub fn program(&self) -> &Program {
+        &self.shared.program
     }
 
     /// The entry point.

@@ -29,6 +29,11 @@ pub struct Program {
 impl Program {
     /// How long a batch may take unless something else is configured.
     pub const TIMEOUT: Duration = Duration::from_secs(10);
+
+    /// A program that is started here, in this environment.
+    pub fn of_command(command: Vec<String>) -> Self {
+        Self { command, directory: None, environment: BTreeMap::new(), timeout: Self::TIMEOUT }
+    }
 }
 
 /// How long a runtime may take to start.
@@ -159,7 +164,8 @@ impl Drop for Process {
     }
 }
 
-fn command(program: &Program, entry: Option<&str>) -> Command {
+/// How the program is started for an entry point, or for its greeting.
+pub(super) fn command(program: &Program, entry: Option<&str>) -> Command {
     let mut command = Command::new(&program.command[0]);
     command.args(&program.command[1..]).args(entry);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -259,7 +265,7 @@ fn exchange(
 }
 
 /// How the adapter ended, if it does so within this time.
-fn ended(child: &mut Child, patience: Duration) -> Option<Trouble> {
+pub(super) fn ended(child: &mut Child, patience: Duration) -> Option<Trouble> {
     let start = Instant::now();
     loop {
         match child.try_wait() {
@@ -287,12 +293,13 @@ fn ending(status: ExitStatus) -> Trouble {
 
 /// The end of what an adapter has printed to standard error.
 #[derive(Clone, Default)]
-struct Printed(Arc<Mutex<VecDeque<u8>>>);
+pub(super) struct Printed(Arc<Mutex<VecDeque<u8>>>);
 
 impl Printed {
     const MOST: usize = 4096;
 
-    fn read(&self, mut errors: ChildStderr) {
+    /// Reads until the adapter closes it.
+    pub(super) fn read(&self, mut errors: ChildStderr) {
         let mut piece = [0; 4096];
         while let Ok(len @ 1..) = errors.read(&mut piece) {
             let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -302,7 +309,8 @@ impl Printed {
         }
     }
 
-    fn text(&self) -> String {
+    /// What is kept.
+    pub(super) fn text(&self) -> String {
         let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(printed.make_contiguous()).into_owned()
     }

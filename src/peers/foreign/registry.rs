@@ -77,8 +77,7 @@ impl Found {
 
     /// The entry points of one program, or why there are none.
     fn one(command: Vec<String>) -> Result<Self, String> {
-        let program = Program { command, directory: None, environment: BTreeMap::new(), timeout: Program::TIMEOUT };
-        let decoders = program.decoders(None, &[]).map_err(|trouble| trouble.what)?;
+        let decoders = Program::of_command(command).decoders(None, &[]).map_err(|trouble| trouble.what)?;
         Ok(Self { decoders, skipped: Vec::new() })
     }
 
@@ -87,47 +86,8 @@ impl Found {
     /// # Errors
     /// There is no such file, or one cannot be read or parsed.
     pub fn read(path: &Path, tier: u8) -> Result<Self, Error> {
-        let files = match path.is_dir() {
-            false => vec![path.to_owned()],
-            true => {
-                let entries = fs::read_dir(path).map_err(|error| Error::io(path, &error))?;
-                let files = entries.filter_map(|entry| Some(entry.ok()?.path().join("adapter.toml")));
-                let mut files: Vec<PathBuf> =
-                    files.chain([path.join("adapter.toml")]).filter(|file| file.is_file()).collect();
-                files.sort();
-                files
-            }
-        };
-        if files.is_empty() {
-            return Err(Error::usage(format!("{}: no adapter.toml there, nor in its directories", shown(path))));
-        }
-        let mut programs = Vec::new();
-        for file in files {
-            let text = fs::read_to_string(&file).map_err(|error| Error::io(&file, &error))?;
-            let adapters: File =
-                toml::from_str(&text).map_err(|error| Error::parse(format!("{}: {error}", shown(&file))))?;
-            let directory = fs::canonicalize(&file).map_err(|error| Error::io(&file, &error))?;
-            let directory = directory.parent().unwrap_or(Path::new("/"));
-            for adapter in adapters.adapter.into_iter().filter(|adapter| adapter.tier <= tier) {
-                let installed = installed(directory);
-                let command = adapter.command.iter().map(|word| word.replace("{installed}", &installed)).collect();
-                let environment = adapter.environment.into_iter();
-                let program = Program {
-                    command,
-                    directory: Some(directory.to_owned()),
-                    environment: environment
-                        .map(|(name, value)| (name, value.replace("{installed}", &installed)))
-                        .collect(),
-                    timeout: adapter.timeout.map_or(Program::TIMEOUT, |seconds| Duration::from_secs(seconds.into())),
-                };
-                let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                programs.push((name, program, adapter.entries, adapter.slow));
-            }
-        }
-        let greet = |(name, program, only, slow): (String, Program, Option<Vec<String>>, Vec<String>)| {
-            (name, program.decoders(only.as_deref(), &slow))
-        };
-        let greeted: Vec<_> = programs.into_par_iter().with_max_len(1).map(greet).collect();
+        let greet = |Configured { name, program, entries, slow }| (name, program.decoders(entries.as_deref(), &slow));
+        let greeted: Vec<_> = configured(path, tier)?.into_par_iter().with_max_len(1).map(greet).collect();
         let mut found = Self::default();
         greeted.into_iter().for_each(|(name, decoders)| found.take(name, decoders));
         Ok(found)
@@ -158,6 +118,60 @@ impl Program {
             })
             .collect())
     }
+}
+
+/// A program that a file `adapter.toml` configures.
+pub struct Configured {
+    /// The directory of the file.
+    pub name: String,
+    /// How it is started.
+    pub program: Program,
+    /// Only these of its entry points.
+    pub entries: Option<Vec<String>>,
+    /// Those of its entry points that are slow, as names with `*`.
+    pub slow: Vec<String>,
+}
+
+/// The programs of a file `adapter.toml`, or of every directory in this one that has such a file; up to this tier.
+///
+/// # Errors
+/// There is no such file, or one cannot be read or parsed.
+pub fn configured(path: &Path, tier: u8) -> Result<Vec<Configured>, Error> {
+    let files = match path.is_dir() {
+        false => vec![path.to_owned()],
+        true => {
+            let entries = fs::read_dir(path).map_err(|error| Error::io(path, &error))?;
+            let files = entries.filter_map(|entry| Some(entry.ok()?.path().join("adapter.toml")));
+            let mut files: Vec<PathBuf> =
+                files.chain([path.join("adapter.toml")]).filter(|file| file.is_file()).collect();
+            files.sort();
+            files
+        }
+    };
+    if files.is_empty() {
+        return Err(Error::usage(format!("{}: no adapter.toml there, nor in its directories", shown(path))));
+    }
+    let mut programs = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).map_err(|error| Error::io(&file, &error))?;
+        let adapters: File =
+            toml::from_str(&text).map_err(|error| Error::parse(format!("{}: {error}", shown(&file))))?;
+        let directory = fs::canonicalize(&file).map_err(|error| Error::io(&file, &error))?;
+        let directory = directory.parent().unwrap_or(Path::new("/"));
+        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let installed = installed(directory);
+        let place = |text: &String| text.replace("{installed}", &installed);
+        for adapter in adapters.adapter.into_iter().filter(|adapter| adapter.tier <= tier) {
+            let program = Program {
+                command: adapter.command.iter().map(place).collect(),
+                directory: Some(directory.to_owned()),
+                environment: adapter.environment.iter().map(|(name, value)| (name.clone(), place(value))).collect(),
+                timeout: adapter.timeout.map_or(Program::TIMEOUT, |seconds| Duration::from_secs(seconds.into())),
+            };
+            programs.push(Configured { name: name.clone(), program, entries: adapter.entries, slow: adapter.slow });
+        }
+    }
+    Ok(programs)
 }
 
 /// Where the script `setup` in a directory of adapters installs: `target/adapters/NAME`, two directories higher.
