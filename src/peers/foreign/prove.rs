@@ -39,8 +39,8 @@ const STEPS: [(&str, Check); 12] = [
     ("an empty batch has no answers", empty),
     ("a huge input is answered", huge),
     ("a big batch is answered in order", big),
-    ("streams that are open at once do not mix", streams),
     ("a stream that was finished or dropped starts anew", anew),
+    ("streams that are open at once do not mix", streams),
     ("a request that means nothing is not answered with garbage", nonsense),
 ];
 
