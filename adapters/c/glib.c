@@ -98,7 +98,7 @@ static void *open_(const entry *e)
     (void)e, begin(s);
     return s;
 }
-static int unfit(const uint8_t *in, size_t n) { return has_zero(in, n) || has_any(in, n, "<&", "markup"); }
+static int unfit(const uint8_t *in, size_t n) { return has_zero(in, n) || has_any(in, n, "<&\r", "markup"); }
 static void push(void *s, const uint8_t *in, size_t n) { if (!unfit(in, n)) feed(s, in, n, 0); }
 static void finish(void *state)
 {
@@ -122,8 +122,8 @@ static const entry entries[] = {
     {"glib-validate-len", "verdict offset", .with = "", .decode = validate, .contract = "rfc3629 no-output", .source = DOC "func.utf8_validate_len.html"},
     {"glib-get-char-validated", "verdict offset length output", "utf-32le", .decode = get_char, .contract = "rfc3629 no-output incomplete-reported", .source = DOC "func.utf8_get_char_validated.html"},
     {"glib-make-valid", "output", .decode = make_valid},
-    {"glib-to-utf16", "verdict offset length output", "utf-16le", .decode = convert, .contract = "rfc3629 no-output incomplete-reported", .source = DOC "func.utf8_to_utf16.html"},
-    {"glib-to-ucs4", "verdict offset length output", "utf-32le", .with = "", .decode = convert, .contract = "rfc3629 no-output incomplete-reported", .source = DOC "func.utf8_to_ucs4.html"},
+    {"glib-to-utf16", "verdict offset output", "utf-16le", .decode = convert, .contract = "rfc3629 no-output incomplete-reported", .source = DOC "func.utf8_to_utf16.html"},
+    {"glib-to-ucs4", "verdict offset output", "utf-32le", .with = "", .decode = convert, .contract = "rfc3629 no-output incomplete-reported", .source = DOC "func.utf8_to_ucs4.html"},
     {"glib-normalize", "verdict", .decode = normalize, .contract = "rfc3629 no-output", .source = DOC "func.utf8_normalize.html"},
     {"glib-normalize-padded", "verdict", .with = "", .decode = normalize, .contract = "rfc3629 no-output", .source = DOC "func.utf8_normalize.html", .environment = "8 zero bytes behind the input"},
     {"glib-variant", "verdict output", .decode = variant, .contract = "rfc3629 no-output", .source = DOC "method.Variant.is_normal_form.html"},

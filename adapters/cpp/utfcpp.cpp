@@ -51,7 +51,7 @@ static const entry entries[] = {
     {"utfcpp-replace-invalid", "output", 0, 0, 0, 0, 0, guarded<replace_invalid>},
     {"utfcpp-utf8to16", "verdict output", "utf-16le", "rfc3629 no-output", DOC, 0, 0, guarded<convert<std::u16string>>},
     {"utfcpp-utf8to32", "verdict output", "utf-32le", "rfc3629 no-output", DOC, 0, 0, guarded<convert<std::u32string>>},
-    {"utfcpp-next", "verdict offset length output", "utf-32le", "rfc3629 no-output incomplete-reported", DOC, 0, 0, guarded<next>},
+    {"utfcpp-next", "verdict offset output", "utf-32le", "rfc3629 no-output incomplete-reported", DOC, 0, 0, guarded<next>},
     {}};
 
 ADAPTER_CONSTRUCTOR start() { library("utfcpp", UTFCPP_VERSION, nullptr, entries); }

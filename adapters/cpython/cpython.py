@@ -22,7 +22,8 @@ def whole(encoding, errors):
         try:
             text = data.decode(encoding, errors)
         except UnicodeDecodeError as e:
-            return 0, e.start, e.end - e.start, None
+            skipped = len(data) - len(e.object)  # the byte order mark, which utf-8-sig has taken away
+            return 0, e.start + skipped, e.end - e.start, None
         return verdict(errors), -1, -1, utf_8(text)
 
     return decode
@@ -111,22 +112,23 @@ def file_name(data):
 controls = bytes(range(32))
 handlers = DOCS + "codecs.html#error-handlers"
 strict, lossy = "rfc3629 no-output incomplete-is-error", "rfc3629 U+FFFD incomplete-is-error"
+surrogates = "rfc3629-with-surrogates no-output incomplete-is-error"
 # name, answers, contract, source, decode, and what makes a stream or None
 ENTRIES = [
     ("strict", "verdict offset length output stream", strict, handlers, whole("utf-8", "strict"), lambda: Stream("utf-8", "strict")),
     ("replace", "output stream", lossy, handlers, whole("utf-8", "replace"), lambda: Stream("utf-8", "replace")),
     ("ignore", "output stream", lossy.replace("U+FFFD", "drop"), handlers, whole("utf-8", "ignore"), lambda: Stream("utf-8", "ignore")),
     ("surrogateescape", "output stream", lossy.replace("U+FFFD", "surrogateescape"), handlers, whole("utf-8", "surrogateescape"), lambda: Stream("utf-8", "surrogateescape")),
-    ("surrogatepass", "verdict offset length output stream", strict.replace("rfc3629", "rfc3629-with-surrogates"), handlers, whole("utf-8", "surrogatepass"), lambda: Stream("utf-8", "surrogatepass")),
+    ("surrogatepass", "verdict offset output stream", surrogates, handlers, whole("utf-8", "surrogatepass"), lambda: Stream("utf-8", "surrogatepass")),
     ("utf-8-sig", "verdict offset length output stream", strict + " bom-stripped", DOCS + "codecs.html#module-encodings.utf_8_sig", whole("utf-8-sig", "strict"), lambda: Stream("utf-8-sig", "strict")),
     ("utf-8-sig-replace", "output stream", lossy + " bom-stripped", DOCS + "codecs.html#module-encodings.utf_8_sig", whole("utf-8-sig", "replace"), lambda: Stream("utf-8-sig", "replace")),
     ("backslashreplace", "output", "", handlers, whole("utf-8", "backslashreplace"), None),
     ("textiowrapper", "verdict output", strict, DOCS + "io.html#io.TextIOWrapper", text_file("strict"), None),
     ("textiowrapper-replace", "output", lossy, DOCS + "io.html#io.TextIOWrapper", text_file("replace"), None),
     ("textiowrapper-read1-replace", "output", lossy, DOCS + "io.html#io.TextIOWrapper", characters("replace"), None),
-    ("json-loads", "verdict output", strict, DOCS + "json.html#json.loads", quoted(json.loads, controls + b'"\\', b'"', b'"', ValueError), None),
+    ("json-loads", "verdict output", surrogates, DOCS + "json.html#json.loads", quoted(json.loads, controls + b'"\\', b'"', b'"', ValueError), None),
     ("eval", "verdict output", strict, "https://docs.python.org/3/reference/lexical_analysis.html", quoted(eval, b"\0\r\n'\\", b"'", b"'", SyntaxError), None),
-    ("pickle", "verdict offset length output", strict, "https://github.com/python/cpython/blob/main/Lib/pickletools.py", pickled, None),
+    ("pickle", "verdict offset output", surrogates, "https://github.com/python/cpython/blob/main/Lib/pickletools.py", pickled, None),
     ("unquote", "output", lossy, DOCS + "urllib.parse.html#urllib.parse.unquote", unquote("replace"), None),
     ("unquote-strict", "verdict offset length output", strict, DOCS + "urllib.parse.html#urllib.parse.unquote", unquote("strict"), None),
     ("fsdecode", "output", lossy.replace("U+FFFD", "surrogateescape"), DOCS + "os.html#os.fsdecode", file_name, None),

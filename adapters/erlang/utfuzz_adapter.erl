@@ -9,9 +9,9 @@ told(Page) -> "\ncontract=rfc3629 no-output" ++ ?SITE ++ Page.
 
 %% {name, lineage, answers and more, function}
 entries() ->
-    [{"erlang-characters-to-list", "erts", "verdict offset length output" ++ told("man/unicode.html#characters_to_list-2"),
+    [{"erlang-characters-to-list", "erts", "verdict offset output" ++ told("man/unicode.html#characters_to_list-2"),
       fun(B) -> converted(B, unicode:characters_to_list(B, utf8)) end},
-     {"erlang-characters-to-binary", "erts", "verdict offset length output\noutput=utf-32le" ++ told("man/unicode.html#characters_to_binary-3"),
+     {"erlang-characters-to-binary", "erts", "verdict offset output\noutput=utf-32le" ++ told("man/unicode.html#characters_to_binary-3"),
       fun(B) -> converted(B, unicode:characters_to_binary(B, utf8, {utf32, little})) end},
      {"erlang-characters-to-nfc-list", "erts", "verdict" ++ strict("man/unicode.html#characters_to_nfc_list-1"),
       fun(B) -> {element(1, converted(B, unicode:characters_to_nfc_list(B))), -1, -1, none} end},
@@ -19,7 +19,7 @@ entries() ->
       fun(B) -> matched(B, B, []) end},
      {"erlang-utf8-comprehension", "erts-bs-utf8", "output", fun(B) -> {2, -1, -1, text([C || <<C/utf8>> <= B])} end},
      {"erlang-re", "pcre", "verdict", fun(B) -> re:run(B, "", [unicode, {capture, none}]), {1, -1, -1, none} end},
-     {"erlang-string-length", "erts-bs-utf8", "verdict", fun(B) -> string:length(B), {1, -1, -1, none} end},
+     {"erlang-string-length", "erts-bs-utf8", "verdict", fun(B) -> try string:length(B), {1, -1, -1, none} catch error:_ -> {0, -1, -1, none} end end},
      {"erlang-string-next-codepoint", "erts-bs-utf8", "verdict offset output", fun(B) -> stepped(B, B, []) end},
      {"erlang-uri-string-percent-decode", "erts", "verdict output",
       fun(B) -> {1, -1, -1, uri_string:percent_decode(<< <<(percent(C))/binary>> || <<C>> <= B >>)} end},

@@ -118,7 +118,7 @@ begin
          Append (Head, "name=" & To_String (Entries (I)) & LF & "lineage=" & (if I in 1 | 2 | 5 then "gnat-utf-encoding" else "gnat-decode-string") & LF);
          Append (Head, "answers=verdict" & (if I in 2 | 3 | 5 then " output" else "") & LF);
          if I = 1 then
-            Append (Head, "contract=rfc3629 no-output incomplete-is-error" & LF & "source=" & Page & LF);
+            Append (Head, "contract=rfc3629-with-overlong no-output incomplete-is-error" & LF & "source=" & Page & LF);
          end if;
       end if;
    end loop;

@@ -15,6 +15,7 @@ end
 local rejected = function(message) return message:find("invalid UTF%-8 code") end
 for _, mode in ipairs(_VERSION == "Lua 5.3" and { "" } or { "", "-lax" }) do
   local lax, grammar = mode == "-lax", mode == "-lax" and "rfc2279" or "rfc3629"
+  if _VERSION == "Lua 5.3" then grammar = "rfc3629-with-surrogates" end  -- its manual does not exclude them
   entry("len" .. mode, "verdict offset", grammar, function(b)
     local count, position = utf8.len(b, 1, -1, lax)
     if count then return 1, -1 end

@@ -10,6 +10,8 @@ const GITHUB = "https://github.com/";
 const STANDARD = "rfc3629 maximal-subpart U+FFFD incomplete-is-error";
 const LOSSY = "rfc3629 U+FFFD incomplete-is-error"; // "replaced by U+FFFD", but it does not say how many
 const STRICT = "rfc3629 no-output incomplete-is-error";
+const WELL_FORMED = "rfc3629 well-formed-only U+FFFD"; // text comes back unchanged; of ill-formed bytes nothing is said
+const WELL_FORMED_STRICT = "rfc3629 well-formed-only no-output";
 const [, , installed, wanted] = process.argv;
 const require = createRequire(installed + "/adapter.js");
 const at = (path) => import(pathToFileURL(`${installed}/node_modules/${path}`));
@@ -117,45 +119,45 @@ const packages = {
   "@stablelib/utf8": { "-decode": ["verdict output", STRICT, "https://www.stablelib.com/modules/_stablelib_utf8.html", async () => strict((await at("@stablelib/utf8/lib/utf8.js")).decode)] },
   "ethers": {
     "-toutf8string": ["verdict output", STRICT, "https://docs.ethers.org/v6/api/utils/#Utf8ErrorFuncs", () => strict((data) => require("ethers").toUtf8String(data))],
-    "-toutf8string-replace": ["output", "rfc3629-with-overlong U+FFFD incomplete-is-error", "https://docs.ethers.org/v6/api/utils/#Utf8ErrorFuncs", () => lossy((data) => require("ethers").toUtf8String(data, require("ethers").Utf8ErrorFuncs.replace))],
+    "-toutf8string-replace": ["output", WELL_FORMED, "https://docs.ethers.org/v6/api/utils/#Utf8ErrorFuncs", () => lossy((data) => require("ethers").toUtf8String(data, require("ethers").Utf8ErrorFuncs.replace))],
     "-toutf8string-ignore": ["output", "rfc3629-with-overlong drop incomplete-is-error", "https://docs.ethers.org/v6/api/utils/#Utf8ErrorFuncs", () => lossy((data) => require("ethers").toUtf8String(data, require("ethers").Utf8ErrorFuncs.ignore))],
   },
   "bson": {
     "-deserialize": ["verdict output", STRICT, GITHUB + "mongodb/js-bson#bsondeserializebuffer-options", () => strict((data) => require("bson").deserialize(bson(data)).a), "node"],
-    "-deserialize-unvalidated": ["output", "", GITHUB + "mongodb/js-bson#bsondeserializebuffer-options", () => lossy((data) => require("bson").deserialize(bson(data), { validation: { utf8: false } }).a), "node"],
+    "-deserialize-unvalidated": ["output", WELL_FORMED, GITHUB + "mongodb/js-bson#bsondeserializebuffer-options", () => lossy((data) => require("bson").deserialize(bson(data), { validation: { utf8: false } }).a), "node"],
   },
-  "msgpackr": { "-unpack": ["output", "", GITHUB + "kriszyp/msgpackr#readme", () => lossy((data) => require("msgpackr").unpack(msgpack(data)))] },
-  "@msgpack/msgpack": { "-decode": ["output", "", GITHUB + "msgpack/msgpack-javascript#readme", () => lossy((data) => require("@msgpack/msgpack").decode(msgpack(data)))] },
-  "cbor-x": { "-decode": ["output", "", GITHUB + "kriszyp/cbor-x#readme", () => lossy((data) => require("cbor-x").decode(cbor(data)))] },
-  "cbor": { "-decode": ["verdict output", "", GITHUB + "hildjj/node-cbor#readme", () => strict((data) => require("cbor").decodeFirstSync(cbor(data))), "node"] },
-  "cborg": { "-decode": ["output", "", GITHUB + "rvagg/cborg#readme", async () => { const { decode } = await at("cborg/cborg.js"); return lossy((data) => decode(cbor(data))); }, "node"] },
+  "msgpackr": { "-unpack": ["output", WELL_FORMED, GITHUB + "kriszyp/msgpackr#readme", () => lossy((data) => require("msgpackr").unpack(msgpack(data)))] },
+  "@msgpack/msgpack": { "-decode": ["output", WELL_FORMED, GITHUB + "msgpack/msgpack-javascript#readme", () => lossy((data) => require("@msgpack/msgpack").decode(msgpack(data)))] },
+  "cbor-x": { "-decode": ["output", WELL_FORMED, GITHUB + "kriszyp/cbor-x#readme", () => lossy((data) => require("cbor-x").decode(cbor(data)))] },
+  "cbor": { "-decode": ["verdict output", WELL_FORMED_STRICT, GITHUB + "hildjj/node-cbor#readme", () => strict((data) => require("cbor").decodeFirstSync(cbor(data))), "node"] },
+  "cborg": { "-decode": ["output", WELL_FORMED, GITHUB + "rvagg/cborg#readme", async () => { const { decode } = await at("cborg/cborg.js"); return lossy((data) => decode(cbor(data))); }, "node"] },
   "protobufjs": {
-    "-utf8-read": ["output", "", "https://protobufjs.github.io/protobuf.js/util.utf8.html", () => lossy((data) => require("protobufjs").util.utf8.read(data, 0, data.length)), "node"],
+    "-utf8-read": ["output", WELL_FORMED, "https://protobufjs.github.io/protobuf.js/util.utf8.html", () => lossy((data) => require("protobufjs").util.utf8.read(data, 0, data.length)), "node"],
     "-utf8-readstrict": ["verdict output", STRICT, "https://protobufjs.github.io/protobuf.js/util.utf8.html", () => strict((data) => require("protobufjs").util.utf8.readStrict(data, 0, data.length)), "node"],
-    "-reader-string": ["output", "", "https://protobufjs.github.io/protobuf.js/Reader.html#string", () => lossy((data) => require("protobufjs").Reader.create(bytes(varint(data.length), data)).string()), "node"],
+    "-reader-string": ["output", WELL_FORMED, "https://protobufjs.github.io/protobuf.js/Reader.html#string", () => lossy((data) => require("protobufjs").Reader.create(bytes(varint(data.length), data)).string()), "node"],
   },
   "google-protobuf": {
-    "-readstring": ["verdict output", "", "https://protobuf.dev/reference/javascript/javascript-generated/", () => strict(protobuf("readString")), "node"],
+    "-readstring": ["verdict output", WELL_FORMED_STRICT, "https://protobuf.dev/reference/javascript/javascript-generated/", () => strict(protobuf("readString")), "node"],
     "-readstringrequireutf8": ["verdict output", STRICT, "https://protobuf.dev/programming-guides/proto3/#scalar", () => strict(protobuf("readStringRequireUtf8")), "node"],
   },
   "@bufbuild/protobuf": {
     "-string": ["output", LOSSY, GITHUB + "bufbuild/protobuf-es/blob/main/packages/protobuf/src/wire/text-encoding.ts", async () => { const { BinaryReader } = await at("@bufbuild/protobuf/dist/esm/wire/index.js"); return lossy((data) => new BinaryReader(bytes(varint(data.length), data)).string()); }, "node"],
     "-string-strict": ["verdict output", STRICT, GITHUB + "bufbuild/protobuf-es/blob/main/packages/protobuf/src/wire/text-encoding.ts", async () => { const { BinaryReader } = await at("@bufbuild/protobuf/dist/esm/wire/index.js"); return strict((data) => new BinaryReader(bytes(varint(data.length), data)).string(true)); }, "node"],
   },
-  "flatbuffers": { "-string": ["output", "", "https://flatbuffers.dev/", () => lossy((data) => new (require("flatbuffers").ByteBuffer)(flatbuffer(data)).__string(0)), "node"] },
+  "flatbuffers": { "-string": ["output", WELL_FORMED, "https://flatbuffers.dev/", () => lossy((data) => new (require("flatbuffers").ByteBuffer)(flatbuffer(data)).__string(0)), "node"] },
   "text-decoder": { "": ["output stream", "", GITHUB + "holepunchto/text-decoder#readme", () => written(() => { const d = new (require("text-decoder"))("utf8"); return { write: (data) => d.push(data), end: () => d.end() }; })] },
-  "b4a": { "-browser-tostring": ["output", "", GITHUB + "holepunchto/b4a#readme", async () => { const { toString } = (await at("b4a/browser.js")).default; return lossy((data) => toString(new Uint8Array(data), "utf8")); }, "node"] },
-  "pbf": { "-readstring": ["output", "", GITHUB + "mapbox/pbf#readme", async () => { const { PbfReader, default: Pbf = PbfReader } = await at("pbf/index.js"); return lossy((data) => new Pbf(bytes(varint(data.length), data)).readString()); }] },
+  "b4a": { "-browser-tostring": ["output", WELL_FORMED, GITHUB + "holepunchto/b4a#readme", async () => { const { toString } = (await at("b4a/browser.js")).default; return lossy((data) => toString(new Uint8Array(data), "utf8")); }, "node"] },
+  "pbf": { "-readstring": ["output", WELL_FORMED, GITHUB + "mapbox/pbf#readme", async () => { const { PbfReader, default: Pbf = PbfReader } = await at("pbf/index.js"); return lossy((data) => new Pbf(bytes(varint(data.length), data)).readString()); }] },
   "notepack.io": {
-    "-decode": ["output", "", GITHUB + "darrachequesne/notepack#readme", () => lossy((data) => require("notepack.io").decode(msgpack(data))), "node"],
-    "-browser-decode": ["verdict output", "", GITHUB + "darrachequesne/notepack#readme", () => strict((data) => require("notepack.io/browser/decode.js")(new Uint8Array(msgpack(data))))],
+    "-decode": ["output", WELL_FORMED, GITHUB + "darrachequesne/notepack#readme", () => lossy((data) => require("notepack.io").decode(msgpack(data))), "node"],
+    "-browser-decode": ["verdict output", WELL_FORMED_STRICT, GITHUB + "darrachequesne/notepack#readme", () => strict((data) => require("notepack.io/browser/decode.js")(new Uint8Array(msgpack(data))))],
   },
-  "msgpack-lite": { "-decode": ["output", "", GITHUB + "kawanet/msgpack-lite#readme", () => lossy((data) => require("msgpack-lite").decode(msgpack(data)))] },
-  "cbor-js": { "-decode": ["output", "", GITHUB + "paroga/cbor-js#readme", () => lossy((data) => require("cbor-js").decode(new Uint8Array(cbor(data)).buffer))] },
-  "fflate": { "-strfromu8": ["output", "", GITHUB + "101arrowz/fflate#readme", () => lossy((data) => require("fflate").strFromU8(new Uint8Array(data))), "node"] },
-  "crypto-js": { "-utf8-stringify": ["verdict output", "", "https://cryptojs.gitbook.io/docs/#encoders", () => { const { enc } = require("crypto-js"); return strict((data) => enc.Utf8.stringify(enc.Hex.parse(data.toString("hex")))); }, "v8"] },
-  "js-base64": { "-btou": ["output", "", GITHUB + "dankogai/js-base64#readme", () => lossy((data) => require("js-base64").btou(data.toString("latin1")))] },
-  "uri-js": { "-pctdecchars": ["output", "", GITHUB + "garycourt/uri-js#readme", () => lossy((data) => require("uri-js").pctDecChars(percent(data)))] },
+  "msgpack-lite": { "-decode": ["output", WELL_FORMED, GITHUB + "kawanet/msgpack-lite#readme", () => lossy((data) => require("msgpack-lite").decode(msgpack(data)))] },
+  "cbor-js": { "-decode": ["verdict output", WELL_FORMED_STRICT, GITHUB + "paroga/cbor-js#readme", () => strict((data) => require("cbor-js").decode(new Uint8Array(cbor(data)).buffer))] },
+  "fflate": { "-strfromu8": ["output", WELL_FORMED, GITHUB + "101arrowz/fflate#readme", () => lossy((data) => require("fflate").strFromU8(new Uint8Array(data))), "node"] },
+  "crypto-js": { "-utf8-stringify": ["verdict output", WELL_FORMED_STRICT, "https://cryptojs.gitbook.io/docs/#encoders", () => { const { enc } = require("crypto-js"); return strict((data) => enc.Utf8.stringify(enc.Hex.parse(data.toString("hex")))); }, "v8"] },
+  "js-base64": { "-btou": ["output", WELL_FORMED, GITHUB + "dankogai/js-base64#readme", () => lossy((data) => require("js-base64").btou(data.toString("latin1")))] },
+  "uri-js": { "-pctdecchars": ["output", WELL_FORMED, GITHUB + "garycourt/uri-js#readme", () => lossy((data) => require("uri-js").pctDecChars(percent(data)))] },
 };
 
 const write = (data) => {
