@@ -10,7 +10,7 @@ use utfuzz::explain::first_divergence;
 use utfuzz::judge::{Judge, Law, Subject};
 use utfuzz::spec::{Bom, Contract, Detection, Segmentation, grammar};
 use utfuzz::utf8::{Kind, REPLACEMENT, Validity};
-use utfuzz::{Decoder, Info, Stream, spec};
+use utfuzz::{Decoder, Info, Promise, Stream, spec};
 
 fn first_law(decoder: &Faulty, bytes: &[u8]) -> Option<Law> {
     Judge::new([decoder as &dyn Decoder]).judge(&Case::with_cuts(bytes, Cuts::NONE)).first().map(|broken| broken.law)
@@ -147,4 +147,26 @@ fn a_prompt_stream_may_wait_for_a_pair_that_begins_inside_another() {
             assert_eq!(broken, [], "{bytes:02X?} cut at {cut}");
         }
     }
+}
+
+/// What a decoder without documentation, or with documentation for well-formed input only, is held to.
+#[test]
+fn only_what_is_promised_is_expected() {
+    let first = |promise, lossy, bytes: &[u8]| {
+        let mut decoder = Faulty { validate: |_| None, lossy, stream: || None, ..Faulty::default() };
+        decoder.info.promise = promise;
+        Judge::new([&decoder as &dyn Decoder]).judge(&Case::new(bytes)).first().map(|broken| broken.law)
+    };
+    let questions = |bytes: &[u8]| Some(String::from_utf8_lossy(bytes).replace('\u{FFFD}', "?").into_bytes());
+    assert_eq!(first(Promise::Everything, questions, b"a\xFF"), Some(Law::Lossy));
+    assert_eq!(first(Promise::WellFormed, questions, b"a\xFF"), None);
+    assert_eq!(first(Promise::WellFormed, questions, REPLACEMENT), Some(Law::Lossy));
+    assert_eq!(first(Promise::Nothing, questions, REPLACEMENT), None);
+    // What becomes of one byte depends on the length of the input.
+    let by_length = |bytes: &[u8]| Some(if bytes.len() < 2 { b"short".to_vec() } else { bytes.to_vec() });
+    assert_eq!(first(Promise::Nothing, by_length, b"b"), Some(Law::Prefix));
+    // A byte order mark is one only at the start.
+    let stripped = |bytes: &[u8]| Some(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).to_vec());
+    assert_eq!(first(Promise::Nothing, stripped, b"\xEF\xBB\xBFtext"), None);
+    assert_eq!(first(Promise::WellFormed, stripped, b"\xEF\xBB\xBFtext"), Some(Law::Lossy));
 }

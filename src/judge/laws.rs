@@ -249,15 +249,23 @@ pub(crate) fn first_inconsistent(observed: &Observation, case: &Case<'_>, compar
         reused.map_or(LawOutcome::NotApplicable, |reused| output(Law::Reset, &reused.streamed.output)),
         verdict(Law::Placement, observed.placed),
     ];
-    outcomes.extend(prefixed.map(|prefixed| verdict(Law::Prefix, prefixed.map(unshifted))));
+    // At the start of the input a byte order mark may mean something, in any encoding.
+    let marks: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xFE\xFF", b"\xFF\xFE"];
+    let is_marked = |bytes: &[u8]| marks.iter().any(|mark| bytes.starts_with(mark));
+    let may_be_moved = !is_marked(case.bytes);
+    if may_be_moved {
+        outcomes.extend(prefixed.map(|prefixed| verdict(Law::Prefix, prefixed.map(unshifted))));
+    }
     outcomes.push(match (observed.output(), observed.prefixed_output()) {
-        (Some(output), Some(prefixed)) => {
+        (Some(output), Some(prefixed)) if may_be_moved => {
             let is_shifted = prefixed.len() == case.prefix() + output.len() && prefixed.ends_with(output);
             if is_shifted { LawOutcome::Holds } else { violated(Law::Prefix, None) }
         }
         _ => LawOutcome::NotApplicable,
     });
-    outcomes.push(match (observed.verdict, observed.halves) {
+    let cut = case.cuts().offsets().first().copied().unwrap_or_default();
+    let is_plain = may_be_moved && case.bytes.get(cut..).is_some_and(|second| !is_marked(second));
+    outcomes.push(match (observed.verdict, observed.halves.filter(|_| is_plain)) {
         (Some(whole), Some((first, second))) if first.is_valid() && second.is_valid() => match whole.is_valid() {
             true => LawOutcome::Holds,
             false => violated(Law::Concatenation, None),
