@@ -152,11 +152,12 @@ fn registered() -> Vec<Box<dyn Decoder>> {
 }
 
 impl Selection {
-    /// The ledger of the adapters: the file `known.toml` in their directory, if there is one.
+    /// The ledger of the adapters: the file `known.toml` in their directory or in a directory above, if there is one.
     fn ledger(&self) -> Option<PathBuf> {
         #[cfg(unix)]
-        return self.adapters.adapters.as_ref().map(|path| path.join("known.toml")).filter(|path| path.is_file());
-        #[cfg(not(unix))]
+        if let Some(path) = self.adapters.adapters.as_ref().and_then(|path| std::fs::canonicalize(path).ok()) {
+            return path.ancestors().take(3).map(|path| path.join("known.toml")).find(|path| path.is_file());
+        }
         None
     }
 
