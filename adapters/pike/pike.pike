@@ -23,7 +23,7 @@ string charset(int operation, int stream, string bytes) {
   return answer(0, -1, -1);
 }
 int main(int argc, array(string) argv) {
-  mapping(string:string) entries = ([ "pike-utf8": "verdict offset output\ncontract=rfc3629 no-output incomplete-is-error\nsource=https://pike.lysator.liu.se/generated/manual/modref/ex/predef_3A_3A/utf8_to_string.html",
+  mapping(string:string) entries = ([ "pike-utf8": "verdict output\ncontract=rfc3629 no-output incomplete-is-error\nsource=https://pike.lysator.liu.se/generated/manual/modref/ex/predef_3A_3A/utf8_to_string.html",
     "pike-utf8-extended": "verdict offset output", "pike-charset": "output stream" ]);
   string name = argc > 1 && argv[1];
   write("utfuzz 1 frames\npackage=pike\nversion=%s\noutput=utf-32le\n", (version() / " v")[1] - " release");

@@ -102,7 +102,8 @@ impl Queue {
 /// The file cannot be written.
 pub(super) fn write_artifact(input: &Input) -> std::io::Result<PathBuf> {
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-    let prefix = arguments.filter_map(|argument| Some(argument.strip_prefix("-artifact_prefix=")?.to_owned())).last();
+    let prefix =
+        arguments.filter_map(|argument| Some(argument.strip_prefix("-artifact_prefix=")?.to_owned())).next_back();
     let (bytes, extension) = input.to_file();
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);

@@ -428,8 +428,8 @@ fn streams(proof: &mut Proof<'_>) -> Result<String, Fault> {
     }
     NUMBERS.into_iter().for_each(|number| mixed.push(Operation::Finish(number), b""));
     let before = proof.ask(&apart)?;
-    let pushes = (0..before.len()).filter(|index| index % 4 != 3);
-    for index in pushes.filter(|&index| before[index].verdict == Verdict::WellFormed) {
+    let mut pushes = (0..before.len()).filter(|index| index % 4 != 3);
+    if let Some(index) = pushes.find(|&index| before[index].verdict == Verdict::WellFormed) {
         let what = "the answer to a push has the verdict 1, which only the end of the stream can have";
         return Err(proof.fault(what, &apart, index, &before[index], "answer a push with the verdict 2, or 0"));
     }
@@ -448,7 +448,8 @@ fn anew(proof: &mut Proof<'_>) -> Result<String, Fault> {
     fresh.push(Operation::Push(number), &text);
     fresh.push(Operation::Finish(number), b"");
     let before = proof.ask(&fresh)?;
-    let endings: [(&str, &[(Operation, &[u8])]); 4] = [
+    type Ending<'e> = (&'e str, &'e [(Operation, &'e [u8])]);
+    let endings: [Ending<'_>; 4] = [
         (
             "after the stream was finished inside a character,",
             &[(Operation::Push(number), b"ab\xE2\x82"), (Operation::Finish(number), b"")],
