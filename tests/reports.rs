@@ -741,7 +741,8 @@ fn the_table_of_reports_is_written_between_its_markers() {
 fn every_source_of_every_report_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     if root.join("fuzz").is_dir() {
-        let missing = REPORTS.iter().flat_map(|report| report.sources).filter(|path| !root.join(path).exists());
+        let missing = REPORTS.iter().flat_map(|report| report.sources);
+        let missing = missing.filter(|path| !root.join(path.trim_start_matches('!')).exists());
         assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
     }
 }
