@@ -147,6 +147,8 @@ type Key = (usize, Law, Subject);
 struct Explained {
     /// The result of the last explanation.
     signature: Signature,
+    /// The entry in the ledger that covers it.
+    entry: Option<usize>,
     /// How many explanations in a row had this result.
     in_a_row: u32,
     /// The total number of explanations.
@@ -293,22 +295,27 @@ impl<'d> Session<'d> {
             return self.take_known(entry);
         }
         let key = (broken.decoder, broken.law, broken.subject);
-        if let Some(signature) = self.settled(&key) {
-            self.record.count(&signature, file);
-            return Shown::Again(signature);
+        match self.settled(&key) {
+            Some((_, Some(entry))) => return self.take_known(entry),
+            Some((signature, None)) => {
+                self.record.count(&signature, file);
+                return Shown::Again(signature);
+            }
+            None => {}
         }
         let divergence = crate::explain::explain(&self.judge, case, &broken);
         let signature = divergence.signature.clone();
         // The broken law may be a consequence of a stronger one that is known.
-        if let Some(entry) = self.covers((broken.decoder, signature.law, signature.subject)) {
+        let entry = self.covers((broken.decoder, signature.law, signature.subject));
+        let before = self.explained.remove(&key);
+        let total = before.as_ref().map_or(0, |before| before.total) + 1;
+        let in_a_row = before.filter(|before| before.signature == signature).map_or(0, |before| before.in_a_row) + 1;
+        self.explained.insert(key, Explained { signature: signature.clone(), entry, in_a_row, total });
+        if let Some(entry) = entry {
             return self.take_known(entry);
         }
         #[cfg(all(unix, feature = "check"))]
         crate::judge::isolate::keep_finding(|| Kept::of(&divergence).to_line());
-        let before = self.explained.remove(&key);
-        let total = before.as_ref().map_or(0, |before| before.total) + 1;
-        let in_a_row = before.filter(|before| before.signature == signature).map_or(0, |before| before.in_a_row) + 1;
-        self.explained.insert(key, Explained { signature: signature.clone(), in_a_row, total });
         let files = file.map(Path::to_owned).into_iter().collect();
         self.record.add(signature, Finding { divergence: divergence.clone(), hits: 1, files });
         Shown::New(Box::new(divergence))
@@ -319,14 +326,14 @@ impl<'d> Session<'d> {
         Shown::Known(entry)
     }
 
-    /// The signature of a broken law, if it is settled.
-    fn settled(&self, key: &Key) -> Option<Signature> {
-        let Explained { signature, in_a_row, total } = self.explained.get(key)?;
+    /// The signature of a broken law, and its entry in the ledger, if it is settled.
+    fn settled(&self, key: &Key) -> Option<(Signature, Option<usize>)> {
+        let Explained { signature, entry, in_a_row, total } = self.explained.get(key)?;
         let (_, law, subject) = *key;
         let is_anywhere = signature.shape == Shape::Anywhere && (signature.law, signature.subject) == (law, subject);
         let often = self.settled_after;
         let is_settled = often < u32::MAX && (is_anywhere || *in_a_row >= often || *total >= often.saturating_mul(4));
-        is_settled.then(|| signature.clone())
+        is_settled.then(|| (signature.clone(), *entry))
     }
 
     /// The index of the ledger entry that covers this, if any.
