@@ -9,7 +9,7 @@
 #define LIBC "musl"
 extern const char __libc_version[];
 #else
-#define LIBC "glibc"
+#define LIBC "gnu-libc"
 #include <gnu/libc-version.h>
 #endif
 
