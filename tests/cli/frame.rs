@@ -45,7 +45,9 @@ fn help_lists_the_commands_in_groups() {
     let offered = completions.lines().filter(|line| line.contains("_needs_command\" -f -a \""));
     let unlisted: Vec<&str> = offered
         .filter_map(|line| line.split(" -a \"").nth(1)?.split('"').next())
-        .filter(|name| !["help", "reports", "score"].contains(name) && !known.iter().any(|listed| listed == name))
+        .filter(|name| {
+            !["help", "reports", "score", "serve-plugin"].contains(name) && !known.iter().any(|listed| listed == name)
+        })
         .collect();
     assert!(unlisted.is_empty() && known.len() >= 13, "{unlisted:?} are not in {known:?}");
 }
