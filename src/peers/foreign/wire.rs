@@ -20,7 +20,7 @@ pub(super) struct Wire {
     spelling: Spelling,
 }
 
-/// Bytes to write, in pieces of some bytes with a pause after each.
+/// Bytes to write, in pieces of some bytes with a pause after each, until it has been read.
 struct Request {
     bytes: Vec<u8>,
     piece: usize,
@@ -231,7 +231,16 @@ fn write(mut to: ChildStdin, requests: &Receiver<Request>) {
             if to.write_all(piece).and_then(|()| to.flush()).is_err() {
                 return;
             }
+            if pause.is_zero() {
+                continue;
+            }
+            // On a busy machine the adapter may not have read this piece yet, and would then read it with the next.
+            let start = Instant::now();
+            let is_unread = || rustix::io::ioctl_fionread(&to).is_ok_and(|unread| unread > 0);
             thread::sleep(pause);
+            while is_unread() && start.elapsed() < Duration::from_secs(1) {
+                thread::sleep(pause);
+            }
         }
     }
 }
