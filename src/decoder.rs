@@ -208,10 +208,24 @@ pub enum Promise {
     /// All input.
     #[default]
     Everything,
+    /// All input, but not into how many errors ill-formed bytes are cut: one U+FFFD or several may stand for them.
+    AnySegmentation,
     /// Well-formed input; what becomes of other input is not documented.
     WellFormed,
     /// No input: nothing is documented.
     Nothing,
+}
+
+impl Promise {
+    /// The word that is added to the contract; none if all of it is promised.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Everything => None,
+            Self::AnySegmentation => Some("any-segmentation"),
+            Self::WellFormed => Some("well-formed-only"),
+            Self::Nothing => Some("undocumented"),
+        }
+    }
 }
 
 impl Info {

@@ -162,6 +162,17 @@ fn only_what_is_promised_is_expected() {
     assert_eq!(first(Promise::WellFormed, questions, b"a\xFF"), None);
     assert_eq!(first(Promise::WellFormed, questions, REPLACEMENT), Some(Law::Lossy));
     assert_eq!(first(Promise::Nothing, questions, REPLACEMENT), None);
+    // How many U+FFFD there are may be left open, but not whether there is one, or where.
+    let by_byte = |bytes: &[u8]| {
+        let mut out = Vec::new();
+        spec::lossy(&Contract { segmentation: Segmentation::Byte, ..Contract::STANDARD }, bytes, &mut out).map(|()| out)
+    };
+    let dropped = |bytes: &[u8]| Some(String::from_utf8_lossy(bytes).replace('\u{FFFD}', "").into_bytes());
+    let zero = |bytes: &[u8]| Some(String::from_utf8_lossy(bytes).replace("\u{FFFD}", "0\u{FFFD}").into_bytes());
+    assert_eq!(first(Promise::Everything, by_byte, b"a\xE2\x82b"), Some(Law::Lossy));
+    assert_eq!(first(Promise::AnySegmentation, by_byte, b"a\xE2\x82b"), None);
+    assert_eq!(first(Promise::AnySegmentation, dropped, b"a\xE2\x82b"), Some(Law::Lossy));
+    assert_eq!(first(Promise::AnySegmentation, zero, b"a\xE2\x82b"), Some(Law::Lossy));
     // What becomes of one byte depends on the length of the input.
     let by_length = |bytes: &[u8]| Some(if bytes.len() < 2 { b"short".to_vec() } else { bytes.to_vec() });
     assert_eq!(first(Promise::Nothing, by_length, b"b"), Some(Law::Prefix));

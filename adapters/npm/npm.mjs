@@ -8,7 +8,8 @@ import { runInNewContext } from "node:vm";
 const WHATWG = "https://encoding.spec.whatwg.org/#interface-textdecoder";
 const GITHUB = "https://github.com/";
 const STANDARD = "rfc3629 maximal-subpart U+FFFD incomplete-is-error";
-const LOSSY = "rfc3629 U+FFFD incomplete-is-error"; // "replaced by U+FFFD", but it does not say how many
+const LOSSY = "rfc3629 any-segmentation"; // "replaced by U+FFFD", but it does not say how many
+const NODE = "rfc3629 U+FFFD incomplete-is-error"; // as the module of Node with the same name
 const STRICT = "rfc3629 no-output incomplete-is-error";
 const WELL_FORMED = "rfc3629 well-formed-only U+FFFD"; // text comes back unchanged; of ill-formed bytes nothing is said
 const WELL_FORMED_STRICT = "rfc3629 well-formed-only no-output";
@@ -107,10 +108,10 @@ const packages = {
   "iconv-lite": {
     "-utf8": ["output stream", LOSSY + " bom-stripped", GITHUB + "pillarjs/iconv-lite#bom-handling", () => ({ ...written(() => require("iconv-lite").getDecoder("utf8")), decode: lossy((data) => require("iconv-lite").decode(data, "utf8")) }), "node"],
     "-utf8-keep-bom": ["output stream", LOSSY, GITHUB + "pillarjs/iconv-lite#bom-handling", () => ({ ...written(() => require("iconv-lite").getDecoder("utf8", { stripBOM: false })), decode: lossy((data) => require("iconv-lite").decode(data, "utf8", { stripBOM: false })) }), "node"],
-    "-cesu8": ["output stream", "", GITHUB + "pillarjs/iconv-lite#supported-encodings", () => ({ ...written(() => require("iconv-lite").getDecoder("cesu8")), decode: lossy((data) => require("iconv-lite").decode(data, "cesu8")) })],
+    "-cesu8": ["output stream", "cesu-8 any-segmentation", GITHUB + "pillarjs/iconv-lite#supported-encodings", () => ({ ...written(() => require("iconv-lite").getDecoder("cesu8")), decode: lossy((data) => require("iconv-lite").decode(data, "cesu8")) })],
   },
-  "string_decoder": { "": ["output stream", LOSSY, "https://nodejs.org/api/string_decoder.html", () => written(() => new (require("string_decoder/").StringDecoder)("utf8"))] },
-  "buffer": { "-tostring": ["output", LOSSY, "https://nodejs.org/api/buffer.html#buffers-and-character-encodings", () => { const { Buffer } = require("buffer/"); return lossy((data) => Buffer.from(data).toString("utf8")); }] },
+  "string_decoder": { "": ["output stream", NODE, "https://nodejs.org/api/string_decoder.html", () => written(() => new (require("string_decoder/").StringDecoder)("utf8"))] },
+  "buffer": { "-tostring": ["output", NODE, "https://nodejs.org/api/buffer.html#buffers-and-character-encodings", () => { const { Buffer } = require("buffer/"); return lossy((data) => Buffer.from(data).toString("utf8")); }] },
   "utf8": { "-decode": ["verdict output", STRICT, GITHUB + "mathiasbynens/utf8.js#utf8decodebytestring", () => strict((data) => require("utf8").decode(data.toString("latin1")))] },
   "utf-8-validate": {
     "": ["verdict", STRICT, GITHUB + "websockets/utf-8-validate#isvalidutf8buffer", () => (data) => [Number(require("utf-8-validate")(data)), null]],

@@ -168,13 +168,20 @@ impl Target {
     }
 }
 
+/// Lets both live as long as the process.
+fn keep(decoders: Vec<Box<dyn Decoder>>, ledger: &'static Ledger) -> &'static [Box<dyn Decoder>] {
+    type Kept = (&'static [Box<dyn Decoder>], &'static Ledger);
+    /// Where the leak checker of AddressSanitizer finds them.
+    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+    let decoders: &'static [Box<dyn Decoder>] = decoders.leak();
+    KEPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((decoders, ledger));
+    decoders
+}
+
 impl Running {
     /// # Errors
     /// The environment variable that is invalid, and why.
     fn start(scope: Scope, more: fn() -> Vec<Box<dyn Decoder>>, ledger: Option<&'static str>) -> Result<Self, String> {
-        type Kept = (&'static [Box<dyn Decoder>], &'static Ledger);
-        /// Both live as long as the process. The leak checker of AddressSanitizer must find them here.
-        static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
         let ledger = match ledger {
             Some(text) => Ledger::parse(text, "the ledger of the fuzz targets").map_err(|error| error.to_string())?,
             None => Ledger::built_in(),
@@ -183,18 +190,27 @@ impl Running {
         let mut decoders = peers::all();
         let count = decoders.len();
         decoders.extend(more());
-        let decoders: &'static [Box<dyn Decoder>] = decoders.leak();
-        KEPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((decoders, ledger));
+        let filter = std::env::var(DECODERS).unwrap_or_default();
+        let invalid = |error| format!("{DECODERS}: {error}");
+        #[cfg(all(feature = "foreign", unix))]
+        let (selected, queue) = match queue::Foreign::named(ledger)? {
+            Some(mut foreign) => {
+                // One filter is about all decoders.
+                let here = decoders.len();
+                decoders.append(&mut foreign.decoders);
+                let mut selected = peers::select(&decoders, &filter).map_err(invalid)?;
+                let elsewhere = decoders.drain(here..).zip(selected.drain(here..));
+                foreign.decoders = elsewhere.filter_map(|(decoder, selected)| selected.then_some(decoder)).collect();
+                (selected, Some(queue::Queue::of(foreign)))
+            }
+            None => (peers::select(&decoders, &filter).map_err(invalid)?, None),
+        };
+        #[cfg(not(all(feature = "foreign", unix)))]
+        let selected = peers::select(&decoders, &filter).map_err(invalid)?;
+        let decoders = keep(decoders, ledger);
         crate::judge::silence_panics();
         let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), ledger);
         let judge = session.judge_mut();
-        let filter = std::env::var(DECODERS).unwrap_or_default();
-        // With adapters, the filter may be about their decoders only.
-        #[cfg(all(feature = "foreign", unix))]
-        let queue = queue::Queue::start(&filter, ledger)?;
-        #[cfg(all(feature = "foreign", unix))]
-        let filter = if queue.is_some() { String::new() } else { filter };
-        let selected = peers::select(decoders, &filter).map_err(|error| format!("{DECODERS}: {error}"))?;
         for (index, decoder) in decoders.iter().enumerate() {
             let in_scope = !filter.is_empty() || index >= count || scope.has(&decoder.info().contract);
             if !selected[index] || !in_scope {

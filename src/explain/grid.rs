@@ -119,13 +119,13 @@ fn ask(decoder: &dyn Decoder, questions: Questions, own: &Expectation<'_>, case:
     if panics(&decoder.info().name, case.bytes, ask) {
         return (Some(Answer::Panicked), false);
     }
-    let keeps_contract = laws::first_broken(own, &observed, case, &mut 0).is_none();
     let streamed = observed.streamed();
     let verdict = observed.verdict.or(streamed.and_then(|streamed| streamed.validity));
     let of_stream =
         streamed.filter(|_| own.contract().replacement.is_some()).map(|streamed| streamed.output.as_slice());
     let output = observed.output().or(of_stream).map(<[u8]>::to_vec);
     let is_given = verdict.is_some() || output.is_some();
+    let keeps_contract = laws::first_broken(decoder.info().promise, own, &mut observed, case, &mut 0).is_none();
     (is_given.then_some(Answer::Given { verdict, output }), keeps_contract)
 }
 

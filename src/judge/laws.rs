@@ -5,6 +5,7 @@
 //! the first in the table is reported.
 
 use crate::case::Case;
+use crate::decoder::Promise;
 use crate::judge::expect::Expectation;
 use crate::judge::observe::{End, Errors, Observation, Streamed};
 use crate::judge::subject::Subject;
@@ -197,8 +198,30 @@ impl From<Option<Mismatch>> for LawOutcome {
     }
 }
 
-/// The first law the observation breaks. Adds to `comparisons` the number of laws that had something to compare.
+/// The first law the observation breaks, of those that a decoder with this promise must keep. Adds to `comparisons` the
+/// number of laws that had something to compare.
 pub(crate) fn first_broken(
+    promise: Promise,
+    expected: &Expectation<'_>,
+    observed: &mut Observation,
+    case: &Case<'_>,
+    comparisons: &mut u64,
+) -> Option<Mismatch> {
+    match promise {
+        Promise::Everything => first_unexpected(expected, observed, case, comparisons),
+        Promise::AnySegmentation => first_inconsistent(observed, case, comparisons).or_else(|| {
+            observed.accept_segmentation(expected.lossy());
+            first_unexpected(expected, observed, case, comparisons)
+        }),
+        Promise::WellFormed if expected.validity().is_valid() => {
+            first_unexpected(expected, observed, case, comparisons)
+        }
+        Promise::WellFormed | Promise::Nothing => first_inconsistent(observed, case, comparisons),
+    }
+}
+
+/// The first law broken by an observation of which everything is promised.
+fn first_unexpected(
     expected: &Expectation<'_>,
     observed: &Observation,
     case: &Case<'_>,
@@ -219,7 +242,7 @@ pub(crate) fn first_broken(
 
 /// The first law the observation of a decoder breaks that promises nothing: its answers to related questions are compared
 /// with each other, and none with the standard.
-pub(crate) fn first_inconsistent(observed: &Observation, case: &Case<'_>, comparisons: &mut u64) -> Option<Mismatch> {
+fn first_inconsistent(observed: &Observation, case: &Case<'_>, comparisons: &mut u64) -> Option<Mismatch> {
     let verdict = |law, other: Option<Validity>| match (observed.verdict, other) {
         (Some(whole), Some(other)) => verdict_mismatch(&whole, &other)
             .map(|found| Mismatch { law, ..found })

@@ -25,7 +25,7 @@ pub use statistics::Statistics;
 pub use subject::Subject;
 
 use crate::case::{Case, Cuts};
-use crate::decoder::{Decoder, Promise};
+use crate::decoder::Decoder;
 use crate::spec::{Contract, Detection, Segmentation};
 use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
@@ -354,15 +354,7 @@ impl Slot<'_> {
         if questions.has(&[Question::Stream]) && case.drops_streams() && self.renew_streams() {
             return Some(PANICKED);
         }
-        let is_promised = match self.decoder.info().promise {
-            Promise::Everything => true,
-            Promise::WellFormed => expectation.validity().is_valid(),
-            Promise::Nothing => false,
-        };
-        match is_promised {
-            true => laws::first_broken(expectation, observation, case, comparisons),
-            false => laws::first_inconsistent(observation, case, comparisons),
-        }
+        laws::first_broken(self.decoder.info().promise, expectation, observation, case, comparisons)
     }
 
     /// Whether a decoder that broke a law complies with it when asked again after another input, or with a new stream:

@@ -4,8 +4,8 @@
 
 use crate::case::{Case, Input};
 use crate::decoder::Decoder;
+use crate::error::Error;
 use crate::explain::Divergence;
-use crate::peers;
 use crate::peers::foreign::registry::Found;
 use crate::text::hex;
 use crate::triage::ledger::Ledger;
@@ -21,6 +21,40 @@ pub const ADAPTERS: &str = "UTFUZZ_ADAPTERS";
 /// How many inputs wait.
 const INPUTS: usize = 256;
 
+/// The decoders of adapters, and the ledger of their known differences together with that of the target.
+pub(super) struct Foreign {
+    pub(super) decoders: Vec<Box<dyn Decoder>>,
+    ledger: &'static Ledger,
+}
+
+impl Foreign {
+    /// The decoders of the adapters that [`ADAPTERS`] names; `None` if it is not set.
+    ///
+    /// # Errors
+    /// An adapter cannot be started, or there is none.
+    pub(super) fn named(ledger: &'static Ledger) -> Result<Option<Self>, String> {
+        let read = |adapters: String| Self::read(&adapters, ledger).map_err(|error| format!("{ADAPTERS}: {error}"));
+        std::env::var(ADAPTERS).ok().map(read).transpose()
+    }
+
+    fn read(adapters: &str, ledger: &'static Ledger) -> Result<Self, Error> {
+        let path = Path::new(adapters);
+        let found = match path.exists() {
+            true => Found::read(path, u8::MAX)?,
+            false => Found::command(adapters.split_whitespace().map(str::to_owned).collect())?,
+        };
+        for (name, why) in &found.skipped {
+            eprintln!("skipped {name}: {why}");
+        }
+        let ledger = match path.join("known.toml") {
+            known if known.is_file() => Box::leak(Box::new(ledger.clone().with(Ledger::read(&known)?)?)),
+            _ => ledger,
+        };
+        let decoders = found.decoders.into_iter().map(|decoder| Box::new(decoder) as Box<dyn Decoder>);
+        Ok(Self { decoders: decoders.collect(), ledger })
+    }
+}
+
 /// Inputs that wait for decoders in other processes.
 pub(super) struct Queue {
     session: Session<'static>,
@@ -28,43 +62,9 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// The queue for the adapters that [`ADAPTERS`] names, and of their decoders those that the filter selects; `None` if
-    /// it is not set.
-    ///
-    /// # Errors
-    /// No adapter can be started, or the filter selects none of their decoders.
-    pub(super) fn start(filter: &str, ledger: &'static Ledger) -> Result<Option<Self>, String> {
-        std::env::var(ADAPTERS).ok().map(|adapters| Self::of(&adapters, filter, ledger)).transpose()
-    }
-
-    fn of(adapters: &str, filter: &str, ledger: &'static Ledger) -> Result<Self, String> {
-        let wrong = |error: &dyn std::fmt::Display| format!("{ADAPTERS}: {error}");
-        let path = Path::new(adapters);
-        let found = match path.exists() {
-            true => Found::read(path, u8::MAX),
-            false => Found::command(adapters.split_whitespace().map(str::to_owned).collect()),
-        };
-        let found = found.map_err(|error| wrong(&error))?;
-        for (name, why) in &found.skipped {
-            eprintln!("skipped {name}: {why}");
-        }
-        let ledger = match path.join("known.toml") {
-            of_adapters if of_adapters.is_file() => {
-                let both = Ledger::read(&of_adapters).and_then(|known| ledger.clone().with(known));
-                Box::leak(Box::new(both.map_err(|error| wrong(&error))?))
-            }
-            _ => ledger,
-        };
-        let decoders: Vec<Box<dyn Decoder>> =
-            found.decoders.into_iter().map(|decoder| Box::new(decoder) as Box<dyn Decoder>).collect();
-        let selected = peers::select(&decoders, filter).map_err(|error| wrong(&error))?;
-        if !selected.contains(&true) {
-            return Err(wrong(&"there is no decoder to judge; `utfuzz list --adapters` names all"));
-        }
-        let decoders: &'static [Box<dyn Decoder>] = decoders.leak();
-        let chosen = decoders.iter().zip(selected).filter(|(_, selected)| *selected);
-        let session = Session::new(chosen.map(|(decoder, _)| &**decoder), ledger);
-        Ok(Self { session, inputs: Vec::new() })
+    pub(super) fn of(Foreign { decoders, ledger }: Foreign) -> Self {
+        let decoders = super::keep(decoders, ledger);
+        Self { session: Session::new(decoders.iter().map(|decoder| &**decoder), ledger), inputs: Vec::new() }
     }
 
     /// Adds an input; asks about all that wait if they are enough. Returns the first new divergence, and the input that
@@ -142,7 +142,7 @@ done
     #[test]
     fn inputs_wait_until_there_are_enough() {
         let directory = tempfile::tempdir().unwrap();
-        let mut queue = Queue::of(&adapter(directory.path()), "", empty()).unwrap();
+        let mut queue = Queue::of(Foreign::read(&adapter(directory.path()), empty()).unwrap());
         for index in 1..INPUTS {
             let bytes: &[u8] = if index == 7 { b"text \xFF" } else { b"text" };
             assert!(queue.add(&Case::new(bytes)).is_none(), "{index}");
@@ -154,10 +154,8 @@ done
     }
 
     #[test]
-    fn what_cannot_be_judged_is_named() {
-        let directory = tempfile::tempdir().unwrap();
-        let error = |adapters: &str, filter: &str| Queue::of(adapters, filter, empty()).err().unwrap();
-        assert!(error("/no/such/adapter", "").contains("/no/such/adapter"));
-        assert!(error(&adapter(directory.path()), "-credulous").contains("no decoder to judge"));
+    fn an_adapter_that_cannot_be_started_is_named() {
+        let error = Foreign::read("/no/such/adapter", empty()).err().unwrap();
+        assert!(error.to_string().contains("/no/such/adapter"), "{error}");
     }
 }

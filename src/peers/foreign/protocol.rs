@@ -211,6 +211,13 @@ impl Keys {
         let name = self.name.unwrap_or_default();
         let missing = |key: &str| format!("the entry point {} lacks {key}=", quoted(&name, 80));
         let package = self.package.ok_or_else(|| missing("package"))?;
+        let states_length = self.answers.is_some_and(|answers| answers.length);
+        if states_length && matches!(self.contract, Some((_, Promise::AnySegmentation))) {
+            return Err(format!(
+                "{}: any-segmentation promises no length, so answers= must not have it",
+                quoted(&name, 80)
+            ));
+        }
         Ok(Entry {
             version: self.version.filter(|version| !version.is_empty()).ok_or_else(|| missing("version"))?,
             lineage: self.lineage.unwrap_or_else(|| package.clone()),
@@ -226,12 +233,17 @@ impl Keys {
     }
 }
 
-/// A contract, and the input it is about.
+/// A contract, and what of it is promised.
 fn contract(words: &str) -> Result<(Contract, Promise), String> {
-    const ONLY: &str = "well-formed-only";
-    let others: Vec<&str> = words.split_whitespace().filter(|word| *word != ONLY).collect();
-    let is_all = others.len() == words.split_whitespace().count();
-    Ok((others.join(" ").parse()?, if is_all { Promise::Everything } else { Promise::WellFormed }))
+    let mut promise = Promise::Everything;
+    let mut others = Vec::new();
+    for word in words.split_whitespace() {
+        match [Promise::WellFormed, Promise::AnySegmentation].into_iter().find(|promise| promise.word() == Some(word)) {
+            Some(named) => promise = named,
+            None => others.push(word),
+        }
+    }
+    Ok((others.join(" ").parse()?, promise))
 }
 
 fn parts(words: &str) -> Result<Parts, String> {
