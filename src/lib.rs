@@ -31,6 +31,8 @@ pub mod judge;
 
 pub mod explain;
 
+pub mod probe;
+
 pub mod triage;
 
 pub mod engine;

@@ -96,6 +96,14 @@ const GROUPS: [(&str, &[Entry]); 4] = [
                     ("utfuzz measure --adapters", "what an operation of each adapter costs"),
                 ],
             ),
+            (
+                "probe",
+                &[
+                    ("utfuzz probe --decoders encoding_rs", "the contract that it keeps"),
+                    ("utfuzz probe --adapter 'perl adapter.pl'", "of a decoder in another language"),
+                ],
+            ),
+            ("diff", &[("utfuzz diff std utf-8", "the shortest inputs that tell them apart, if any do")]),
             ("list", &[("utfuzz list --decoders 'simd*'", "only decoders with such names")]),
         ],
     ),

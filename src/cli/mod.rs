@@ -19,6 +19,7 @@ mod list;
 mod measure;
 mod nightly;
 mod output;
+mod probe;
 mod progress;
 mod repair;
 mod reports;
@@ -57,6 +58,8 @@ enum Verb {
     Repair(repair::Repair),
     Chart(explain::Chart),
     List(list::List),
+    Probe(probe::ProbeVerb),
+    Diff(probe::Diff),
     #[command(hide = cfg!(not(feature = "planted")))]
     Score(score::Score),
     Measure(measure::Measure),
@@ -131,6 +134,8 @@ impl Cli {
             Verb::Repair(repair) => repair.run(&mut out),
             Verb::Chart(chart) => chart.run(&mut out),
             Verb::List(list) => list.run(&mut out),
+            Verb::Probe(probe) => probe.run(&mut out),
+            Verb::Diff(diff) => diff.run(&mut out),
             Verb::Score(score) => score.run(&mut out),
             Verb::Measure(measure) => measure.run(&mut out),
             #[cfg(unix)]

@@ -448,7 +448,7 @@ pub(super) static MEMORY: &[Planted] = &[
             "m01",
             "an incomplete sequence is read past the end, to the length its lead announces",
             "oniguruma#16, ultrajson#719",
-            &["bounds/incomplete/*"],
+            &["bounds/incomplete/*", "panic/fault/*"],
         )
     },
     Planted {
@@ -466,7 +466,7 @@ pub(super) static MEMORY: &[Planted] = &[
             "s07",
             "if the input is shorter than a block, it is read from one byte before its start",
             "haskell/bytestring#620",
-            &["bounds/*/*", "placement/*/*"],
+            &["bounds/*/*", "placement/*/*", "panic/fault/*"],
         )
     },
 ];

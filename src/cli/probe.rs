@@ -1,0 +1,346 @@
+//! `utfuzz probe`: which contract a decoder keeps; and `utfuzz diff`: what tells two decoders apart.
+
+#[cfg(unix)]
+use crate::cli::arguments::Adapters;
+use crate::cli::arguments::Selection;
+use crate::cli::output::{Failure, Verdict};
+use crate::decoder::{Batched, Decoder};
+use crate::engine::check::{Options, Outcome, Plan, check};
+use crate::error::Error;
+use crate::judge::{Judge, Law};
+use crate::probe::{
+    Answer, Asked, Difference, Field, Held, Kind, Offsets, Probe, differences, in_words, place, probe, rust,
+};
+use crate::report::write_json;
+use crate::spec::{Contract, Detection};
+use crate::text::{counted, hex, hex_separated, printable};
+use crate::triage::ledger::Ledger;
+use crate::{Case, Cuts};
+use clap::Args;
+use serde::Serialize;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Name the contract that a decoder keeps, whatever it claims
+///
+/// About ten questions lead to the contract; then the decoder is held to it on some hundred thousand inputs. If no contract
+/// gives all its answers, the nearest is named, with the smallest inputs that show how the decoder departs from it.
+///
+/// Exit status 1: a decoder keeps no known contract.
+#[derive(Debug, Args)]
+pub(super) struct ProbeVerb {
+    /// Only ask the questions that lead to the contract; do not confirm it
+    #[arg(long)]
+    quick: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    selection: Selection,
+}
+
+/// The answer of a decoder in JSON.
+#[derive(Serialize)]
+struct Answered {
+    bytes: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
+}
+
+impl Answered {
+    fn of(bytes: &[u8], answer: &Answer) -> Self {
+        Self {
+            bytes: hex(bytes),
+            verdict: answer.verdict.map(|verdict| verdict.to_string()),
+            output: answer.output.as_deref().map(hex),
+        }
+    }
+
+    /// The answer in words.
+    fn says(&self) -> String {
+        let parts = [self.verdict.clone(), self.output.as_ref().map(|output| format!("output {output}"))];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "no answer".to_owned() } else { parts.join(", ") }
+    }
+}
+
+#[derive(Serialize)]
+struct Question {
+    #[serde(flatten)]
+    answered: Answered,
+    /// How many contracts were possible after it.
+    left: usize,
+}
+
+#[derive(Serialize)]
+struct Departure {
+    /// The signature, in which `decoder` stands for the name.
+    signature: String,
+    bytes: String,
+    words: String,
+}
+
+/// A field of the contract, and the input that shows it.
+#[derive(Serialize)]
+struct Claim {
+    field: &'static str,
+    /// None if it could not be determined.
+    value: Option<String>,
+    witness: Option<Answered>,
+}
+
+#[derive(Serialize)]
+struct Probed {
+    name: String,
+    version: String,
+    claimed: String,
+    /// The contract; if `fits` is false, the nearest.
+    contract: Option<String>,
+    fits: bool,
+    words: String,
+    rust: Option<String>,
+    claims: Vec<Claim>,
+    offsets: Option<String>,
+    questions: Vec<Question>,
+    /// On how many inputs the contract was confirmed.
+    cases: u64,
+    departures: Vec<Departure>,
+}
+
+#[derive(Serialize)]
+struct Probes {
+    probes: Vec<Probed>,
+}
+
+impl Probed {
+    fn of(decoder: &dyn Decoder, is_quick: bool) -> Result<Self, Error> {
+        let info = decoder.info();
+        let mut probed = Self {
+            name: info.name.to_string(),
+            version: printable(&info.version),
+            claimed: [Some(info.contract.to_string()), info.promise.word().map(str::to_owned)]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" "),
+            contract: None,
+            fits: false,
+            words: "it answers nothing".to_owned(),
+            rust: None,
+            claims: Vec::new(),
+            offsets: None,
+            questions: Vec::new(),
+            cases: 0,
+            departures: Vec::new(),
+        };
+        let Some(mut found) = probe(decoder) else { return Ok(probed) };
+        let has_offsets = found.offsets.is_some_and(Offsets::is_plain);
+        let mut departures = Vec::new();
+        if !is_quick {
+            let outcome = confirm(&Held::to(found.contract, decoder, has_offsets))?;
+            probed.cases = outcome.statistics.cases;
+            departures = departures_of(&outcome);
+            let streams_well = !outcome.divergences.keys().any(|signature| signature.law.is_about_streams());
+            if streams_well && decoder.stream().is_some() {
+                let prompt = Contract { detection: Detection::Earliest, ..found.contract };
+                if detects_at_once(&Held::to(prompt, decoder, has_offsets), &found.asked) {
+                    found.contract = prompt;
+                }
+            }
+        }
+        probed.fits = found.is_exact && departures.is_empty();
+        probed.contract = Some(found.contract.to_string());
+        probed.words = in_words(&found.contract);
+        probed.rust = Some(rust(&found.contract));
+        probed.claims = Field::ALL.into_iter().map(|field| Claim::of(field, &found)).collect();
+        probed.offsets = found.offsets.map(|offsets| match offsets {
+            Offsets::Counted(unit, first) => format!("in {}, from {first}", unit.name()),
+            Offsets::Other(stated) => format!("{stated} for the error in {}", hex(Offsets::INPUT)),
+        });
+        let question =
+            |asked: &Asked| Question { answered: Answered::of(&asked.bytes, &asked.answer), left: asked.left };
+        probed.questions = found.asked.iter().map(question).collect();
+        probed.departures = departures;
+        Ok(probed)
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{} {}", self.name, self.version)?;
+        let Some(contract) = &self.contract else { return writeln!(out, "  {}", self.words) };
+        let claim = match *contract == self.claimed {
+            true => ", as it claims".to_owned(),
+            false => format!("; it claims {}", self.claimed),
+        };
+        match self.fits {
+            true => writeln!(out, "  contract: {contract}{claim}")?,
+            false => writeln!(out, "  no known contract fits; the nearest: {contract}{claim}")?,
+        }
+        writeln!(out, "  {}", self.words)?;
+        for Claim { field, value, witness } in &self.claims {
+            let value = value.as_deref().unwrap_or("not determined");
+            let witness = witness
+                .as_ref()
+                .map(|answered| format!("  {}: {}", answered.bytes, answered.says()))
+                .unwrap_or_default();
+            writeln!(out, "  {}", format!("  {field:<16} {value:<26}{witness}").trim_end())?;
+        }
+        if let Some(offsets) = &self.offsets {
+            writeln!(out, "    {:<16} {offsets}", "offsets")?;
+        }
+        match self.cases {
+            0 => writeln!(out, "  {}, not confirmed", counted(self.questions.len(), "question"))?,
+            cases => writeln!(out, "  {}, then {cases} inputs", counted(self.questions.len(), "question"))?,
+        }
+        for Departure { signature, bytes, words } in &self.departures {
+            writeln!(out, "  departs: {signature} ({words}), for example {bytes}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Claim {
+    fn of(field: Field, found: &Probe) -> Self {
+        let is_open = found.open.contains(&field);
+        let witness = found.witness(field).filter(|_| !is_open);
+        Self {
+            field: field.name(),
+            value: (!is_open).then(|| field.value(&found.contract)),
+            witness: witness.map(|asked| Answered::of(&asked.bytes, &asked.answer)),
+        }
+    }
+}
+
+/// Holds the decoder to its contract on the inputs that a check of decoders in other processes has.
+fn confirm(held: &Held<'_>) -> Result<Outcome, Error> {
+    let plan = match held.batched().is_some_and(Batched::is_slow) {
+        true => Plan::Few,
+        false => Plan::Remote,
+    };
+    let options = Options { time: Duration::ZERO, ledger: Ledger::default(), plan, ..Options::default() };
+    check(&[held], &options, &|_, _| {})
+}
+
+/// Whether streams write what is decided at once, for the inputs of these questions in single bytes.
+fn detects_at_once(held: &Held<'_>, asked: &[Asked]) -> bool {
+    let mut judge = Judge::new([held as &dyn Decoder]);
+    asked.iter().all(|asked| {
+        let bytes = [b"text", asked.bytes.as_slice(), b"text"].concat();
+        (1..bytes.len()).all(|cut| {
+            let broken = judge.judge(&Case::with_cuts(&bytes, Cuts::new([cut], bytes.len())));
+            !broken.iter().any(|broken| broken.law == Law::Detection)
+        })
+    })
+}
+
+/// What the decoder does otherwise than its contract: of each signature the smallest input.
+fn departures_of(outcome: &Outcome) -> Vec<Departure> {
+    let departure = |(signature, finding): (&crate::explain::Signature, &crate::triage::session::Finding)| Departure {
+        signature: signature.to_string(),
+        bytes: hex_separated(&finding.divergence.bytes, " "),
+        words: place(signature.shape),
+    };
+    outcome.divergences.iter().map(departure).collect()
+}
+
+impl ProbeVerb {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let mut probes = Vec::new();
+        for decoder in self.selection.decoders()? {
+            let probed = Probed::of(&*decoder, self.quick)?;
+            if let Some(batched) = decoder.batched() {
+                batched.stop();
+            }
+            if !self.json {
+                probed.write(out)?;
+            }
+            probes.push(probed);
+        }
+        let fits = probes.iter().all(|probed| probed.fits);
+        if self.json {
+            write_json("probe", &Probes { probes }, out)?;
+        }
+        Ok(if fits { Verdict::Clean } else { Verdict::Diverged })
+    }
+}
+
+/// Find the shortest inputs that tell two decoders apart
+///
+/// One for each kind of difference: verdict, offset and length of the first error, output.
+///
+/// Exit status 1: they differ.
+#[derive(Debug, Args)]
+pub(super) struct Diff {
+    /// The name of one decoder
+    #[arg(value_name = "DECODER")]
+    one: String,
+    /// The name of the other
+    #[arg(value_name = "DECODER")]
+    other: String,
+    /// The length in bytes of the longest inputs that are compared
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=6))]
+    longest: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[cfg(unix)]
+    #[command(flatten)]
+    adapters: Adapters,
+}
+
+#[derive(Serialize)]
+struct Differs {
+    kind: &'static str,
+    bytes: String,
+    answers: [Answered; 2],
+}
+
+#[derive(Serialize)]
+struct Differences<'a> {
+    decoders: [&'a str; 2],
+    longest: u32,
+    differences: Vec<Differs>,
+}
+
+impl Diff {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let selection = Selection {
+            decoders: format!("{},{}", self.one, self.other),
+            #[cfg(unix)]
+            adapters: self.adapters,
+        };
+        let decoders = selection.decoders()?;
+        let named = |name: &str| {
+            let found = decoders.iter().find(|decoder| decoder.info().name == name);
+            found.ok_or_else(|| Error::usage(format!("{name:?} names several decoders; diff compares two")))
+        };
+        let (one, other) = (named(&self.one)?, named(&self.other)?);
+        let found = differences(&**one, &**other, self.longest);
+        let differ = !found.is_empty();
+        if self.json {
+            let differs = |Difference { kind, bytes, answers }| Differs {
+                kind: Kind::name(kind),
+                answers: answers.each_ref().map(|answer| Answered::of(&bytes, answer)),
+                bytes: hex(&bytes),
+            };
+            let differences = found.into_iter().map(differs).collect();
+            let body = Differences { decoders: [&self.one, &self.other], longest: self.longest, differences };
+            write_json("diff", &body, out)?;
+        } else if !differ {
+            writeln!(
+                out,
+                "{} and {} answer alike to every class string of up to {} bytes",
+                self.one, self.other, self.longest
+            )?;
+        } else {
+            for Difference { kind, bytes, answers } in found {
+                writeln!(out, "{}: {}", kind.name(), hex_separated(&bytes, " "))?;
+                for (name, answer) in [&self.one, &self.other].into_iter().zip(&answers) {
+                    writeln!(out, "  {name}: {}", Answered::of(&bytes, answer).says())?;
+                }
+            }
+        }
+        Ok(if differ { Verdict::Diverged } else { Verdict::Clean })
+    }
+}
