@@ -29,11 +29,11 @@ struct Rules<'a> {
 const RULES: Rules = Rules {
     layers: &[
         "utf8", "text", "error", "io", "spec", "codec", "case", "generate", "decoder", "peers", "judge", "explain",
-        "triage", "engine", "bench", "report", "cli",
+        "probe", "triage", "engine", "bench", "report", "cli",
     ],
     only: &[("spec", &["utf8"]), ("codec::scalar", &["utf8"]), ("codec::kernel", &["utf8", "codec::scalar"])],
     never: &[("judge", "peers"), ("explain", "peers")],
-    files: 190,
+    files: 195,
     still: &[],
 };
 

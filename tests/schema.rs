@@ -104,6 +104,10 @@ done\n";
     }
     let rows = [
         ("list", "list"),
+        ("probe --decoders own-wtf-8,utf8-decode,simdutf8-basic", "probe"),
+        ("probe --quick --decoders own", "probe"),
+        ("diff own own-wtf-8", "diff"),
+        ("diff own std", "diff"),
         ("chart", "chart"),
         ("chart --grammar wtf-8", "chart"),
         ("explain C0 AF 41 E2 82", "explain"),

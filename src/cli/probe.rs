@@ -203,7 +203,7 @@ impl Probed {
 impl Claim {
     fn of(field: Field, found: &Probe) -> Self {
         let is_open = found.open.contains(&field);
-        let witness = found.witness(field).filter(|_| !is_open);
+        let witness = found.witness(field).filter(|_| found.is_exact && !is_open);
         Self {
             field: field.name(),
             value: (!is_open).then(|| field.value(&found.contract)),

@@ -200,8 +200,8 @@ impl Running {
                 decoders.append(&mut foreign.decoders);
                 let mut selected = peers::select(&decoders, &filter).map_err(invalid)?;
                 let elsewhere = decoders.drain(here..).zip(selected.drain(here..));
-                foreign.decoders = elsewhere.filter_map(|(decoder, selected)| selected.then_some(decoder)).collect();
-                (selected, Some(queue::Queue::of(foreign)))
+                let chosen = elsewhere.filter_map(|(decoder, selected)| selected.then_some(decoder)).collect();
+                (selected, Some(queue::Queue::of(keep(chosen, foreign.ledger), foreign.ledger)))
             }
             None => (peers::select(&decoders, &filter).map_err(invalid)?, None),
         };

@@ -4,8 +4,8 @@ use crate::decoder::Decoder;
 use crate::generate::classes::Block;
 use crate::judge::Law;
 use crate::judge::laws::verdict_mismatch;
+use crate::probe::asking::ask;
 use crate::probe::contracts::Answer;
-use crate::probe::question::ask;
 
 /// In what two answers differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

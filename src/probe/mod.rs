@@ -5,16 +5,14 @@
 //! asked at once; if no contract gives all the answers, the nearest is the one that gives most of them. The result holds for
 //! the inputs asked; to confirm it, judge the decoder by the contract ([`Held`], `engine::check`).
 
+mod asking;
 mod contracts;
 mod diff;
-mod held;
-mod question;
 mod words;
 
+pub use asking::{Held, ask};
 pub use contracts::{Abilities, Answer, all, answer};
 pub use diff::{Difference, Kind, differences};
-pub use held::Held;
-pub use question::ask;
 pub use words::{in_words, place, rust};
 
 use crate::decoder::Decoder;

@@ -11,6 +11,7 @@ mod frame;
 mod hostile;
 mod list;
 mod measure;
+mod probe;
 mod replay;
 mod run;
 

@@ -24,7 +24,7 @@ const INPUTS: usize = 256;
 /// The decoders of adapters, and the ledger of their known differences together with that of the target.
 pub(super) struct Foreign {
     pub(super) decoders: Vec<Box<dyn Decoder>>,
-    ledger: &'static Ledger,
+    pub(super) ledger: &'static Ledger,
 }
 
 impl Foreign {
@@ -62,8 +62,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn of(Foreign { decoders, ledger }: Foreign) -> Self {
-        let decoders = super::keep(decoders, ledger);
+    pub(super) fn of(decoders: &'static [Box<dyn Decoder>], ledger: &'static Ledger) -> Self {
         Self { session: Session::new(decoders.iter().map(|decoder| &**decoder), ledger), inputs: Vec::new() }
     }
 
@@ -142,7 +141,8 @@ done
     #[test]
     fn inputs_wait_until_there_are_enough() {
         let directory = tempfile::tempdir().unwrap();
-        let mut queue = Queue::of(Foreign::read(&adapter(directory.path()), empty()).unwrap());
+        let foreign = Foreign::read(&adapter(directory.path()), empty()).unwrap();
+        let mut queue = Queue::of(foreign.decoders.leak(), foreign.ledger);
         for index in 1..INPUTS {
             let bytes: &[u8] = if index == 7 { b"text \xFF" } else { b"text" };
             assert!(queue.add(&Case::new(bytes)).is_none(), "{index}");

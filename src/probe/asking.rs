@@ -1,8 +1,28 @@
-//! A decoder, held to another contract than it claims.
+//! Asking a decoder: about some inputs at once, and held to another contract than it claims.
 
 use crate::decoder::{Batched, Decoder, Info, Promise, Stream};
+use crate::judge::isolate::panics;
+use crate::probe::contracts::Answer;
 use crate::spec::Contract;
 use crate::utf8::{Malformed, Validity};
+
+/// Asks a decoder about some inputs, all at once if it can be asked so. A decoder that panics gives no answer.
+pub fn ask(decoder: &dyn Decoder, inputs: &[&[u8]]) -> Vec<Answer> {
+    let one = |decoder: &dyn Decoder, bytes: &[u8]| {
+        let mut answer = Answer::default();
+        panics(&decoder.info().name, bytes, || {
+            let mut output = Vec::new();
+            answer.verdict = decoder.validate(bytes);
+            answer.output = decoder.decode_lossy(bytes, &mut output).map(|()| output);
+        });
+        answer
+    };
+    if let Some(batched) = decoder.batched() {
+        inputs.iter().for_each(|bytes| drop(one(batched.planner(), bytes)));
+        batched.ask_planned();
+    }
+    inputs.iter().map(|bytes| one(decoder, bytes)).collect()
+}
 
 /// A decoder, held to another contract than it claims.
 pub struct Held<'d> {
