@@ -49,9 +49,11 @@ fn are_alike(one: &Contract, other: &Contract) -> bool {
 }
 
 #[test]
-fn every_contract_is_named_by_at_most_twelve_questions() {
+fn five_hundred_contracts_are_named_by_at_most_eight_questions_each() {
     let (mut asked, mut most) = (0, 0);
-    let contracts = all();
+    // Every third contract: five hundred of all grammars, segmentations and replacements.
+    let contracts: Vec<Contract> = all().into_iter().step_by(3).collect();
+    assert!(contracts.len() > 500);
     for contract in &contracts {
         let found = probe(&Honest::new(*contract)).unwrap();
         assert!(found.is_exact, "{contract}");
@@ -63,7 +65,7 @@ fn every_contract_is_named_by_at_most_twelve_questions() {
     }
     let average = asked as f64 / contracts.len() as f64;
     println!("{} contracts, {average:.1} questions on average, at most {most}", contracts.len());
-    assert!(most <= 12, "{most} questions");
+    assert!(most <= 8, "{most} questions");
 }
 
 /// What the probe leaves open must be equal in the contract that the decoder claims.
