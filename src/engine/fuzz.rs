@@ -168,14 +168,14 @@ impl Target {
     }
 }
 
-/// Lets both live as long as the process.
-fn keep(decoders: Vec<Box<dyn Decoder>>, ledger: &'static Ledger) -> &'static [Box<dyn Decoder>] {
+/// Lets decoders, and the ledger of their known differences, live as long as the process.
+fn keep(decoders: Vec<Box<dyn Decoder>>, ledger: Ledger) -> (&'static [Box<dyn Decoder>], &'static Ledger) {
     type Kept = (&'static [Box<dyn Decoder>], &'static Ledger);
     /// Where the leak checker of AddressSanitizer finds them.
     static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-    let decoders: &'static [Box<dyn Decoder>] = decoders.leak();
-    KEPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((decoders, ledger));
-    decoders
+    let kept: Kept = (decoders.leak(), Box::leak(Box::new(ledger)));
+    KEPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(kept);
+    kept
 }
 
 impl Running {
@@ -186,14 +186,13 @@ impl Running {
             Some(text) => Ledger::parse(text, "the ledger of the fuzz targets").map_err(|error| error.to_string())?,
             None => Ledger::built_in(),
         };
-        let ledger: &'static Ledger = Box::leak(Box::new(ledger));
         let mut decoders = peers::all();
         let count = decoders.len();
         decoders.extend(more());
         let filter = std::env::var(DECODERS).unwrap_or_default();
         let invalid = |error| format!("{DECODERS}: {error}");
         #[cfg(all(feature = "foreign", unix))]
-        let (selected, queue) = match queue::Foreign::named(ledger)? {
+        let (selected, queue) = match queue::Foreign::named(&ledger)? {
             Some(mut foreign) => {
                 // One filter is about all decoders.
                 let here = decoders.len();
@@ -201,13 +200,14 @@ impl Running {
                 let mut selected = peers::select(&decoders, &filter).map_err(invalid)?;
                 let elsewhere = decoders.drain(here..).zip(selected.drain(here..));
                 let chosen = elsewhere.filter_map(|(decoder, selected)| selected.then_some(decoder)).collect();
-                (selected, Some(queue::Queue::of(keep(chosen, foreign.ledger), foreign.ledger)))
+                let (chosen, known) = keep(chosen, foreign.ledger);
+                (selected, Some(queue::Queue::of(chosen, known)))
             }
             None => (peers::select(&decoders, &filter).map_err(invalid)?, None),
         };
         #[cfg(not(all(feature = "foreign", unix)))]
         let selected = peers::select(&decoders, &filter).map_err(invalid)?;
-        let decoders = keep(decoders, ledger);
+        let (decoders, ledger) = keep(decoders, ledger);
         crate::judge::silence_panics();
         let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), ledger);
         let judge = session.judge_mut();

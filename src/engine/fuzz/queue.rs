@@ -24,7 +24,7 @@ const INPUTS: usize = 256;
 /// The decoders of adapters, and the ledger of their known differences together with that of the target.
 pub(super) struct Foreign {
     pub(super) decoders: Vec<Box<dyn Decoder>>,
-    pub(super) ledger: &'static Ledger,
+    pub(super) ledger: Ledger,
 }
 
 impl Foreign {
@@ -32,12 +32,12 @@ impl Foreign {
     ///
     /// # Errors
     /// An adapter cannot be started, or there is none.
-    pub(super) fn named(ledger: &'static Ledger) -> Result<Option<Self>, String> {
+    pub(super) fn named(ledger: &Ledger) -> Result<Option<Self>, String> {
         let read = |adapters: String| Self::read(&adapters, ledger).map_err(|error| format!("{ADAPTERS}: {error}"));
         std::env::var(ADAPTERS).ok().map(read).transpose()
     }
 
-    fn read(adapters: &str, ledger: &'static Ledger) -> Result<Self, Error> {
+    fn read(adapters: &str, ledger: &Ledger) -> Result<Self, Error> {
         let path = Path::new(adapters);
         let found = match path.exists() {
             true => Found::read(path, u8::MAX)?,
@@ -47,8 +47,8 @@ impl Foreign {
             eprintln!("skipped {name}: {why}");
         }
         let ledger = match path.join("known.toml") {
-            known if known.is_file() => Box::leak(Box::new(ledger.clone().with(Ledger::read(&known)?)?)),
-            _ => ledger,
+            known if known.is_file() => ledger.clone().with(Ledger::read(&known)?)?,
+            _ => ledger.clone(),
         };
         let decoders = found.decoders.into_iter().map(|decoder| Box::new(decoder) as Box<dyn Decoder>);
         Ok(Self { decoders: decoders.collect(), ledger })
@@ -134,15 +134,11 @@ done
         format!("sh {}", path.display())
     }
 
-    fn empty() -> &'static Ledger {
-        Box::leak(Box::default())
-    }
-
     #[test]
     fn inputs_wait_until_there_are_enough() {
         let directory = tempfile::tempdir().unwrap();
-        let foreign = Foreign::read(&adapter(directory.path()), empty()).unwrap();
-        let mut queue = Queue::of(foreign.decoders.leak(), foreign.ledger);
+        let foreign = Foreign::read(&adapter(directory.path()), &Ledger::default()).unwrap();
+        let mut queue = Queue::of(foreign.decoders.leak(), Box::leak(Box::new(foreign.ledger)));
         for index in 1..INPUTS {
             let bytes: &[u8] = if index == 7 { b"text \xFF" } else { b"text" };
             assert!(queue.add(&Case::new(bytes)).is_none(), "{index}");
@@ -155,7 +151,7 @@ done
 
     #[test]
     fn an_adapter_that_cannot_be_started_is_named() {
-        let error = Foreign::read("/no/such/adapter", empty()).err().unwrap();
+        let error = Foreign::read("/no/such/adapter", &Ledger::default()).err().unwrap();
         assert!(error.to_string().contains("/no/such/adapter"), "{error}");
     }
 }
