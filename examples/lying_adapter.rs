@@ -55,7 +55,6 @@ fn main() -> io::Result<()> {
             match &*fault {
                 "order" => answers.reverse(),
                 "missing" if answers.len() > 1 => drop(answers.pop()),
-                "extra" => answers.push("done".to_owned()),
                 "huge" if batch.len() > 1 << 20 => exit(3),
                 "empty" if answers.is_empty() => exit(0),
                 "thousand" => answers.truncate(1000),
@@ -63,6 +62,10 @@ fn main() -> io::Result<()> {
             }
             answers.iter().try_for_each(|answer| writeln!(out, "{answer}"))?;
             out.flush()?;
+            if is("extra") {
+                std::thread::sleep(Duration::from_millis(5));
+                writeln!(out, "done")?;
+            }
         }
     }
     if is("lingers") {

@@ -20,8 +20,12 @@ fn main() -> io::Result<()> {
         Command::new("sleep").arg("3599").spawn()?;
     }
     let first = if fault == "version" { "utfuzz 9 frames" } else { "utfuzz 1 frames" };
-    write!(out, "{first}\npackage=planted\nversion=1\nname=foreign-{fault}\nanswers=verdict offset\n")?;
-    write!(out, "contract=rfc3629 no-output\n\n")?;
+    let (answers, contract) = match fault.as_str() {
+        "segmentation" => ("verdict offset length", "rfc3629 any-segmentation"),
+        _ => ("verdict offset", "rfc3629 no-output"),
+    };
+    write!(out, "{first}\npackage=planted\nversion=1\nname=foreign-{fault}\nanswers={answers}\n")?;
+    write!(out, "contract={contract}\n\n")?;
     out.flush()?;
     let mut input = io::stdin().lock();
     let mut asked = 0u32;

@@ -122,6 +122,7 @@ fn an_adapter_that_does_not_greet_is_refused() {
     let commands = [
         (format!("{program} banner"), "the first line is \"Welcome to the runtime\""),
         (format!("{program} version"), "this is version 1"),
+        (format!("{program} segmentation"), "any-segmentation promises no length"),
         ("false".to_owned(), "it ended without a greeting; it ended with status 1"),
         ("none/such".to_owned(), "none/such: cannot be started"),
     ];

@@ -35,16 +35,21 @@ impl Decoder for Honest {
     }
 }
 
+/// The class strings of a length.
+fn strings(len: u32) -> impl Iterator<Item = Vec<u8>> {
+    let block = Block { len, offset: 0 };
+    (0..block.count()).map(move |index| {
+        let mut bytes = Vec::new();
+        block.write(index, &mut bytes);
+        bytes
+    })
+}
+
 /// Whether two contracts give the same answers to all class strings of up to four bytes, with a byte order mark and without.
 fn are_alike(one: &Contract, other: &Contract) -> bool {
-    (0..=4).all(|len| {
-        let block = Block { len, offset: 0 };
-        let mut bytes = Vec::new();
-        (0..block.count()).all(|index| {
-            block.write(index, &mut bytes);
-            let marked = [b"\xEF\xBB\xBF", bytes.as_slice()].concat();
-            [&bytes, &marked].into_iter().all(|bytes| answer(one, bytes) == answer(other, bytes))
-        })
+    (0..=4).flat_map(strings).all(|bytes| {
+        let marked = [b"\xEF\xBB\xBF", bytes.as_slice()].concat();
+        [&bytes, &marked].into_iter().all(|bytes| answer(one, bytes) == answer(other, bytes))
     })
 }
 
@@ -186,15 +191,7 @@ fn contracts_are_told_in_words_and_in_rust() {
 
 /// The first class string, by length and then in the order of the block, to which two contracts answer differently.
 fn first_difference(one: &Contract, other: &Contract, differ: impl Fn(&Answer, &Answer) -> bool) -> Option<Vec<u8>> {
-    (0..=3).find_map(|len| {
-        let block = Block { len, offset: 0 };
-        let strings = (0..block.count()).map(|index| {
-            let mut bytes = Vec::new();
-            block.write(index, &mut bytes);
-            bytes
-        });
-        strings.into_iter().find(|bytes| differ(&answer(one, bytes), &answer(other, bytes)))
-    })
+    (0..=3).flat_map(strings).find(|bytes| differ(&answer(one, bytes), &answer(other, bytes)))
 }
 
 #[test]

@@ -91,7 +91,7 @@ struct Claim {
     witness: Option<Answered>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Probed {
     name: String,
     version: String,
@@ -117,30 +117,21 @@ struct Probes {
 impl Probed {
     fn of(decoder: &dyn Decoder, is_quick: bool) -> Result<Self, Error> {
         let info = decoder.info();
-        let mut probed = Self {
+        let claimed = [Some(info.contract.to_string()), info.promise.word().map(str::to_owned)];
+        let named = Self {
             name: info.name.to_string(),
             version: printable(&info.version),
-            claimed: [Some(info.contract.to_string()), info.promise.word().map(str::to_owned)]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(" "),
-            contract: None,
-            fits: false,
-            words: "it answers nothing".to_owned(),
-            rust: None,
-            claims: Vec::new(),
-            offsets: None,
-            questions: Vec::new(),
-            cases: 0,
-            departures: Vec::new(),
+            claimed: claimed.into_iter().flatten().collect::<Vec<_>>().join(" "),
+            ..Self::default()
         };
-        let Some(mut found) = probe(decoder) else { return Ok(probed) };
+        let Some(mut found) = probe(decoder) else {
+            return Ok(Self { words: "it answers nothing".to_owned(), ..named });
+        };
         let has_offsets = found.offsets.is_some_and(Offsets::is_plain);
-        let mut departures = Vec::new();
+        let (mut cases, mut departures) = (0, Vec::new());
         if !is_quick {
             let outcome = confirm(&Held::to(found.contract, decoder, has_offsets))?;
-            probed.cases = outcome.statistics.cases;
+            cases = outcome.statistics.cases;
             departures = departures_of(&outcome);
             let streams_well = !outcome.divergences.keys().any(|signature| signature.law.is_about_streams());
             if streams_well && decoder.stream().is_some() {
@@ -150,20 +141,23 @@ impl Probed {
                 }
             }
         }
-        probed.fits = found.is_exact && departures.is_empty();
-        probed.contract = Some(found.contract.to_string());
-        probed.words = in_words(&found.contract);
-        probed.rust = Some(rust(&found.contract));
-        probed.claims = Field::ALL.into_iter().map(|field| Claim::of(field, &found)).collect();
-        probed.offsets = found.offsets.map(|offsets| match offsets {
-            Offsets::Counted(unit, first) => format!("in {}, from {first}", unit.name()),
-            Offsets::Other(stated) => format!("{stated} for the error in {}", hex(Offsets::INPUT)),
-        });
         let question =
             |asked: &Asked| Question { answered: Answered::of(&asked.bytes, &asked.answer), left: asked.left };
-        probed.questions = found.asked.iter().map(question).collect();
-        probed.departures = departures;
-        Ok(probed)
+        Ok(Self {
+            contract: Some(found.contract.to_string()),
+            fits: found.is_exact && departures.is_empty(),
+            words: in_words(&found.contract),
+            rust: Some(rust(&found.contract)),
+            claims: Field::ALL.into_iter().map(|field| Claim::of(field, &found)).collect(),
+            offsets: found.offsets.map(|offsets| match offsets {
+                Offsets::Counted(unit, first) => format!("in {}, from {first}", unit.name()),
+                Offsets::Other(stated) => format!("{stated} for the error in {}", hex(Offsets::INPUT)),
+            }),
+            questions: found.asked.iter().map(question).collect(),
+            cases,
+            departures,
+            ..named
+        })
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -199,7 +199,10 @@ impl Running {
                 decoders.append(&mut foreign.decoders);
                 let mut selected = peers::select(&decoders, &filter).map_err(invalid)?;
                 let elsewhere = decoders.drain(here..).zip(selected.drain(here..));
-                let chosen = elsewhere.filter_map(|(decoder, selected)| selected.then_some(decoder)).collect();
+                let chosen: Vec<_> = elsewhere.filter_map(|(decoder, selected)| selected.then_some(decoder)).collect();
+                if chosen.is_empty() {
+                    return Err(format!("{DECODERS}: {filter:?} selects no decoder of {}", queue::ADAPTERS));
+                }
                 let (chosen, known) = keep(chosen, foreign.ledger);
                 (selected, Some(queue::Queue::of(chosen, known)))
             }

@@ -30,7 +30,7 @@ pub struct Abilities {
 }
 
 /// The inputs of which the questionnaire consists. Together they tell apart all contracts that any class string of up to
-/// four bytes does (a test compares them).
+/// four bytes does; a test compares a third of them.
 const INPUTS: &[&[u8]] = &[
     b"\xC0\x80\x80A",
     b"\xED\xA0\x80\xED\xB0\x80",

@@ -46,7 +46,7 @@ pub struct Difference {
     pub answers: [Answer; 2],
 }
 
-/// The kinds in which two answers differ. What only one of them states is no difference.
+/// The kinds in which two answers differ, comparing what both of them state.
 fn kinds(one: &Answer, other: &Answer) -> Vec<Kind> {
     let mut kinds = Vec::new();
     if let (Some(one), Some(other)) = (&one.verdict, &other.verdict) {

@@ -20,7 +20,7 @@ pub fn in_words(contract: &Contract) -> String {
     let differences = |profile: &Contract| -> Vec<String> {
         let mut all = Vec::new();
         if profile.grammar != contract.grammar {
-            all.push(format!("by the grammar of {}", name(contract)));
+            all.push(format!("by the grammar of {}", contract.grammar.name));
         }
         if profile.segmentation != contract.segmentation && contract.replacement.is_some() {
             all.push(cut(contract.segmentation).to_owned());
@@ -39,10 +39,6 @@ pub fn in_words(contract: &Contract) -> String {
         Some((all, who)) => format!("as {who}, but {}", all.join(", ")),
         None => String::new(),
     }
-}
-
-fn name(contract: &Contract) -> &'static str {
-    contract.grammar.name
 }
 
 fn cut(segmentation: Segmentation) -> &'static str {

@@ -138,6 +138,17 @@ impl<'p> Proof<'p> {
         Ok(answered)
     }
 
+    /// That nothing follows the answers about these inputs.
+    pub(super) fn nothing_follows(&mut self, inputs: &[Vec<u8>]) -> Result<(), Fault> {
+        let (more, ended) = self.wire.listen(Duration::from_millis(30), |heard| !heard.is_empty());
+        let what = match (more.as_slice(), ended) {
+            ([], false) => return Ok(()),
+            ([], true) => self.wire.and_its_end("it ended after the answers".into()),
+            (more, _) => self.wire.too_much(inputs.len(), more),
+        };
+        Err(self.broken(what, &decoding(inputs), &more))
+    }
+
     /// Whether an answer is about another operation of the batch.
     pub(super) fn of_another(
         &self,

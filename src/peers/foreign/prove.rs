@@ -132,6 +132,7 @@ fn named_well(names: &[String]) -> Result<(), Fault> {
 fn ascii(proof: &mut Proof<'_>) -> Result<String, Fault> {
     let inputs: Vec<_> = (0..20).map(|index| proof.nonce(8 + index)).collect();
     let answered = proof.come_back(&inputs)?;
+    proof.nothing_follows(&inputs)?;
     match answered.iter().any(|answered| *answered) {
         true => Ok(String::new()),
         false => Err(Fault {
@@ -281,13 +282,7 @@ fn counts(proof: &mut Proof<'_>) -> Result<String, Fault> {
     for count in [1, 2, 3, 17, 64] {
         let inputs: Vec<_> = (0..count).map(|_| proof.nonce(5)).collect();
         proof.come_back(&inputs)?;
-        let (more, ended) = proof.wire.listen(Duration::from_millis(30), |heard| !heard.is_empty());
-        let what = match (more.as_slice(), ended) {
-            ([], false) => continue,
-            ([], true) => proof.wire.and_its_end("it ended after the answers".into()),
-            (more, _) => format!("after the answers it writes more: {}", proof.wire.spelled(more)),
-        };
-        return Err(proof.broken(what, &decoding(&inputs), &more));
+        proof.nothing_follows(&inputs)?;
     }
     Ok(String::new())
 }

@@ -106,11 +106,7 @@ impl Wire {
         let what = match batch.read(self.spelling, &mut self.replies) {
             Ok(answers) => match self.replies.rest() {
                 [] => return Ok(answers),
-                rest => format!(
-                    "after the {} answers it writes more than was asked for: {}",
-                    answers.len(),
-                    self.spelled(rest)
-                ),
+                rest => self.too_much(answers.len(), rest),
             },
             Err(Some(what)) => what,
             Err(None) if self.replies.is_late => {
@@ -123,6 +119,11 @@ impl Wire {
             Err(None) => self.and_its_end("it ended instead of answering".into()),
         };
         Err((what, self.replies.log.clone()))
+    }
+
+    /// What to say about bytes that follow the answers of a batch.
+    pub(super) fn too_much(&self, answers: usize, rest: &[u8]) -> String {
+        format!("after the {answers} answers it writes more than was asked for: {}", self.spelled(rest))
     }
 
     /// Writes these bytes.
