@@ -302,6 +302,12 @@ impl Info {
         self
     }
 
+    /// The contract, and which part of it is promised, in one line.
+    pub fn claim(&self) -> String {
+        let word = self.promise.word().map(|word| format!(" {word}"));
+        format!("{}{}", self.contract, word.unwrap_or_default())
+    }
+
     /// Whether the same code validates inputs of these two lengths in bytes. If not, a test at one length does not
     /// cover the other.
     pub fn runs_same_code(&self, len: usize, other: usize) -> bool {

@@ -3,37 +3,13 @@
 
 mod faulty;
 
-use faulty::Faulty;
+use faulty::{Faulty, Honest};
 use utfuzz::decoder::Decoder;
 use utfuzz::generate::classes::Block;
 use utfuzz::probe::{Answer, Field, Kind, Offsets, Probe, Unit, all, answer, differences, in_words, probe, rust};
 use utfuzz::spec::{Bom, Contract, End, Segmentation};
 use utfuzz::utf8::{Malformed, Validity};
 use utfuzz::{Info, peers};
-
-/// A decoder with this contract, made of the standard itself.
-struct Honest(Info);
-
-impl Honest {
-    fn new(contract: Contract) -> Self {
-        Self(Info::new("honest", "0").contract(contract))
-    }
-}
-
-impl Decoder for Honest {
-    fn info(&self) -> &Info {
-        &self.0
-    }
-
-    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
-        answer(&self.0.contract, bytes).verdict
-    }
-
-    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        out.extend(answer(&self.0.contract, bytes).output?);
-        Some(())
-    }
-}
 
 /// The class strings of a length.
 fn strings(len: u32) -> impl Iterator<Item = Vec<u8>> {

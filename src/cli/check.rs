@@ -157,7 +157,8 @@ impl Check {
         }
     }
 
-    /// Checks each decoder on one thread, so that no more adapters run at a time than there are processors.
+    /// Checks each decoder on one thread, one decoder more at a time than there are processors, since some of them wait
+    /// for their processes.
     fn run_one_by_one(
         &self,
         decoders: &[&dyn Decoder],
@@ -182,7 +183,7 @@ impl Check {
             results
         };
         let mut results: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..rayon::current_num_threads()).map(|_| scope.spawn(check_some)).collect();
+            let threads: Vec<_> = (0..=rayon::current_num_threads()).map(|_| scope.spawn(check_some)).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
         });
         results.sort_by_key(|(index, _)| *index);

@@ -104,6 +104,14 @@ const GROUPS: [(&str, &[Entry]); 4] = [
                 ],
             ),
             ("diff", &[("utfuzz diff std utf-8", "the shortest inputs that tell them apart, if any do")]),
+            (
+                "matrix",
+                &[
+                    ("utfuzz matrix --decoders own,std,simdutf8", "some decoders, on the terminal"),
+                    ("utfuzz matrix --adapters -o reports/matrix", "all that can be asked, as a page"),
+                    ("utfuzz matrix --since reports/matrix/matrix.json", "what has changed since"),
+                ],
+            ),
             ("list", &[("utfuzz list --decoders 'simd*'", "only decoders with such names")]),
         ],
     ),

@@ -51,7 +51,7 @@ impl<'a> Row<'a> {
             answers: answers.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect(),
             lineage_short: info.lineage.at(0),
             lineage_long: info.lineage.at(usize::MAX),
-            contract: info.contract.to_string(),
+            contract: info.claim(),
         }
     }
 }

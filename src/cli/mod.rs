@@ -16,6 +16,7 @@ mod help;
 mod init;
 mod isolate;
 mod list;
+mod matrix;
 mod measure;
 mod nightly;
 mod output;
@@ -60,6 +61,7 @@ enum Verb {
     List(list::List),
     Probe(probe::ProbeVerb),
     Diff(probe::Diff),
+    Matrix(matrix::MatrixVerb),
     #[command(hide = cfg!(not(feature = "planted")))]
     Score(score::Score),
     Measure(measure::Measure),
@@ -136,6 +138,7 @@ impl Cli {
             Verb::List(list) => list.run(&mut out),
             Verb::Probe(probe) => probe.run(&mut out),
             Verb::Diff(diff) => diff.run(&mut out),
+            Verb::Matrix(matrix) => matrix.run(&mut out),
             Verb::Score(score) => score.run(&mut out),
             Verb::Measure(measure) => measure.run(&mut out),
             #[cfg(unix)]

@@ -47,6 +47,9 @@ struct Answered {
     verdict: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
+    /// The answer in words.
+    #[serde(skip)]
+    says: String,
 }
 
 impl Answered {
@@ -55,14 +58,8 @@ impl Answered {
             bytes: hex(bytes),
             verdict: answer.verdict.map(|verdict| verdict.to_string()),
             output: answer.output.as_deref().map(hex),
+            says: answer.to_string(),
         }
-    }
-
-    /// The answer in words.
-    fn says(&self) -> String {
-        let parts = [self.verdict.clone(), self.output.as_ref().map(|output| format!("output {output}"))];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { "no answer".to_owned() } else { parts.join(", ") }
     }
 }
 
@@ -117,11 +114,10 @@ struct Probes {
 impl Probed {
     fn of(decoder: &dyn Decoder, is_quick: bool) -> Result<Self, Error> {
         let info = decoder.info();
-        let claimed = [Some(info.contract.to_string()), info.promise.word().map(str::to_owned)];
         let named = Self {
             name: info.name.to_string(),
             version: printable(&info.version),
-            claimed: claimed.into_iter().flatten().collect::<Vec<_>>().join(" "),
+            claimed: info.claim(),
             ..Self::default()
         };
         let Some(mut found) = probe(decoder) else {
@@ -174,10 +170,8 @@ impl Probed {
         writeln!(out, "  {}", self.words)?;
         for Claim { field, value, witness } in &self.claims {
             let value = value.as_deref().unwrap_or("not determined");
-            let witness = witness
-                .as_ref()
-                .map(|answered| format!("  {}: {}", answered.bytes, answered.says()))
-                .unwrap_or_default();
+            let witness =
+                witness.as_ref().map(|answered| format!("  {}: {}", answered.bytes, answered.says)).unwrap_or_default();
             writeln!(out, "  {}", format!("  {field:<16} {value:<26}{witness}").trim_end())?;
         }
         if let Some(offsets) = &self.offsets {
@@ -331,7 +325,7 @@ impl Diff {
             for Difference { kind, bytes, answers } in found {
                 writeln!(out, "{}: {}", kind.name(), hex_separated(&bytes, " "))?;
                 for (name, answer) in [&self.one, &self.other].into_iter().zip(&answers) {
-                    writeln!(out, "  {name}: {}", Answered::of(&bytes, answer).says())?;
+                    writeln!(out, "  {name}: {}", answer)?;
                 }
             }
         }

@@ -19,7 +19,7 @@ pub use scan::Window;
 pub use signature::{Shape, Signature};
 
 use crate::case::{Case, Cuts};
-use crate::decoder::{Decoder, Promise};
+use crate::decoder::Decoder;
 use crate::judge::isolate::panics;
 use crate::judge::{Broken, Judge, Subject};
 use crate::spec::{Contract, Reading, Rule, Segment, segments};
@@ -36,8 +36,8 @@ pub struct Divergence {
     pub version: Cow<'static, str>,
     /// The decoder's contract.
     pub contract: Contract,
-    /// How much of it the decoder promises.
-    pub promise: Promise,
+    /// The contract, and which part of it is promised, in words.
+    pub claim: String,
     /// The clause that decides, if the subject is ill-formed.
     pub rule: Option<Rule>,
     /// The input.
@@ -77,7 +77,7 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
     Divergence {
         version: info.version.clone(),
         contract: info.contract,
-        promise: info.promise,
+        claim: info.claim(),
         rule,
         bytes: case.bytes.to_vec(),
         cuts: cuts.map_or_else(Vec::new, |cuts| cuts.offsets().to_vec()),
@@ -119,8 +119,7 @@ impl Divergence {
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "divergence: {}", self.signature)?;
-        let promise = self.promise.word().map(|word| format!(" {word}")).unwrap_or_default();
-        writeln!(f, "decoder {} {}, contract: {}{promise}", self.signature.decoder, self.version, self.contract)?;
+        writeln!(f, "decoder {} {}, contract: {}", self.signature.decoder, self.version, self.claim)?;
         if let Some(rule) = &self.rule {
             writeln!(f, "rule: {} [{}]", rule.says, rule.source)?;
         }

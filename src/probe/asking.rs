@@ -10,12 +10,12 @@ use crate::utf8::{Malformed, Validity};
 pub fn ask(decoder: &dyn Decoder, inputs: &[&[u8]]) -> Vec<Answer> {
     let one = |decoder: &dyn Decoder, bytes: &[u8]| {
         let mut answer = Answer::default();
-        panics(&decoder.info().name, bytes, || {
+        let panicked = panics(&decoder.info().name, bytes, || {
             let mut output = Vec::new();
             answer.verdict = decoder.validate(bytes);
             answer.output = decoder.decode_lossy(bytes, &mut output).map(|()| output);
         });
-        answer
+        Answer { panicked, ..answer }
     };
     if let Some(batched) = decoder.batched() {
         inputs.iter().for_each(|bytes| drop(one(batched.planner(), bytes)));

@@ -1,9 +1,11 @@
 //! All contracts, what each answers to a list of inputs, and which input tells most of them apart.
 
 use crate::judge::laws::verdict_mismatch;
-use crate::spec::grammar::ALL;
+use crate::spec::grammar::{ALL, RFC2279};
 use crate::spec::{Bom, Contract, Detection, End, Replacement, Segmentation, lossy, validity};
+use crate::text::hex;
 use crate::utf8::{Malformed, Validity};
+use core::fmt;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -14,6 +16,20 @@ pub struct Answer {
     pub verdict: Option<Validity>,
     /// The text; `None` if it gives none.
     pub output: Option<Vec<u8>>,
+    /// Whether it failed instead of answering.
+    pub panicked: bool,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.verdict, &self.output) {
+            _ if self.panicked => f.write_str("no answer: it fails"),
+            (None, None) => f.write_str("no answer"),
+            (Some(verdict), None) => verdict.fmt(f),
+            (None, Some(output)) => write!(f, "output {}", hex(output)),
+            (Some(verdict), Some(output)) => write!(f, "{verdict}, output {}", hex(output)),
+        }
+    }
 }
 
 /// What of an answer a decoder states.
@@ -31,7 +47,7 @@ pub struct Abilities {
 
 /// The inputs of which the questionnaire consists. Together they tell apart all contracts that any class string of up to
 /// four bytes does; a test compares a third of them.
-const INPUTS: &[&[u8]] = &[
+pub(super) const INPUTS: &[&[u8]] = &[
     b"\xC0\x80\x80A",
     b"\xED\xA0\x80\xED\xB0\x80",
     b"\xEF\xBB\xBFA",
@@ -125,7 +141,15 @@ pub fn answer(contract: &Contract, bytes: &[u8]) -> Answer {
         }
         None => None,
     };
-    Answer { verdict: Some(verdict), output }
+    Answer { verdict: Some(verdict), output, panicked: false }
+}
+
+/// By its grammar every output can be read: generalized and extended UTF-8.
+pub(super) const GENERALIZED: Contract = Contract { grammar: &RFC2279, ..Contract::VALIDATOR };
+
+/// What decoders of each grammar in which the bytes are well-formed decode them to, as extended UTF-8.
+pub(super) fn decoded(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
+    ALL.into_iter().filter_map(|grammar| answer(&Contract { grammar, ..Contract::VALIDATOR }, bytes).output)
 }
 
 impl Answer {
@@ -139,7 +163,7 @@ impl Answer {
                 kind: None,
             }),
         });
-        Self { verdict, output: self.output.clone().filter(|_| able.output) }
+        Self { verdict, output: self.output.clone().filter(|_| able.output), panicked: self.panicked }
     }
 
     /// Whether a decoder that gave this answer may be one that is expected to give `expected`.
@@ -185,7 +209,7 @@ impl Table {
         let worst = |input: usize| {
             let mut groups: HashMap<_, usize> = HashMap::new();
             for &contract in contracts {
-                let Answer { verdict, output } = self.answer(contract, input).stated(able);
+                let Answer { verdict, output, .. } = self.answer(contract, input).stated(able);
                 let verdict = verdict.map(|verdict| match verdict {
                     Validity::Valid => None,
                     Validity::Invalid(Malformed { valid_up_to, len, .. }) => Some((valid_up_to, len)),

@@ -8,11 +8,15 @@
 mod asking;
 mod contracts;
 mod diff;
+mod matrix;
+mod security;
 mod words;
 
 pub use asking::{Held, ask};
 pub use contracts::{Abilities, Answer, all, answer};
 pub use diff::{Difference, Kind, differences};
+pub use matrix::{COLUMNS, Cell, Column, cells};
+pub use security::{Disguised, LONGEST, SEPARATORS, Verdicts, disguised};
 pub use words::{in_words, place, rust};
 
 use crate::decoder::Decoder;
@@ -144,13 +148,18 @@ impl Offsets {
     /// By the offset stated for the error in [`Offsets::INPUT`] and that in two supplementary characters, which not every
     /// grammar has, followed by FF.
     fn of(stated: usize, supplementary: Option<usize>) -> Self {
-        let counted = |unit, first| Self::Counted(unit, first);
-        match (stated, supplementary) {
-            (11 | 12, _) => counted(Unit::Bytes, stated - 11),
-            (4 | 5, Some(units)) if units == stated => counted(Unit::Utf16, stated - 4),
-            (4 | 5, _) => counted(Unit::CodePoints, stated - 4),
-            _ => Self::Other(stated),
+        match supplementary {
+            // In the other input, an error after 8 bytes, 2 code points or 4 code units.
+            Some(units) if matches!(stated, 4 | 5) && units == stated => Self::Counted(Unit::Utf16, stated - 4),
+            _ => Self::counted(stated, [11, 4, usize::MAX]),
         }
+    }
+
+    /// By the offset stated for an error after so many bytes, code points and code units of UTF-16.
+    fn counted(stated: usize, places: [usize; 3]) -> Self {
+        let units = [Unit::Bytes, Unit::CodePoints, Unit::Utf16].into_iter().zip(places);
+        let mut found = units.filter(|(_, place)| matches!(stated.checked_sub(*place), Some(0 | 1)));
+        found.next().map_or(Self::Other(stated), |(unit, place)| Self::Counted(unit, stated - place))
     }
 
     /// Whether they are byte offsets as this crate counts them.

@@ -62,6 +62,8 @@ pub(super) enum Block {
     Item { level: u8, id: String, title: Vec<Span>, class: &'static str, open: bool, data: Data, blocks: Vec<Block> },
     /// Folded blocks without a heading.
     Fold { title: &'static str, blocks: Vec<Block> },
+    /// A table of many columns, in which every cell can be opened; only in an HTML page.
+    Matrix(Matrix),
     /// Blocks that only an HTML page shows.
     Page { blocks: Vec<Block> },
     /// The position of the filters.
@@ -130,6 +132,40 @@ pub(super) struct Row {
     pub(super) class: &'static str,
     pub(super) data: Data,
     pub(super) cells: Vec<Cell>,
+}
+
+/// A table of symbols.
+#[derive(Serialize)]
+pub(super) struct Matrix {
+    /// The headings above the columns, and how many columns each is about.
+    pub(super) groups: Vec<(String, usize)>,
+    pub(super) columns: Vec<String>,
+    /// The number of columns, with that of the names.
+    pub(super) width: usize,
+    /// The rows that belong together, and what they have in common.
+    pub(super) bodies: Vec<(String, Vec<MatrixRow>)>,
+    /// What is shown when a cell is opened: JSON that the script of the page reads, without markup.
+    pub(super) script_data: String,
+}
+
+#[derive(Serialize)]
+pub(super) struct MatrixRow {
+    pub(super) name: String,
+    /// A second, smaller line.
+    pub(super) small: String,
+    pub(super) data: Data,
+    pub(super) cells: Vec<MatrixCell>,
+}
+
+#[derive(Serialize)]
+pub(super) struct MatrixCell {
+    pub(super) symbol: String,
+    /// A class for the style sheet.
+    pub(super) class: &'static str,
+    /// The index of the answer.
+    pub(super) answer: usize,
+    /// How the contract is broken here; empty if it is kept.
+    pub(super) breach: String,
 }
 
 /// A cell of a table.

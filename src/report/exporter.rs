@@ -71,6 +71,7 @@ impl Exporter for Text {
             Section::Check(check) => write_check(record, check, out),
             Section::Triage(triage) => write_triage(record, triage, out),
             Section::Score { score } => write_score(record, score, out),
+            Section::Matrix(matrix) => matrix.write(out),
             #[cfg(feature = "cli")]
             Section::Throughput(measured) => {
                 out.write_all(throughput::own_and_best_peer(measured).plain_text().as_bytes())?;

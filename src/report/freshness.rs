@@ -37,7 +37,32 @@ pub struct Report {
 }
 
 /// Every committed report.
-pub const REPORTS: [Report; 7] = [
+pub const REPORTS: [Report; 8] = [
+    Report {
+        name: "matrix",
+        about: "what every decoder does, those of other languages included, side by side",
+        files: &[
+            "reports/matrix/matrix.json",
+            "reports/matrix/matrix.md",
+            "reports/matrix/matrix.html",
+            "reports/matrix/matrix.csv",
+            "reports/matrix/matrix.svg",
+        ],
+        sources: &[
+            "Cargo.lock",
+            "adapters",
+            "corpus/known.toml",
+            "src/codec",
+            "src/decoder.rs",
+            "src/peers",
+            "!src/peers/planted",
+            "src/probe",
+            "src/report/record/matrix.rs",
+            "src/spec",
+        ],
+        command: ".ci/report matrix",
+        slow: false,
+    },
     Report {
         name: "check",
         about: "every decoder against the standard: vectors, corpus, short strings",

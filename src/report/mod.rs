@@ -16,6 +16,7 @@ mod findings;
 #[doc(hidden)]
 pub mod freshness;
 mod history;
+mod matrix;
 mod merge;
 mod page;
 pub mod record;
@@ -33,7 +34,6 @@ pub use history::{Night, append, history};
 pub use page::{Html, Markdown};
 pub use record::{Clock, Record};
 pub use sarif_junit::{Junit, Sarif};
-pub use svg::answers;
 
 use crate::error::Error;
 use crate::io::replace_file;
@@ -49,6 +49,7 @@ impl Exporter for Svg {
     fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
         let picture = match &record.section {
             Section::Score { score } => svg::score(score)?,
+            Section::Matrix(matrix) => svg::answers(matrix)?,
             #[cfg(feature = "cli")]
             Section::Throughput(measured) => svg::speeds(&throughput::OVERVIEW, measured, &throughput::source(record))?,
             _ => return Err(io::Error::new(io::ErrorKind::Unsupported, "this record has no picture")),
@@ -57,9 +58,21 @@ impl Exporter for Svg {
     }
 }
 
+/// The cells of a matrix.
+struct Csv;
+
+impl Exporter for Csv {
+    fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        match &record.section {
+            Section::Matrix(matrix) => out.write_all(&matrix.csv()?),
+            _ => Err(io::Error::new(io::ErrorKind::Unsupported, "this record has no cells")),
+        }
+    }
+}
+
 /// Writes a record into a directory, which is created if necessary, in every format its kind has: `report.json`, `.md`,
 /// `.html`, `.junit.xml` and `.sarif` of a triage; `score.*` and `throughput.*` as `.json`, `.md`, `.html` and `.svg`;
-/// `check.json`, `.md`, `.html` and `.txt`. Nothing is written unless all of them can be rendered, and each file is
+/// `check.json`, `.md`, `.html` and `.txt`; `matrix.json`, `.md`, `.html`, `.csv` and `.svg`. Nothing is written unless all of them can be rendered, and each file is
 /// replaced atomically.
 ///
 /// # Errors
@@ -70,6 +83,7 @@ pub fn write_all(record: &Record, directory: &Path) -> Result<(), Error> {
         Section::Check(_) => ("check", &[("txt", &Text)]),
         Section::Triage(_) => ("report", &[("junit.xml", &Junit), ("sarif", &Sarif)]),
         Section::Score { .. } => ("score", &[("svg", &Svg)]),
+        Section::Matrix(_) => ("matrix", &[("svg", &Svg), ("csv", &Csv)]),
         #[cfg(feature = "cli")]
         Section::Throughput(_) => ("throughput", &[("svg", &Svg)]),
     };

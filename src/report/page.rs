@@ -56,7 +56,7 @@ pub(super) fn html(document: &Document) -> io::Result<String> {
 /// our own texts.
 fn clean(name: &str, value: &mut serde_json::Value) {
     match value {
-        serde_json::Value::String(_) if name == "svg" => {}
+        serde_json::Value::String(_) if matches!(name, "svg" | "script_data") => {}
         serde_json::Value::String(text) if name == "lines" => *text = printable(text),
         serde_json::Value::String(text) => *text = shortened(&printable(text)),
         serde_json::Value::Array(values) => values.iter_mut().for_each(|value| clean(name, value)),
@@ -106,7 +106,7 @@ fn write(block: &Block, page: &mut String) {
         Block::Group { blocks } | Block::Fold { blocks, .. } => {
             return blocks.iter().for_each(|block| write(block, page));
         }
-        Block::Figure { .. } | Block::Page { .. } | Block::Filter => return,
+        Block::Figure { .. } | Block::Page { .. } | Block::Filter | Block::Matrix(_) => return,
     };
     *page += &format!("\n{text}");
 }

@@ -27,7 +27,14 @@ struct Source {
 }
 
 /// What the reports are read from, in the order of the index.
-const SOURCES: [Source; 7] = [
+const SOURCES: [Source; 8] = [
+    Source {
+        name: "matrix",
+        about: "what every decoder does, side by side",
+        file: "matrix/matrix.json",
+        schema: SCHEMA,
+        read: of_record,
+    },
     Source {
         name: "check",
         about: "every decoder against the standard: vectors, corpus, short strings",

@@ -2,13 +2,13 @@
 
 #[cfg(feature = "cli")]
 use crate::bench::{Kind, Measured, Operation};
-use crate::decoder::Decoder;
 use crate::engine::score::{Cell, Engine, Score};
 use crate::report::document::{date, short};
 use crate::report::history::Night;
+use crate::report::matrix::{class, spaced};
+use crate::report::record::matrix::{Column, Matrix, Row};
 #[cfg(feature = "cli")]
 use crate::text::printable;
-use crate::utf8::REPLACEMENT;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::element::DynElement;
 use plotters::prelude::*;
@@ -157,75 +157,111 @@ fn mark<'a>((shape, color): (usize, RGBColor), at: (i32, i32)) -> Mark<'a> {
 
 // Answers.
 
-/// The inputs of the columns of [`answers`], each with a name.
-const ASKED: [(&str, &[u8]); 12] = [
-    ("NUL", b"\0"),
-    ("4 bytes", b"\xF0\x9F\x98\x80"),
-    ("BOM", b"\xEF\xBB\xBFa"),
-    ("continuation", b"\x80"),
-    ("truncated", b"\xF0\x9F\x98"),
-    ("cut off", b"\xF0\x9F\x98a"),
-    ("overlong NUL", b"\xC0\x80"),
-    ("overlong", b"\xE0\x80\xAF"),
-    ("surrogate", b"\xED\xA0\x80"),
-    ("pair", b"\xED\xA0\xBD\xED\xB8\x80"),
-    ("> U+10FFFF", b"\xF4\x90\x80\x80"),
-    ("5 bytes", b"\xF8\x88\x80\x80\x80"),
+/// The columns of [`answers`], by id.
+const ASKED: [&str; 12] = [
+    "nul",
+    "overlong-nul",
+    "overlong-3",
+    "surrogate",
+    "surrogate-pair",
+    "f4-90",
+    "five",
+    "continuation",
+    "cut-3",
+    "cut-4",
+    "end-2-of-3",
+    "mark-start",
 ];
 
-/// The answers of decoders to a few inputs, as SVG: a row for each decoder, a column for each input. "ok" means
-/// accepted, a number is how many U+FFFD replace ill-formed bytes, and "no" means rejected without output.
-///
-/// # Errors
-/// The picture cannot be drawn.
-pub fn answers(decoders: &[&dyn Decoder]) -> io::Result<String> {
-    const NAME: i32 = 150;
+/// The rows of [`answers`], by name: one or two of each runtime that many people use.
+const PICTURED: [&str; 36] = [
+    "own",
+    "std",
+    "encoding_rs",
+    "simdutf8-basic",
+    "bstr",
+    "chromium-textdecoder",
+    "node-textdecoder",
+    "node-buffer-tostring",
+    "deno-textdecoder",
+    "bun-textdecoder",
+    "cpython-strict",
+    "cpython-replace",
+    "cpython-surrogateescape",
+    "java-string",
+    "java-charsetdecoder-ignore",
+    "java-datainput-readutf",
+    "dotnet-utf8-replace",
+    "go-range",
+    "go-strings-tovalidutf8",
+    "php-mb-scrub",
+    "php-htmlspecialchars-substitute",
+    "ruby-scrub",
+    "perl-encode-strict-replace",
+    "perl-encode-lax",
+    "icu-ucnv-substitute",
+    "gnu-libc-mbrtowc",
+    "glib-make-valid",
+    "libxml2-xml-recover",
+    "qt6-string-fromutf8",
+    "tcl-encoding-convertfrom",
+    "erlang-characters-to-list",
+    "lua-codes-lax",
+    "pglite-convert-from",
+    "mariadb-utf8mb4-convert",
+    "sqlite-unicode",
+    "cesu8-java",
+];
+
+/// Some cells of a matrix, as SVG: a row for each decoder, a column for each input. Colours and symbols are those of the
+/// page.
+pub(super) fn answers(matrix: &Matrix) -> io::Result<String> {
+    const NAME: i32 = 250;
     const CELL: (i32, i32) = (68, 22);
-    const HEAD: i32 = 56;
-    let height = HEAD + CELL.1 * decoders.len() as i32 + 4;
-    let width = NAME + CELL.0 * ASKED.len() as i32 + 4;
+    const HEAD: i32 = 72;
+    let columns: Vec<(usize, &Column)> =
+        ASKED.iter().filter_map(|id| matrix.columns.iter().enumerate().find(|(_, column)| column.id == *id)).collect();
+    let named = |name: &&str| matrix.rows.iter().find(|row| row.name == *name);
+    let mut rows: Vec<&Row> = PICTURED.iter().filter_map(named).collect();
+    if rows.len() < 2 {
+        rows = matrix.rows.iter().take(PICTURED.len()).collect();
+    }
+    let height = HEAD + CELL.1 * rows.len() as i32 + 4;
+    let width = NAME + CELL.0 * columns.len() as i32 + 4;
     let label = "What each decoder makes of twelve inputs";
     picture(label, (width as u32, height as u32), |root| {
         let centred = |size| font(size).pos(Pos::new(HPos::Center, VPos::Center));
-        for (column, (name, bytes)) in ASKED.into_iter().enumerate() {
-            let x = NAME + CELL.0 * column as i32 + CELL.0 / 2;
-            let bytes = bytes.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>();
-            root.draw(&Text::new(name, (x, 12), centred(11)))?;
+        for (place, (_, column)) in columns.iter().enumerate() {
+            let x = NAME + CELL.0 * place as i32 + CELL.0 / 2;
+            let bytes: Vec<String> = spaced(&column.bytes).split(' ').map(str::to_owned).collect();
+            root.draw(&Text::new(column.group.clone(), (x, 12), centred(10)))?;
             for (line, bytes) in bytes.chunks(3).enumerate() {
-                root.draw(&Text::new(bytes.join(" "), (x, 28 + 14 * line as i32), centred(11)))?;
+                root.draw(&Text::new(bytes.join(" "), (x, 30 + 14 * line as i32), centred(11)))?;
             }
         }
-        for (row, decoder) in decoders.iter().enumerate() {
-            let y = HEAD + CELL.1 * row as i32;
-            let name = decoder.info().name.to_string();
+        for (at, row) in rows.iter().enumerate() {
+            let y = HEAD + CELL.1 * at as i32;
             let right = font(13).pos(Pos::new(HPos::Right, VPos::Center));
-            root.draw(&Text::new(name, (NAME - 8, y + CELL.1 / 2), right))?;
-            for (column, (_, bytes)) in ASKED.into_iter().enumerate() {
-                let x = NAME + CELL.0 * column as i32;
-                let (word, color) = answer(*decoder, bytes);
+            root.draw(&Text::new(row.name.clone(), (NAME - 8, y + CELL.1 / 2), right))?;
+            for (place, (column, _)) in columns.iter().enumerate() {
+                let x = NAME + CELL.0 * place as i32;
+                let symbol = matrix.seen(row, *column).map_or("", |seen| &seen.symbol);
+                let broken = row.broken.contains_key(&matrix.columns[*column].id);
+                let color = match class(symbol) {
+                    _ if broken => VERMILION.mix(0.45),
+                    "yes" => GREEN.mix(0.25),
+                    "one" => PURPLE.mix(0.2),
+                    "odd" => YELLOW.mix(0.35),
+                    _ => GREY.mix(0.15),
+                };
                 let corners = [(x + 1, y + 1), (x + CELL.0 - 1, y + CELL.1 - 1)];
-                root.draw(&Rectangle::new(corners, color.mix(0.25).filled()))?;
-                root.draw(&Text::new(word, (x + CELL.0 / 2, y + CELL.1 / 2), centred(13)))?;
+                root.draw(&Rectangle::new(corners, color.filled()))?;
+                let text = format!("{symbol}{}", if broken { "!" } else { "" });
+                root.draw(&Text::new(text, (x + CELL.0 / 2, y + CELL.1 / 2), centred(13)))?;
             }
         }
         Ok(())
     })
-}
-
-fn answer(decoder: &dyn Decoder, bytes: &[u8]) -> (String, RGBColor) {
-    let mut out = Vec::new();
-    let output = decoder.decode_lossy(bytes, &mut out).map(|()| replacements(&out));
-    match (decoder.validate(bytes).map(|validity| validity.is_valid()), output) {
-        (Some(true), _) | (None, Some(0)) => ("ok".into(), BLUE),
-        (_, Some(count)) => (count.to_string(), VERMILION),
-        (Some(false), None) => ("no".into(), PURPLE),
-        (None, None) => (String::new(), GREY),
-    }
-}
-
-/// How often U+FFFD occurs in an output.
-fn replacements(output: &[u8]) -> usize {
-    output.windows(REPLACEMENT.len()).filter(|window| *window == REPLACEMENT).count()
 }
 
 // Throughput.

@@ -31,6 +31,7 @@ pub(super) fn document(record: &Record) -> io::Result<Document> {
         }
         Section::Triage(triage) => findings::findings(record, triage)?,
         Section::Score { score } => score_page(record, score)?,
+        Section::Matrix(matrix) => matrix.page(record),
         #[cfg(feature = "cli")]
         Section::Throughput(measured) => throughput::page(record, measured)?,
     };
@@ -45,6 +46,7 @@ pub(super) fn answer(record: &Record) -> (String, bool) {
         Section::Check(check) => check_answer(check),
         Section::Triage(triage) => findings::answer(triage),
         Section::Score { score } => score_answer(&Summary::of(score)),
+        Section::Matrix(matrix) => (matrix.answer(), true),
         Section::Throughput(measured) => (throughput::answer(measured), true),
     }
 }

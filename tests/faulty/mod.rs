@@ -1,7 +1,9 @@
-//! A decoder with one answer replaced, written against the public trait.
+//! Decoders for tests, written against the public trait: one with answers replaced, and one made of the standard.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use utfuzz::codec::Streaming;
+use utfuzz::probe::answer;
+use utfuzz::spec::Contract;
 use utfuzz::utf8::Validity;
 use utfuzz::{Decoder, Info, Stream, codec};
 
@@ -35,6 +37,30 @@ impl Decoder for Faulty {
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
         (self.stream)()
+    }
+}
+
+/// A decoder with this contract, made of the standard itself.
+pub(crate) struct Honest(pub(crate) Info);
+
+impl Honest {
+    pub(crate) fn new(contract: Contract) -> Self {
+        Self(Info::new("honest", "0").contract(contract))
+    }
+}
+
+impl Decoder for Honest {
+    fn info(&self) -> &Info {
+        &self.0
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        answer(&self.0.contract, bytes).verdict
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        out.extend(answer(&self.0.contract, bytes).output?);
+        Some(())
     }
 }
 

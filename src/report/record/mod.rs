@@ -4,6 +4,7 @@
 //! of that section. Every change that a reader of the JSON could notice increments [`SCHEMA`]. Texts from outside
 //! (bytes, names of files and decoders, answers) are stored unchanged and are untrusted; every format escapes them.
 
+pub mod matrix;
 mod of;
 
 pub(super) use of::answers;
@@ -13,6 +14,7 @@ use crate::bench::Measured;
 use crate::engine::score::Score;
 use crate::report::history::Night;
 use crate::text::hex;
+use matrix::Matrix;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,6 +60,8 @@ pub enum Section {
         /// The runs of every engine.
         score: Score,
     },
+    /// Of `matrix`.
+    Matrix(Matrix),
     /// Of `measure`.
     #[cfg(feature = "cli")]
     Throughput(Measured),

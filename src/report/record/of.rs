@@ -15,6 +15,7 @@ use crate::explain::{Grid, Signature, annotate, notation};
 use crate::generate::seeds;
 use crate::peers;
 use crate::report::history::Night;
+use crate::report::record::matrix::Matrix;
 use crate::text::hex;
 use crate::triage;
 use crate::triage::Status;
@@ -57,6 +58,11 @@ impl Record {
         let mut triage = Triage::of(outcome, decoders);
         kept.iter().for_each(|(signature, file)| triage.enter_kept(signature, file));
         Self::new(clock, judged, Section::Triage(triage))
+    }
+
+    /// The record of a matrix that ends now.
+    pub fn of_matrix(clock: &Clock, matrix: Matrix) -> Self {
+        Self::new(clock, Vec::new(), Section::Matrix(matrix))
     }
 
     /// The record of a night, or of one `shard` of it, such as `1/4`.

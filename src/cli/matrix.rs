@@ -1,0 +1,95 @@
+//! `utfuzz matrix`: what every decoder does, side by side.
+
+use crate::cli::arguments::Judging;
+use crate::cli::output::{Bar, Failure, Verdict, note};
+use crate::error::Error;
+use crate::report::record::Section;
+use crate::report::record::matrix::{Change, Examined, Matrix};
+use crate::report::{Clock, Record, write_all};
+use crate::text::{counted, printable, shown};
+use clap::Args;
+use rayon::prelude::*;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Show what decoders do, side by side: some fifty questions to each
+///
+/// All decoders of this build take part, and with --adapters those of every adapter that is installed; --decoders selects
+/// some.
+#[derive(Debug, Args)]
+pub(super) struct MatrixVerb {
+    /// Write matrix.json, .html, .md, .csv and .svg into this directory
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Print which answers differ from those in this older matrix.json
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    since: Option<PathBuf>,
+    #[command(flatten)]
+    judging: Judging,
+}
+
+impl MatrixVerb {
+    pub(super) fn run(mut self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let old = self.since.as_deref().map(read).transpose()?;
+        let clock = Clock::start(self.command());
+        let selection = &mut self.judging.selection;
+        if selection.decoders.is_empty() {
+            selection.decoders = "*".into();
+        }
+        let decoders = selection.decoders()?;
+        let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
+        let (bar, done) = (Bar::new(), AtomicUsize::new(0));
+        let examined = decoders.par_iter().with_max_len(1).map(|decoder| {
+            let examined = Examined::of(&**decoder, &ledger);
+            if let Some(batched) = decoder.batched() {
+                batched.stop();
+            }
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            bar.show("decoders", done as f64 / decoders.len() as f64);
+            examined
+        });
+        let matrix = Matrix::of(examined.collect());
+        bar.finish();
+        let record = Record::of_matrix(&clock, matrix);
+        if let Some(directory) = &self.output {
+            write_all(&record, directory)?;
+            note(&format!("wrote {}", shown(&directory.join("matrix.html"))));
+        }
+        let Section::Matrix(matrix) = &record.section else { return Ok(Verdict::Clean) };
+        match old {
+            Some(old) => write_changes(&matrix.since(&old), out)?,
+            None if self.output.is_none() || self.judging.json => self.judging.print(&record, out)?,
+            None => {}
+        }
+        Ok(Verdict::Clean)
+    }
+
+    fn command(&self) -> String {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        format!("utfuzz {}", arguments.join(" "))
+    }
+}
+
+/// The matrix of a record in a file.
+fn read(path: &Path) -> Result<Matrix, Error> {
+    let wrong =
+        |why: String| Error::parse(format!("{}: {why}; name a matrix.json that this command wrote", shown(path)));
+    let text = std::fs::read(path).map_err(|error| Error::io(path, &error))?;
+    let record: Record = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    match record.section {
+        Section::Matrix(matrix) => Ok(matrix),
+        _ => Err(wrong("this is another kind of record".into())),
+    }
+}
+
+fn write_changes(changes: &[Change<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+    for Change { row, before, column, from, to } in changes {
+        let (name, group, title) = (printable(&row.name), printable(&column.group), printable(&column.title));
+        writeln!(out, "{name}, {group} {title} ({}):", printable(&column.bytes))?;
+        writeln!(out, "  {}: {}", printable(&before.version), printable(&from.word))?;
+        writeln!(out, "  {}: {}", printable(&row.version), printable(&to.word))?;
+    }
+    writeln!(out, "{}", counted(changes.len(), "answer that differs"))?;
+    Ok(())
+}

@@ -1,0 +1,455 @@
+//! The behaviour matrix: some fifty questions, each about one input, and what a decoder's answer to each amounts to.
+//!
+//! An answer is reduced to a word by looking at it alone, never at what a contract expects. Whether the decoder keeps its
+//! contract on the same input is judged beside it.
+
+use crate::case::{Case, Cuts};
+use crate::decoder::Decoder;
+use crate::judge::isolate::panics;
+use crate::judge::{Broken, Judge, Questions};
+use crate::probe::asking::ask;
+use crate::probe::contracts::{Answer, decoded};
+use crate::probe::{Offsets, Unit};
+use crate::spec::Replacement;
+use crate::text::hex;
+use crate::utf8::{ErrorLen, Malformed, REPLACEMENT, Validity};
+
+/// A question: a column of the matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// A name for it, unique, that does not change.
+    pub id: &'static str,
+    /// The heading of the columns that belong together.
+    pub group: &'static str,
+    /// What the input is, in words.
+    pub title: &'static str,
+    /// The input.
+    pub bytes: &'static [u8],
+    /// Where it is cut into chunks.
+    pub cuts: &'static [usize],
+    asks: Asks,
+}
+
+/// What is read from the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asks {
+    /// Whether the input is accepted.
+    Accepted,
+    /// What is written for what is between "a" and "b", "é" or the end.
+    Written,
+    /// What becomes of U+FEFF.
+    Mark,
+    /// The offset of the first error.
+    Offset,
+    /// The length of the first error.
+    Length,
+    /// Whether the chunks give what the whole gives.
+    Chunks,
+    /// After which chunk the output appears.
+    Prompt,
+    /// Whether the answer is the same after 0 to 300 bytes of ASCII.
+    Lengths,
+}
+
+/// What a decoder does with the input of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The answer in at most four characters.
+    pub symbol: String,
+    /// The answer in a few words.
+    pub word: String,
+    /// What the decoder answered, in full.
+    pub says: String,
+    /// Another input than that of the column, if it is this that shows the answer.
+    pub witness: Option<Vec<u8>>,
+    /// How the decoder breaks its contract on this input, if it does.
+    pub broken: Option<Broken>,
+}
+
+const WELL_FORMED: &str = "accepted?";
+const WRITTEN: &str = "written for";
+const AT_THE_END: &str = "written at the end for";
+const MARK: &str = "U+FEFF";
+const ERRORS: &str = "first error";
+const STREAMS: &str = "in chunks";
+const LENGTHS: &str = "after ASCII";
+
+/// Every column.
+pub const COLUMNS: [Column; 50] = [
+    column("nul", WELL_FORMED, "NUL", b"\0", Asks::Accepted),
+    column("fffe", WELL_FORMED, "noncharacter U+FFFE", b"\xEF\xBF\xBE", Asks::Accepted),
+    column("fdd0", WELL_FORMED, "noncharacter U+FDD0", b"\xEF\xB7\x90", Asks::Accepted),
+    column("1ffff", WELL_FORMED, "noncharacter U+1FFFF", b"\xF0\x9F\xBF\xBF", Asks::Accepted),
+    column("overlong-nul", WELL_FORMED, "overlong NUL", b"\xC0\x80", Asks::Accepted),
+    column("overlong-2", WELL_FORMED, "overlong U+007F, 2 bytes", b"\xC1\xBF", Asks::Accepted),
+    column("overlong-3", WELL_FORMED, "overlong U+002F, 3 bytes", b"\xE0\x80\xAF", Asks::Accepted),
+    column("overlong-4", WELL_FORMED, "overlong U+002F, 4 bytes", b"\xF0\x80\x80\xAF", Asks::Accepted),
+    column("high-surrogate", WELL_FORMED, "surrogate U+D800", b"\xED\xA0\x80", Asks::Accepted),
+    column("low-surrogate", WELL_FORMED, "surrogate U+DC00", b"\xED\xB0\x80", Asks::Accepted),
+    column("surrogate-pair", WELL_FORMED, "surrogate pair", b"\xED\xA0\xBD\xED\xB8\x80", Asks::Accepted),
+    column("too-large", WELL_FORMED, "U+110000", b"\xF4\x90\x80\x80", Asks::Accepted),
+    column("five-bytes", WELL_FORMED, "5 bytes", b"\xF8\x88\x80\x80\x80", Asks::Accepted),
+    column("six-bytes", WELL_FORMED, "6 bytes", b"\xFC\x84\x80\x80\x80\x80", Asks::Accepted),
+    column("continuation", WRITTEN, "a continuation byte", b"a\x80b", Asks::Written),
+    column("continuations", WRITTEN, "two continuation bytes", b"a\x80\xBFb", Asks::Written),
+    column("ff", WRITTEN, "FF", b"a\xFFb", Asks::Written),
+    column("cut-2", WRITTEN, "1 of 2 bytes", b"a\xC3b", Asks::Written),
+    column("cut-3", WRITTEN, "2 of 3 bytes", b"a\xE2\x82b", Asks::Written),
+    column("cut-4", WRITTEN, "3 of 4 bytes", b"a\xF0\x9F\x98b", Asks::Written),
+    column("slash-2", WRITTEN, "overlong U+002F, 2 bytes", b"a\xC0\xAFb", Asks::Written),
+    column("slash-3", WRITTEN, "overlong U+002F, 3 bytes", b"a\xE0\x80\xAFb", Asks::Written),
+    column("surrogate", WRITTEN, "a surrogate", b"a\xED\xA0\x80b", Asks::Written),
+    column("pair", WRITTEN, "a surrogate pair", b"a\xED\xA0\xBD\xED\xB8\x80b", Asks::Written),
+    column("f4-90", WRITTEN, "U+110000", b"a\xF4\x90\x80\x80b", Asks::Written),
+    column("f5", WRITTEN, "F5 and 3 continuations", b"a\xF5\x80\x80\x80b", Asks::Written),
+    column("five", WRITTEN, "5 bytes", b"a\xF8\x88\x80\x80\x80b", Asks::Written),
+    column("cut-before-lead", WRITTEN, "1 of 2 bytes, before é", b"a\xC3\xC3\xA9", Asks::Written),
+    column("end-1-of-2", AT_THE_END, "1 of 2 bytes", b"a\xC3", Asks::Written),
+    column("end-1-of-3", AT_THE_END, "1 of 3 bytes", b"a\xE2", Asks::Written),
+    column("end-2-of-3", AT_THE_END, "2 of 3 bytes", b"a\xE2\x82", Asks::Written),
+    column("end-3-of-4", AT_THE_END, "3 of 4 bytes", b"a\xF0\x9F\x98", Asks::Written),
+    column("mark-start", MARK, "at the start", b"\xEF\xBB\xBFa", Asks::Mark),
+    column("mark-twice", MARK, "twice at the start", b"\xEF\xBB\xBF\xEF\xBB\xBFa", Asks::Mark),
+    column("mark-alone", MARK, "alone", b"\xEF\xBB\xBF", Asks::Mark),
+    column("mark-inside", MARK, "inside", b"a\xEF\xBB\xBFb", Asks::Mark),
+    column("offset", ERRORS, "offset", OFFSET, Asks::Offset),
+    column("length", ERRORS, "length, before text", b"a\xE2\x82b", Asks::Length),
+    column("length-end", ERRORS, "length, at the end", b"a\xE2\x82", Asks::Length),
+    column("length-ff", ERRORS, "length of FF FF", b"a\xFF\xFFb", Asks::Length),
+    chunks("chunks-2", "é", b"\xC3\xA9", &[1], Asks::Chunks),
+    chunks("chunks-4", "U+1F600", b"\xF0\x9F\x98\x80", &[1, 2, 3], Asks::Chunks),
+    chunks("chunks-cut", "2 of 3 bytes", b"a\xE2\x82b", &[2, 3], Asks::Chunks),
+    chunks("chunks-end", "3 of 4 at the end", b"\xF0\x9F\x98", &[1, 2], Asks::Chunks),
+    chunks("chunks-mark", "U+FEFF", b"\xEF\xBB\xBFa", &[1, 2], Asks::Chunks),
+    chunks("prompt-text", "text appears", b"abc", &[1, 2], Asks::Prompt),
+    chunks("prompt-error", "an error appears", b"a\xFFb", &[2], Asks::Prompt),
+    column("lengths-text", LENGTHS, "€", b"\xE2\x82\xAC", Asks::Lengths),
+    column("lengths-cut", LENGTHS, "2 of 3 bytes", b"\xE2\x82b", Asks::Lengths),
+    column("lengths-end", LENGTHS, "2 of 3 at the end", b"\xE2\x82", Asks::Lengths),
+];
+
+/// Its error is at byte 11, code point 3, code unit 5 of UTF-16.
+const OFFSET: &[u8] = b"\xF0\x9F\x98\x80\xF0\x9F\x98\x80\xE2\x82\xAC\xFF";
+
+/// The lengths of ASCII before the input of [`Asks::Lengths`].
+const LONGEST: usize = 300;
+
+const fn column(
+    id: &'static str,
+    group: &'static str,
+    title: &'static str,
+    bytes: &'static [u8],
+    asks: Asks,
+) -> Column {
+    Column { id, group, title, bytes, cuts: &[], asks }
+}
+
+const fn chunks(
+    id: &'static str,
+    title: &'static str,
+    bytes: &'static [u8],
+    cuts: &'static [usize],
+    asks: Asks,
+) -> Column {
+    Column { id, group: STREAMS, title, bytes, cuts, asks }
+}
+
+impl Column {
+    /// The column of this name.
+    pub fn named(id: &str) -> Option<&'static Self> {
+        COLUMNS.iter().find(|column| column.id == id)
+    }
+
+    fn case(&self) -> Case<'static> {
+        Case::with_cuts(self.bytes, Cuts::new(self.cuts.iter().copied(), self.bytes.len()))
+    }
+
+    /// What the decoder is judged by on the input of this column.
+    fn questions(&self) -> Questions {
+        if self.cuts.is_empty() { Questions::ANSWERS } else { Questions::STREAM }
+    }
+
+    /// What a decoder does here. Its answer to the input of a column is known already, unless it is about chunks.
+    fn cell(&self, decoder: &dyn Decoder, whole: &Answer) -> Cell {
+        if whole.panicked {
+            return Cell::new("!", "fails", "no answer: it fails".to_owned());
+        }
+        match self.asks {
+            Asks::Accepted => accepted(whole, self.bytes),
+            Asks::Written => written(whole, self.bytes),
+            Asks::Mark => mark(whole, self.bytes),
+            Asks::Offset => offset(whole),
+            Asks::Length => length(whole),
+            Asks::Chunks | Asks::Prompt => match Streamed::of(decoder, self) {
+                None => Cell::new("!", "fails", "no answer: it fails".to_owned()),
+                Some(None) => Cell::new("", "no streams", "it decodes no streams".to_owned()),
+                Some(Some(streamed)) if self.asks == Asks::Chunks => chunked(&streamed, whole),
+                Some(Some(streamed)) => prompt(&streamed),
+            },
+            Asks::Lengths => lengths(decoder, self.bytes),
+        }
+    }
+}
+
+impl Cell {
+    fn new(symbol: impl Into<String>, word: impl Into<String>, says: String) -> Self {
+        Self { symbol: symbol.into(), word: word.into(), says, witness: None, broken: None }
+    }
+}
+
+/// What a decoder does with the input of every column, in their order. Takes some five hundred questions.
+pub fn cells(decoder: &dyn Decoder) -> Vec<Cell> {
+    let inputs = COLUMNS.map(|column| column.bytes);
+    let whole = ask(decoder, &inputs);
+    let mut cells: Vec<Cell> = COLUMNS.iter().zip(&whole).map(|(column, whole)| column.cell(decoder, whole)).collect();
+    let mut judge = Judge::new([decoder]);
+    for by in [Questions::ANSWERS, Questions::STREAM] {
+        let of = || COLUMNS.iter().zip(0..).filter(|(column, _)| column.questions() == by);
+        judge.prepare(of().map(|(column, _)| column.case()), by);
+        for (column, at) in of() {
+            let cell = &mut cells[at];
+            let case = cell.witness.as_deref().map_or_else(|| column.case(), Case::new);
+            cell.broken = judge.judge_on(&case, by).first().copied();
+        }
+    }
+    cells
+}
+
+/// Whether the input was decoded as text.
+pub(super) fn is_accepted(answer: &Answer, bytes: &[u8]) -> Option<bool> {
+    let by_output = || Some(decoded(bytes).any(|text| answer.output.as_deref() == Some(&*text)));
+    answer.verdict.map(|verdict| verdict.is_valid()).or_else(|| answer.output.as_ref().and_then(|_| by_output()))
+}
+
+fn accepted(answer: &Answer, bytes: &[u8]) -> Cell {
+    let (symbol, word) = match is_accepted(answer, bytes) {
+        Some(true) => ("✓", "accepts"),
+        Some(false) => ("✗", "rejects"),
+        None => NOTHING,
+    };
+    Cell::new(symbol, word, answer.to_string())
+}
+
+const NOTHING: (&str, &str) = ("", "no answer");
+
+fn written(answer: &Answer, bytes: &[u8]) -> Cell {
+    let Some(output) = &answer.output else { return without_output(answer) };
+    let between = bytes.strip_prefix(b"a").unwrap_or(bytes);
+    let text = ["b", "é"].into_iter().find(|text| between.ends_with(text.as_bytes())).unwrap_or_default().as_bytes();
+    let between = &between[..between.len() - text.len()];
+    let Some(rest) = output.strip_prefix(b"a") else {
+        return Cell::new("…", format!("{}, without the text before it", code_points(output)), answer.to_string());
+    };
+    let (rest, is_lost) = rest.strip_suffix(text).map_or((rest, true), |rest| (rest, false));
+    let (mut symbol, mut word) = describe(rest, between);
+    if is_lost {
+        symbol.push('-');
+        word.push_str(", and the next character is lost");
+    }
+    Cell::new(symbol, word, answer.to_string())
+}
+
+fn without_output(answer: &Answer) -> Cell {
+    let (symbol, word) = match answer.verdict {
+        Some(Validity::Valid) => ("✓", "accepts"),
+        Some(Validity::Invalid(_)) => ("✗", "rejects"),
+        None => NOTHING,
+    };
+    Cell::new(symbol, word, answer.to_string())
+}
+
+/// What was written for some ill-formed bytes.
+fn describe(output: &[u8], bytes: &[u8]) -> (String, String) {
+    let escaped = |replacement: Replacement| {
+        let mut text = Vec::new();
+        replacement.push(bytes, &mut text);
+        text
+    };
+    let characters = output.len() / REPLACEMENT.len();
+    if output.is_empty() {
+        ("∅".into(), "nothing".into())
+    } else if output == REPLACEMENT.repeat(characters) {
+        (characters.to_string(), format!("{characters} U+FFFD"))
+    } else if output.iter().all(|byte| *byte == b'?') {
+        (
+            format!("{}?", output.len()),
+            format!("{} question mark{}", output.len(), if output.len() == 1 { "" } else { "s" }),
+        )
+    } else if decoded(bytes).any(|text| text == output) {
+        ("✓".into(), format!("accepts: {}", code_points(output)))
+    } else if output == bytes {
+        ("=".into(), "the same bytes".into())
+    } else if output == escaped(Replacement::SurrogateEscape) {
+        ("DC".into(), "U+DC80 to U+DCFF".into())
+    } else if output == escaped(Replacement::Latin1) {
+        ("L1".into(), "as Latin-1".into())
+    } else if output == escaped(Replacement::Windows1252) || output == escaped(Replacement::Windows1252Strict) {
+        ("1252".into(), "as Windows-1252".into())
+    } else if output.is_ascii() {
+        ("esc".into(), format!("{:?}", String::from_utf8_lossy(output)))
+    } else {
+        ("…".into(), code_points(output))
+    }
+}
+
+/// Generalized UTF-8 as code points; other bytes in hexadecimal.
+fn code_points(output: &[u8]) -> String {
+    let mut points = Vec::new();
+    match crate::spec::decode(&crate::probe::contracts::GENERALIZED, output, &mut points) {
+        Ok(()) => points.iter().map(|point| format!("U+{point:04X}")).collect::<Vec<_>>().join(" "),
+        Err(_) => format!("bytes {}", hex(output)),
+    }
+}
+
+fn mark(answer: &Answer, bytes: &[u8]) -> Cell {
+    const FEFF: &[u8] = b"\xEF\xBB\xBF";
+    let count = |text: &[u8]| text.windows(FEFF.len()).filter(|window| *window == FEFF).count();
+    let Some(output) = &answer.output else { return without_output(answer) };
+    let (kept, all) = (count(output), count(bytes));
+    let (symbol, word) = match answer.verdict {
+        Some(Validity::Invalid(_)) => ("✗".to_owned(), "rejects".to_owned()),
+        _ if kept == all => ("=".to_owned(), "kept".to_owned()),
+        _ if kept == 0 => ("∅".to_owned(), "removed".to_owned()),
+        _ => (kept.to_string(), format!("{kept} of {all} kept")),
+    };
+    Cell::new(symbol, word, answer.to_string())
+}
+
+fn malformed(answer: &Answer) -> Result<Malformed, Cell> {
+    match answer.verdict {
+        Some(Validity::Invalid(malformed)) => Ok(malformed),
+        Some(Validity::Valid) => Err(Cell::new("✓", "accepts", answer.to_string())),
+        None => Err(Cell::new("", "no verdict", answer.to_string())),
+    }
+}
+
+fn offset(answer: &Answer) -> Cell {
+    let malformed = match malformed(answer) {
+        Ok(malformed) => malformed,
+        Err(cell) => return cell,
+    };
+    let (symbol, word) = match malformed.valid_up_to {
+        None => (String::new(), "not stated".to_owned()),
+        Some(stated) => match Offsets::counted(stated, [11, 3, 5]) {
+            Offsets::Counted(unit, first) => {
+                let symbol = match unit {
+                    Unit::Bytes => "B",
+                    Unit::CodePoints => "C",
+                    Unit::Utf16 => "U",
+                };
+                (format!("{symbol}{first}"), format!("in {}, from {first}", unit.name()))
+            }
+            Offsets::Other(stated) => (stated.to_string(), format!("{stated}, where byte 11 is ill-formed")),
+        },
+    };
+    Cell::new(symbol, word, answer.to_string())
+}
+
+fn length(answer: &Answer) -> Cell {
+    let malformed = match malformed(answer) {
+        Ok(malformed) => malformed,
+        Err(cell) => return cell,
+    };
+    let (symbol, word) = match malformed.len {
+        None => (String::new(), "not stated".to_owned()),
+        Some(ErrorLen::Incomplete) => ("…".to_owned(), "incomplete".to_owned()),
+        Some(ErrorLen::Bytes(len)) => (len.to_string(), crate::text::counted(len.into(), "byte")),
+    };
+    Cell::new(symbol, word, answer.to_string())
+}
+
+/// What a stream wrote.
+struct Streamed {
+    /// After each chunk, and at the end.
+    written: Vec<Vec<u8>>,
+    verdict: Option<Validity>,
+}
+
+impl Streamed {
+    /// `None` if the decoder fails, `Some(None)` if it has no streams.
+    fn of(decoder: &dyn Decoder, column: &Column) -> Option<Option<Self>> {
+        let mut streamed = None;
+        let failed = panics(&decoder.info().name, column.bytes, || {
+            let Some(mut stream) = decoder.stream() else { return };
+            let ends = column.cuts.iter().copied().chain([column.bytes.len()]);
+            let starts = [0].into_iter().chain(column.cuts.iter().copied());
+            let mut written = Vec::new();
+            for (start, end) in starts.zip(ends) {
+                let mut out = Vec::new();
+                stream.push(&column.bytes[start..end], &mut out);
+                written.push(out);
+            }
+            let mut out = Vec::new();
+            let verdict = stream.finish(&mut out);
+            written.push(out);
+            streamed = stream.is_answered().then_some(Self { written, verdict });
+        });
+        (!failed).then_some(streamed)
+    }
+
+    fn says(&self) -> String {
+        let written: Vec<String> = self.written.iter().map(|out| hex(out)).collect();
+        let verdict = self.verdict.map(|verdict| format!("{verdict}, ")).unwrap_or_default();
+        format!("{verdict}after each chunk {:?}", written.join(" | "))
+    }
+}
+
+fn chunked(streamed: &Streamed, whole: &Answer) -> Cell {
+    let output = streamed.written.concat();
+    let same_output = whole.output.as_ref().is_none_or(|whole| *whole == output);
+    let same_verdict = match (whole.verdict, streamed.verdict) {
+        (Some(one), Some(other)) => one.is_valid() == other.is_valid(),
+        _ => true,
+    };
+    // Without an output for rejected input, a stream may have written what preceded the error.
+    let is_rejected = streamed.verdict.is_some_and(|verdict| !verdict.is_valid()) && whole.output.is_none();
+    match same_verdict && (same_output || is_rejected) {
+        true => Cell::new("=", "as the whole", streamed.says()),
+        false => Cell::new("≠", format!("not as the whole: {}", code_points(&output)), streamed.says()),
+    }
+}
+
+fn prompt(streamed: &Streamed) -> Cell {
+    let last = streamed.written.len() - 1;
+    let first = streamed.written.iter().position(|out| !out.is_empty());
+    let late = streamed.written[last].len();
+    let (symbol, word) = match first {
+        None => ("", "writes nothing"),
+        Some(first) if first == last => ("end", "at the end"),
+        Some(0) if late == 0 => ("now", "with its chunk"),
+        Some(_) => ("late", "with a later chunk"),
+    };
+    Cell::new(symbol, word, streamed.says())
+}
+
+fn lengths(decoder: &dyn Decoder, bytes: &[u8]) -> Cell {
+    let inputs: Vec<Vec<u8>> = (0..=LONGEST).map(|len| [&vec![b'a'; len], bytes].concat()).collect();
+    let answers = ask(decoder, &inputs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let alone = &answers[0];
+    let is_alike = |(len, answer): &(usize, &Answer)| {
+        let output = |answer: &Answer, before: usize| {
+            answer.output.as_deref().map(|output| output.get(before..).map(<[u8]>::to_vec))
+        };
+        let moved = |answer: &Answer, by: usize| match answer.verdict {
+            Some(Validity::Invalid(malformed)) => {
+                Some((malformed.valid_up_to.map(|offset| offset.wrapping_sub(by)), malformed.len))
+            }
+            _ => None,
+        };
+        let is_valid = |answer: &Answer| answer.verdict.map(|verdict| verdict.is_valid());
+        !answer.panicked
+            && output(answer, *len) == output(alone, 0)
+            && moved(answer, *len) == moved(alone, 0)
+            && is_valid(answer) == is_valid(alone)
+    };
+    if alone.verdict.is_none() && alone.output.is_none() {
+        return Cell::new(NOTHING.0, NOTHING.1, alone.to_string());
+    }
+    match answers.iter().enumerate().find(|answer| !is_alike(answer)) {
+        None => Cell::new("=", "always alike", alone.to_string()),
+        Some((len, answer)) => Cell {
+            witness: Some(inputs[len].clone()),
+            ..Cell::new("≠", format!("otherwise after {len}"), answer.to_string())
+        },
+    }
+}

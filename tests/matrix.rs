@@ -1,0 +1,338 @@
+//! The behaviour matrix: its words, what it says of disagreement, and the committed one against decoders asked again.
+#![cfg(feature = "check")]
+
+mod faulty;
+
+use faulty::{Faulty, Honest};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use utfuzz::codec::Streaming;
+use utfuzz::probe::{COLUMNS, Cell, Column, SEPARATORS, Verdicts, cells, disguised};
+use utfuzz::report::Record;
+use utfuzz::report::record::Section;
+use utfuzz::report::record::matrix::{Examined, Matrix, Row};
+use utfuzz::spec::{Bom, Contract, Grammar, Replacement, Segmentation};
+use utfuzz::triage::ledger::Ledger;
+use utfuzz::utf8::Validity;
+use utfuzz::{Decoder, Info, Stream, peers};
+
+/// The cell of one decoder in one column.
+fn cell(decoder: &dyn Decoder, id: &str) -> Cell {
+    let at = COLUMNS.iter().position(|column| column.id == id).unwrap_or_else(|| panic!("no column {id}"));
+    cells(decoder).swap_remove(at)
+}
+
+fn word(decoder: &dyn Decoder, id: &str) -> String {
+    cell(decoder, id).word
+}
+
+#[test]
+fn columns_have_names_of_their_own_and_those_of_a_group_are_together() {
+    let ids: BTreeSet<&str> = COLUMNS.iter().map(|column| column.id).collect();
+    assert_eq!(ids.len(), COLUMNS.len());
+    let groups: Vec<&[Column]> = COLUMNS.chunk_by(|one, other| one.group == other.group).collect();
+    let names: BTreeSet<&str> = COLUMNS.iter().map(|column| column.group).collect();
+    assert_eq!(groups.len(), names.len());
+    assert!(COLUMNS.len() >= 30);
+    assert!(Column::named("ff").is_some() && Column::named("none").is_none());
+}
+
+#[test]
+fn what_is_written_has_a_word_for_each_replacement() {
+    let written = [
+        (Replacement::ReplacementCharacter, "1 U+FFFD"),
+        (Replacement::Drop, "nothing"),
+        (Replacement::SurrogateEscape, "U+DC80 to U+DCFF"),
+        (Replacement::Latin1, "as Latin-1"),
+        (Replacement::Windows1252, "as Windows-1252"),
+        (Replacement::Windows1252Strict, "as Windows-1252"),
+    ];
+    for (replacement, says) in written {
+        let decoder = Honest::new(Contract { replacement: Some(replacement), ..Contract::STANDARD });
+        // In Latin-1 the byte 80 is another character than in Windows-1252.
+        assert_eq!(word(&decoder, "continuation"), says, "{replacement:?}");
+    }
+    assert_eq!(word(&Honest::new(Contract::VALIDATOR), "ff"), "rejects");
+    let counts = [
+        (Segmentation::MaximalSubpart, ["1 U+FFFD", "3 U+FFFD"]),
+        (Segmentation::MaximalSubpartSurrogate, ["1 U+FFFD", "1 U+FFFD"]),
+        (Segmentation::Byte, ["2 U+FFFD", "3 U+FFFD"]),
+        (Segmentation::Run, ["1 U+FFFD", "1 U+FFFD"]),
+    ];
+    for (segmentation, says) in counts {
+        let decoder = Honest::new(Contract { segmentation, ..Contract::STANDARD });
+        assert_eq!(["cut-3", "surrogate"].map(|id| word(&decoder, id)), says, "{segmentation:?}");
+    }
+    let lossy = |text: fn(&[u8]) -> Vec<u8>| {
+        Faulty { lossy: |bytes| Some(faulty::lossy(bytes)), ..Faulty::default() }.with(text)
+    };
+    let asked = lossy(|bytes| {
+        faulty::lossy(bytes)
+            .iter()
+            .filter(|byte| **byte != 0xEF && **byte != 0xBF)
+            .map(|byte| if *byte == 0xBD { b'?' } else { *byte })
+            .collect()
+    });
+    assert_eq!(word(&asked, "ff"), "1 question mark");
+    let escaped = lossy(|bytes| String::from_utf8_lossy(bytes).replace('\u{FFFD}', "<bad>").into_bytes());
+    assert_eq!(word(&escaped, "ff"), "\"<bad>\"");
+    let swallowing = lossy(|bytes| String::from_utf8_lossy(bytes).replace("\u{FFFD}b", "\u{FFFD}").into_bytes());
+    assert_eq!(word(&swallowing, "cut-3"), "1 U+FFFD, and the next character is lost");
+    assert_eq!(word(&swallowing, "end-2-of-3"), "1 U+FFFD");
+}
+
+impl Faulty {
+    /// The same with another output.
+    fn with(self, text: fn(&[u8]) -> Vec<u8>) -> Changed {
+        Changed(self.info, text)
+    }
+}
+
+/// A decoder without verdicts.
+struct Changed(Info, fn(&[u8]) -> Vec<u8>);
+
+impl Decoder for Changed {
+    fn info(&self) -> &Info {
+        &self.0
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        out.extend((self.1)(bytes));
+        Some(())
+    }
+}
+
+#[test]
+fn what_is_accepted_is_what_the_grammar_has() {
+    let columns =
+        ["nul", "fffe", "overlong-nul", "overlong-3", "high-surrogate", "surrogate-pair", "too-large", "six-bytes"];
+    for grammar in utfuzz::spec::grammar::ALL {
+        let contract = Contract { grammar, ..Contract::STANDARD };
+        let (judging, decoding) = (Honest::new(contract), Silent(Honest::new(contract)));
+        for id in columns {
+            let bytes = Column::named(id).unwrap().bytes;
+            let says = if utfuzz::spec::validity(&contract, bytes).is_valid() { "accepts" } else { "rejects" };
+            assert_eq!(word(&judging, id), says, "{} {id}", grammar.name);
+            // By its output, if it gives no verdict.
+            assert_eq!(word(&decoding, id), says, "{} {id}, by output", grammar.name);
+        }
+    }
+}
+
+/// A decoder without verdicts.
+struct Silent(Honest);
+
+impl Decoder for Silent {
+    fn info(&self) -> &Info {
+        self.0.info()
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        self.0.decode_lossy(bytes, out)
+    }
+}
+
+#[test]
+fn marks_offsets_and_lengths_have_words() {
+    let stripping = Honest::new(Contract { bom: Bom::Strip, ..Contract::STANDARD });
+    let marks = ["mark-start", "mark-twice", "mark-alone", "mark-inside"];
+    assert_eq!(marks.map(|id| word(&stripping, id)), ["removed", "1 of 2 kept", "removed", "kept"]);
+    assert_eq!(marks.map(|id| word(&Honest::new(Contract::STANDARD), id)), ["kept"; 4]);
+    let errors = ["offset", "length", "length-end", "length-ff"];
+    let said = ["in bytes, from 0", "2 bytes", "incomplete", "1 byte"];
+    assert_eq!(errors.map(|id| word(&Honest::new(Contract::STANDARD), id)), said);
+}
+
+/// Streams of our own decoder, with a fault.
+fn streaming(
+    push: fn(&mut Streaming, &[u8], &mut Vec<u8>),
+    finish: fn(&mut Streaming, &mut Vec<u8>),
+) -> Box<dyn Stream> {
+    Box::new(faulty::Leaky { inner: Streaming::new(), push, finish })
+}
+
+#[test]
+fn streams_are_compared_with_the_whole() {
+    let push = |stream: &mut Streaming, chunk: &[u8], out: &mut Vec<u8>| drop(stream.push(chunk, out));
+    let right =
+        Faulty { stream: || Some(streaming(|s, c, o| drop(s.push(c, o)), faulty::finish)), ..Faulty::default() };
+    let of = |decoder: &Faulty| {
+        ["chunks-2", "chunks-cut", "chunks-end", "prompt-text", "prompt-error"].map(|id| word(decoder, id))
+    };
+    assert_eq!(of(&right), ["as the whole", "as the whole", "as the whole", "with its chunk", "with its chunk"]);
+    let _ = push;
+    let forgetful = Faulty { stream: || Some(streaming(|s, c, o| drop(s.push(c, o)), |_, _| {})), ..Faulty::default() };
+    assert_eq!(word(&forgetful, "chunks-end"), "not as the whole: ");
+    let silent = Faulty { stream: || Some(streaming(|_, _, _| {}, |_, _| {})), ..Faulty::default() };
+    assert_eq!(word(&silent, "prompt-text"), "writes nothing");
+    assert_eq!(word(&Faulty::default(), "chunks-2"), "no streams");
+}
+
+#[test]
+fn a_decoder_that_depends_on_the_length_is_seen_with_the_shortest_input() {
+    let wrong = Faulty {
+        lossy: |bytes| {
+            Some(if bytes.len() > 67 && bytes.ends_with(b"\xE2\x82") { b"?".to_vec() } else { faulty::lossy(bytes) })
+        },
+        ..Faulty::default()
+    };
+    let cell = cell(&wrong, "lengths-end");
+    assert_eq!((cell.word.as_str(), cell.witness.map(|bytes| bytes.len())), ("otherwise after 66", Some(68)));
+    assert!(cell.broken.is_some(), "it breaks its contract on that input");
+    assert_eq!(word(&wrong, "lengths-text"), "always alike");
+}
+
+#[test]
+fn a_decoder_that_fails_has_a_cell_that_says_so() {
+    utfuzz::judge::silence_panics();
+    let failing = Faulty {
+        lossy: |bytes| if bytes.contains(&0xFF) { panic!() } else { Some(faulty::lossy(bytes)) },
+        ..Faulty::default()
+    };
+    let cell = cell(&failing, "ff");
+    assert_eq!(cell.word, "fails");
+    assert_eq!(cell.broken.map(|broken| broken.law.name()), Some("panic"));
+}
+
+#[test]
+fn who_accepts_more_is_shown_by_the_shortest_string() {
+    let verdicts = |grammar: &str| {
+        let grammar = Grammar::named(grammar).unwrap();
+        Verdicts::of(&Honest::new(Contract { grammar, ..Contract::VALIDATOR })).unwrap()
+    };
+    let (strict, surrogates, cesu) = (verdicts("rfc3629"), verdicts("wtf-8"), verdicts("cesu-8"));
+    assert_eq!(surrogates.beyond(&strict), Some(&b"\xED\xA0\x80"[..]));
+    assert_eq!(strict.beyond(&surrogates), None);
+    assert_eq!(strict.beyond(&strict), None);
+    assert_eq!(cesu.beyond(&strict).map(<[u8]>::len), Some(6), "a surrogate pair");
+    assert_eq!(strict.beyond(&cesu).map(<[u8]>::len), Some(4), "four bytes");
+    assert!(Verdicts::of(&Silent(Honest::new(Contract::STANDARD))).is_none());
+}
+
+#[test]
+fn separators_that_appear_are_found() {
+    let overlong = Contract { grammar: Grammar::named("rfc3629-with-overlong").unwrap(), ..Contract::STANDARD };
+    let written = disguised(&Honest::new(overlong)).written;
+    let found: BTreeMap<u8, Vec<u8>> = written.into_iter().collect();
+    assert_eq!(found.keys().copied().collect::<BTreeSet<_>>(), SEPARATORS.into_iter().collect());
+    assert_eq!(found[&b'/'], b"\xC0\xAF");
+    let strict = disguised(&Honest::new(Contract::STANDARD));
+    assert_eq!(strict.written, []);
+    // It is well-formed, and is no slash.
+    assert!(strict.accepted.contains(&(b'/', b"\xC2\xAF".to_vec())));
+    let seven_bits = Changed(Info::new("seven", "0"), |bytes| bytes.iter().map(|byte| byte & 0x7F).collect());
+    assert_eq!(disguised(&seven_bits).written[0], (0, vec![0x80]));
+}
+
+fn matrix(decoders: &[&dyn Decoder]) -> Matrix {
+    let ledger = Ledger::default();
+    Matrix::of(decoders.iter().map(|decoder| Examined::of(*decoder, &ledger)).collect())
+}
+
+#[test]
+fn the_cells_that_changed_are_listed() {
+    let before = Honest(Info::new("mine", "1"));
+    let after = Honest(Info::new("mine", "2").contract(Contract { bom: Bom::Strip, ..Contract::STANDARD }));
+    let (old, new) = (matrix(&[&before]), matrix(&[&after, &Honest::new(Contract::STANDARD)]));
+    let changes = new.since(&old);
+    let ids: Vec<&str> = changes.iter().map(|change| change.column.id.as_str()).collect();
+    assert_eq!(ids, ["mark-start", "mark-twice", "mark-alone"]);
+    assert_eq!((changes[0].from.word.as_str(), changes[0].to.word.as_str()), ("kept", "removed"));
+    assert_eq!(old.since(&old).len(), 0);
+}
+
+#[test]
+fn decoders_of_a_package_are_together_and_so_are_those_that_accept_alike() {
+    let of = |name: &'static str, package: &'static str, contract| {
+        Honest(Info::new(name, "1").package(package).contract(contract))
+    };
+    let lax = Contract { grammar: Grammar::named("wtf-8").unwrap(), ..Contract::STANDARD };
+    let decoders = [of("a", "x", Contract::STANDARD), of("b", "y", lax), of("c", "x", Contract::STANDARD)];
+    let matrix = matrix(&decoders.each_ref().map(|decoder| decoder as &dyn Decoder));
+    assert_eq!(matrix.rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["a", "c", "b"]);
+    assert_eq!(matrix.classes.iter().map(|class| class.decoders.concat()).collect::<Vec<_>>(), ["ac", "b"]);
+    assert_eq!(matrix.beyond, [[None, None], [Some("EDA080".to_owned()), None]]);
+}
+
+/// The committed matrix.
+fn committed() -> Option<Matrix> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/matrix/matrix.json");
+    let record: Record = serde_json::from_slice(&fs::read(path).ok()?).unwrap();
+    match record.section {
+        Section::Matrix(matrix) => Some(matrix),
+        _ => panic!("it is another kind of record"),
+    }
+}
+
+/// What a decoder answers, as the matrix states it, put together here.
+fn said(verdict: Option<Validity>, output: Option<&[u8]>) -> String {
+    let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
+    let parts = [verdict.map(|verdict| verdict.to_string()), output.map(|output| format!("output {}", digits(output)))];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "no answer".to_owned() } else { parts.join(", ") }
+}
+
+/// The word that must be in the cell, if it is one of those that are easily told.
+fn easily(group: &str, verdict: Option<Validity>, output: Option<&[u8]>) -> Option<String> {
+    let text = output.map(String::from_utf8_lossy);
+    match group {
+        "accepted?" => verdict.map(|verdict| if verdict.is_valid() { "accepts" } else { "rejects" }.to_owned()),
+        "written for" | "written at the end for" => {
+            let count = text.as_ref()?.matches('\u{FFFD}').count();
+            let plain = ["a", "ab", "aé"].into_iter().any(|kept| {
+                text.as_ref().is_some_and(|text| text.replace('\u{FFFD}', "") == kept && text.starts_with('a'))
+            });
+            (plain && count > 0).then(|| format!("{count} U+FFFD"))
+        }
+        _ => None,
+    }
+}
+
+/// Compares 200 random cells of decoders that are here in the version of the matrix with what they answer. Columns about
+/// chunks and lengths consist of several answers and are left out.
+fn compare(matrix: &Matrix, ask: &mut dyn FnMut(&Row, &[u8]) -> Option<(Option<Validity>, Option<Vec<u8>>)>) -> usize {
+    let columns: Vec<usize> = (0..matrix.columns.len())
+        .filter(|&at| !["in chunks", "after ASCII"].contains(&&*matrix.columns[at].group))
+        .collect();
+    let (mut random, mut compared) = (0x9E37_79B9_7F4A_7C15_u64, 0);
+    for _ in 0..20_000 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let row = &matrix.rows[(random >> 33) as usize % matrix.rows.len()];
+        let at = columns[(random >> 20) as usize % columns.len()];
+        let column = &matrix.columns[at];
+        let bytes = utfuzz::generate::vectors::parse_hex(&column.bytes).unwrap();
+        let Some((verdict, output)) = ask(row, &bytes) else { continue };
+        let seen = matrix.seen(row, at).unwrap();
+        assert_eq!(seen.says, said(verdict, output.as_deref()), "{} {}", row.name, column.id);
+        if let Some(word) = easily(&column.group, verdict, output.as_deref()) {
+            // The next character may be lost.
+            assert!(
+                seen.word.starts_with(&word) || seen.word.starts_with("accepts"),
+                "{} {}: {} and {word}",
+                row.name,
+                column.id,
+                seen.word
+            );
+        }
+        compared += 1;
+        if compared == 200 {
+            break;
+        }
+    }
+    compared
+}
+
+#[test]
+fn cells_of_the_committed_matrix_are_what_the_decoders_here_answer() {
+    let Some(matrix) = committed() else { return };
+    let decoders = peers::all();
+    let compared = compare(&matrix, &mut |row, bytes| {
+        let decoder =
+            decoders.iter().find(|decoder| decoder.info().name == row.name && decoder.info().version == row.version)?;
+        let mut output = Vec::new();
+        let output = decoder.decode_lossy(bytes, &mut output).map(|()| output);
+        Some((decoder.validate(bytes), output))
+    });
+    assert_eq!(compared, 200);
+}
