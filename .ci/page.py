@@ -254,6 +254,66 @@ def page(chromium, record):
     equal(noise(chromium, address), [], "noise")
 
 
+def matrix(chromium, path, record):
+    """Compares the page of a matrix with its record, and works with it by mouse and keyboard."""
+    chromium.events.clear()
+    chromium.load("Page.navigate", url=path.resolve().as_uri())
+    rows, columns = record["rows"], record["columns"]
+    seen = lambda row, at: columns[at]["answers"][row["cells"][at]]
+    shown = """Array.from(document.querySelectorAll("tr.item")).filter((row) => row.checkVisibility())
+        .map((row) => row.cells[0].firstChild.data)"""
+    # Names are printed safely, so the rows are compared by their order.
+    names = chromium.run(shown)
+    equal(len(names), len(rows), "rows")
+    symbols = """Array.from(document.querySelectorAll("tr.item"), (row) =>
+        Array.from(row.cells).slice(1).map((cell) => cell.textContent))"""
+    equal(chromium.run(symbols), [[seen(row, at)["symbol"] for at in range(len(columns))] for row in rows], "symbols")
+    breaches = sum(len(row.get("broken", {})) for row in rows)
+    equal(chromium.run("""document.querySelectorAll("td.breach").length"""), breaches, "broken contracts")
+
+    # The question on which decoders differ most.
+    at = max(range(len(columns)), key=lambda at: len({seen(row, at)["word"] for row in rows}))
+    words = [seen(row, at)["word"] for row in rows]
+    check(len(set(words)) > 1, "no question has two answers")
+    chromium.run(CHOOSE.format(name='"question"', index=at + 1))
+    answer = chromium.run(CHOOSE.format(name='"answer"', index=1))
+    fits = [name for name, word in zip(names, words) if word == answer]
+    check(0 < len(fits) < len(names), "an answer that hides nothing")
+    equal(chromium.run(shown), fits, f"answer {answer}")
+    equal(chromium.run("""document.getElementById("shown").textContent"""), str(len(fits)), "the count")
+    chromium.run(CHOOSE.format(name='"answer"', index=0))
+    chromium.run(CHOOSE.format(name='"unlike"', index=1))
+    unlike = [name for name, word in zip(names, words) if word != words[0] or name == names[0]]
+    equal(chromium.run(shown), unlike, "differs from the first in this question")
+    chromium.run(CHOOSE.format(name='"question"', index=0))
+    answers = lambda row: [seen(row, at)["word"] for at in range(len(columns))]
+    unlike = [name for name, row in zip(names, rows) if answers(row) != answers(rows[0]) or name == names[0]]
+    equal(chromium.run(shown), unlike, "differs from the first in any question")
+    chromium.run(CHOOSE.format(name='"unlike"', index=0))
+    equal(chromium.run(shown), names, "without a choice")
+
+    # A cell opens, and the arrow keys go on from there.
+    chromium.run("""document.querySelector("tr.item td").click()""")
+    panel = """document.getElementById("cell").textContent"""
+    first = chromium.run(panel)
+    for wanted in (columns[0]["title"], seen(rows[0], 0)["word"], columns[0]["bytes"]):
+        check(wanted in first, f"{wanted!r} is not in {first!r}")
+    press = """document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {{ key: {}, bubbles: true }}))"""
+    chromium.run(press.format('"ArrowRight"'))
+    check(columns[1]["title"] in chromium.run(panel), "ArrowRight does not open the next cell")
+    chromium.run(press.format('"ArrowDown"'))
+    check(names[1] in chromium.run(panel), "ArrowDown does not open the cell below")
+    equal(chromium.run("""document.querySelectorAll("td[tabindex]").length"""), 1, "cells in the order of the tabulator")
+
+    # By an answer, then back.
+    chromium.run(f"""document.querySelectorAll("#matrix thead button")[{at + 1}].click()""")
+    by_name = dict(zip(names, words))
+    equal([by_name[name] for name in chromium.run(shown)], sorted(words), "sorted")
+    chromium.run(f"""document.querySelectorAll("#matrix thead button")[{at + 1}].click()""")
+    equal(chromium.run(shown), names, "sorted no more")
+    equal(noise(chromium, path.resolve().as_uri()), [], "noise")
+
+
 def planted(chromium):
     """Faults planted in a page are found, so the checks above see something."""
     plants = {
@@ -302,6 +362,11 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
                 for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(sarif):
                     check(False, f"report.sarif: {error.json_path}: {error.message}")
                 print(f"{DIRECTORY}: passed")
+            if path.name == "matrix.html":
+                chromium.call("Emulation.clearDeviceMetricsOverride")
+                reports = {"tests": "target/tmp/site-reports", "committed": "reports"}[DIRECTORY.name]
+                matrix(chromium, path, json.loads(pathlib.Path(reports, "matrix/matrix.json").read_text()))
+                print(f"{path}: works")
     finally:
         chromium.close()
 sys.exit(failed)

@@ -40,6 +40,17 @@ pub fn is_printable(c: char) -> bool {
         && !matches!(c, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
+/// JSON with every character safe to print.
+pub fn printable_json(text: &str) -> String {
+    // JSON outside strings is ASCII, so an unsafe character is always inside a string.
+    let escape = |c: char| match c {
+        '\n' => String::from(c),
+        _ if is_printable(c) => String::from(c),
+        _ => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+    };
+    text.chars().map(escape).collect()
+}
+
 /// A number with its noun, whose plural ends in `s`: `1 byte`, `2 bytes`.
 pub fn counted(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

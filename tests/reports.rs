@@ -369,6 +369,7 @@ fn the_site_has_a_page_for_each_report() {
         ("night/report.json", &night),
         ("score/score.json", &score),
         ("throughput/throughput.json", &record::throughput(&["ascii".to_owned(), "greek".to_owned()])),
+        ("matrix/matrix.json", &record::matrix(&HOSTILE.map(str::to_owned))),
     ] {
         fs::create_dir_all(reports.join(file).parent().unwrap()).unwrap();
         fs::write(reports.join(file), text(&Json, record)).unwrap();
@@ -391,7 +392,7 @@ fn the_site_has_a_page_for_each_report() {
     fs::write(reports.join("coverage.json"), coverage.to_string()).unwrap();
     let full = tempfile::tempdir().unwrap();
     assert_eq!(site(full.path()), "");
-    let names = ["certificate", "check", "coverage", "index", "night", "score", "throughput"];
+    let names = ["certificate", "check", "coverage", "index", "matrix", "night", "score", "throughput"];
     assert_eq!(pages(full.path()), names.map(|name| format!("{name}.html")));
     for entry in fs::read_dir(full.path()).unwrap() {
         let page = fs::read_to_string(entry.unwrap().path()).unwrap();
@@ -684,10 +685,10 @@ fn a_report_is_stale_once_a_source_has_changed() {
     change("src/bench/other", "// More.\none\n");
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
     stamp_all(root);
-    // No report but those of adapters depends on decoders in other processes.
+    // Only the matrix depends on decoders in other processes.
     fs::create_dir(root.join("src/peers/foreign")).unwrap();
     change("src/peers/foreign/code", "new");
-    assert_eq!(not_current(root), []);
+    assert_eq!(not_current(root), [("matrix", State::Stale)]);
     // Of the dependencies only those that decode can change it.
     let lock = |tempfile: u8, encoding_rs: u8| {
         let package =
@@ -703,7 +704,7 @@ fn a_report_is_stale_once_a_source_has_changed() {
     stamp_all(root);
     change("src/spec/source", "changed");
     let stale: Vec<&str> = not_current(root).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(stale, ["check", "certificate", "score", "ablation", "coverage", "mutants"]);
+    assert_eq!(stale, ["matrix", "check", "certificate", "score", "ablation", "coverage", "mutants"]);
     stamp_all(root);
     change("reports/coverage.md", "edited by hand");
     assert_eq!(not_current(root), [("coverage", State::Changed)]);

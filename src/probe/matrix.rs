@@ -172,7 +172,7 @@ impl Column {
     /// What a decoder does here. Its answer to the input of a column is known already, unless it is about chunks.
     fn cell(&self, decoder: &dyn Decoder, whole: &Answer) -> Cell {
         if whole.panicked {
-            return Cell::new("!", "fails", "no answer: it fails".to_owned());
+            return Cell::fails();
         }
         match self.asks {
             Asks::Accepted => accepted(whole, self.bytes),
@@ -181,7 +181,7 @@ impl Column {
             Asks::Offset => offset(whole),
             Asks::Length => length(whole),
             Asks::Chunks | Asks::Prompt => match Streamed::of(decoder, self) {
-                None => Cell::new("!", "fails", "no answer: it fails".to_owned()),
+                None => Cell::fails(),
                 Some(None) => Cell::new("", "no streams", "it decodes no streams".to_owned()),
                 Some(Some(streamed)) if self.asks == Asks::Chunks => chunked(&streamed, whole),
                 Some(Some(streamed)) => prompt(&streamed),
@@ -194,6 +194,10 @@ impl Column {
 impl Cell {
     fn new(symbol: impl Into<String>, word: impl Into<String>, says: String) -> Self {
         Self { symbol: symbol.into(), word: word.into(), says, witness: None, broken: None }
+    }
+
+    fn fails() -> Self {
+        Self::new("err", "fails", "no answer: it fails".to_owned())
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::report::record::Record;
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A page.
 #[derive(Serialize)]
@@ -204,6 +205,17 @@ impl Document {
     pub(super) fn table(&mut self, table: Table) {
         self.blocks.push(Block::Table(table));
     }
+}
+
+/// The filters of these names, with the values that occur.
+pub(super) fn collected(data: impl Iterator<Item = Data>, names: &[&'static str]) -> Vec<Filter> {
+    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (name, of) in data.flatten() {
+        values.entry(name).or_default().extend(of);
+    }
+    let filter =
+        |name: &&'static str| Filter { name, values: values.remove(*name).unwrap_or_default().into_iter().collect() };
+    names.iter().map(filter).collect()
 }
 
 pub(super) fn paragraph(spans: impl IntoIterator<Item = Span>) -> Block {

@@ -9,7 +9,7 @@ use crate::report::record::{Check, Cluster, Member, Record, SCHEMA, Section, Tar
 use crate::report::tables;
 #[cfg(feature = "cli")]
 use crate::report::throughput;
-use crate::text::{counted, is_printable, printable};
+use crate::text::{counted, printable, printable_json};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -55,14 +55,7 @@ pub fn write_json(kind: &str, body: &impl Serialize, out: &mut dyn Write) -> io:
 
 /// A value as indented JSON and a line feed, every character of it safe to print.
 pub(super) fn json(value: &impl Serialize) -> serde_json::Result<String> {
-    let text = serde_json::to_string_pretty(value)? + "\n";
-    // JSON outside strings is ASCII, so an unsafe character is always inside a string.
-    let escape = |c: char| match c {
-        '\n' => String::from(c),
-        _ if is_printable(c) => String::from(c),
-        _ => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
-    };
-    Ok(text.chars().map(escape).collect())
+    Ok(printable_json(&(serde_json::to_string_pretty(value)? + "\n")))
 }
 
 impl Exporter for Text {

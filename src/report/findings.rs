@@ -3,13 +3,13 @@
 use crate::judge::Law;
 use crate::report::clause::cited;
 use crate::report::document::{
-    Block, BytesLine, Cell, Data, Document, Filter, Row, Span, Table, code, date, duration, fixed, grouped, plain,
+    Block, BytesLine, Cell, Data, Document, Row, Span, Table, code, collected, date, duration, fixed, grouped, plain,
     run_tiles, strong, tile,
 };
 use crate::report::record::{Agreement, Cluster, Judged, Member, Record, Triage};
 use crate::report::svg;
 use crate::text::{counted, printable};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 
 /// Where a witness is cut, to be appended to it.
@@ -124,17 +124,6 @@ fn data(member: &Member) -> Data {
         ("kind", kinds(member)),
         ("status", vec![printable(&member.status)]),
     ]
-}
-
-/// The filters of these names, with the values that occur.
-pub(super) fn collected(data: impl Iterator<Item = Data>, names: &[&'static str]) -> Vec<Filter> {
-    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    for (name, of) in data.flatten() {
-        values.entry(name).or_default().extend(of);
-    }
-    let filter =
-        |name: &&'static str| Filter { name, values: values.remove(*name).unwrap_or_default().into_iter().collect() };
-    names.iter().map(filter).collect()
 }
 
 fn id(cluster: usize, member: usize) -> String {

@@ -4,13 +4,12 @@ use crate::explain::annotate;
 use crate::generate::vectors::parse_hex;
 use crate::probe;
 use crate::report::document::{
-    self, Block, Document, MatrixCell, MatrixRow, Table, date, fixed, grouped, plain, run_tiles, tile,
+    self, Block, Document, MatrixCell, MatrixRow, Table, collected, date, fixed, grouped, plain, run_tiles, tile,
 };
-use crate::report::findings::collected;
 use crate::report::record::Record;
 use crate::report::record::matrix::{Breach, Column, Injection, Matrix, Row};
 use crate::spec::Contract;
-use crate::text::{counted, printable};
+use crate::text::{counted, printable, printable_json};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -50,7 +49,9 @@ impl Matrix {
              exclamation mark breaks the contract that the decoder claims. Among the others nothing is right or wrong: \
              standards and documentations differ.",
         );
-        document.blocks.push(Block::Facts { facts: legend() });
+        document
+            .blocks
+            .push(Block::Fold { title: "What the symbols mean", blocks: vec![Block::Facts { facts: legend() }] });
         let names = ["runtime", "lineage", "grammar", "contract"];
         document.filters = collected(self.rows.iter().map(data), &names);
         document.items = self.rows.len();
@@ -115,7 +116,7 @@ impl Matrix {
             width: self.columns.len() + 1,
             bodies: self.packages().map(|(name, rows)| (name.to_owned(), rows.iter().map(row).collect())).collect(),
             // Inside a script element nothing may look like markup.
-            script_data: data.to_string().replace('<', "\\u003c"),
+            script_data: printable_json(&data.to_string()).replace('<', "\\u003c"),
         }
     }
 
@@ -224,6 +225,7 @@ pub(super) fn class(symbol: &str) -> &'static str {
     match symbol {
         "✓" | "=" | "now" => "yes",
         "✗" => "no",
+        "1252" => "odd",
         "" => "",
         _ if symbol.bytes().all(|byte| byte.is_ascii_digit()) => "one",
         _ => "odd",

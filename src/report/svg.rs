@@ -7,7 +7,6 @@ use crate::report::document::{date, short};
 use crate::report::history::Night;
 use crate::report::matrix::{class, spaced};
 use crate::report::record::matrix::{Column, Matrix, Row};
-#[cfg(feature = "cli")]
 use crate::text::printable;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::element::DynElement;
@@ -234,7 +233,7 @@ pub(super) fn answers(matrix: &Matrix) -> io::Result<String> {
         for (place, (_, column)) in columns.iter().enumerate() {
             let x = NAME + CELL.0 * place as i32 + CELL.0 / 2;
             let bytes: Vec<String> = spaced(&column.bytes).split(' ').map(str::to_owned).collect();
-            root.draw(&Text::new(column.group.clone(), (x, 12), centred(10)))?;
+            root.draw(&Text::new(brief(&column.group), (x, 12), centred(10)))?;
             for (line, bytes) in bytes.chunks(3).enumerate() {
                 root.draw(&Text::new(bytes.join(" "), (x, 30 + 14 * line as i32), centred(11)))?;
             }
@@ -242,7 +241,7 @@ pub(super) fn answers(matrix: &Matrix) -> io::Result<String> {
         for (at, row) in rows.iter().enumerate() {
             let y = HEAD + CELL.1 * at as i32;
             let right = font(13).pos(Pos::new(HPos::Right, VPos::Center));
-            root.draw(&Text::new(row.name.clone(), (NAME - 8, y + CELL.1 / 2), right))?;
+            root.draw(&Text::new(brief(&row.name), (NAME - 8, y + CELL.1 / 2), right))?;
             for (place, (column, _)) in columns.iter().enumerate() {
                 let x = NAME + CELL.0 * place as i32;
                 let symbol = matrix.seen(row, *column).map_or("", |seen| &seen.symbol);
@@ -256,12 +255,17 @@ pub(super) fn answers(matrix: &Matrix) -> io::Result<String> {
                 };
                 let corners = [(x + 1, y + 1), (x + CELL.0 - 1, y + CELL.1 - 1)];
                 root.draw(&Rectangle::new(corners, color.filled()))?;
-                let text = format!("{symbol}{}", if broken { "!" } else { "" });
+                let text = format!("{}{}", brief(symbol), if broken { "!" } else { "" });
                 root.draw(&Text::new(text, (x + CELL.0 / 2, y + CELL.1 / 2), centred(13)))?;
             }
         }
         Ok(())
     })
+}
+
+/// The start of a text from a record, safe to print.
+fn brief(text: &str) -> String {
+    printable(text).chars().take(36).collect()
 }
 
 // Throughput.

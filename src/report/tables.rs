@@ -4,9 +4,10 @@ use crate::engine::check::headline;
 use crate::engine::score::{Cell as ScoreCell, Engine, Outcome, Row as ScoreRow, Score};
 use crate::engine::score::{Figures, Summary};
 use crate::report::document::{
-    Block, Cell, Document, Row, Table, command, date, duration, grouped, paragraph, plain, run_tiles, short, tile,
+    Block, Cell, Document, Row, Table, collected, command, date, duration, grouped, paragraph, plain, run_tiles, short,
+    tile,
 };
-use crate::report::findings::{self, collected};
+use crate::report::findings;
 use crate::report::record::{Check, Coverage, CoveredSet, Record, Section};
 use crate::report::svg;
 #[cfg(feature = "cli")]

@@ -230,6 +230,56 @@ pub(crate) fn score(texts: &[String]) -> Record {
     with_section(texts, Section::Score { score })
 }
 
+/// The record of a matrix with a decoder for each text, and two questions. Every other decoder breaks its contract.
+pub(crate) fn matrix(texts: &[String]) -> Record {
+    use utfuzz::report::record::matrix::{Breach, Class, Column, Injection, Matrix, Row, Seen};
+    let seen = |text: &String, witness| Seen {
+        word: text.clone(),
+        symbol: text.clone(),
+        says: text.clone(),
+        witness: Some(witness).filter(|_| text.len() > 9),
+    };
+    let column = |id: &str| Column {
+        id: id.to_owned(),
+        group: texts[0].clone(),
+        title: texts[1].clone(),
+        bytes: "61FF62".to_owned(),
+        cuts: vec![1],
+        answers: texts.iter().map(|text| seen(text, "FF".to_owned())).collect(),
+    };
+    let breach = |text: &String| Breach {
+        law: text.clone(),
+        subject: text.clone(),
+        known: Some(text.clone()),
+        link: Some(text.clone()),
+    };
+    let row = |(index, text): (usize, &String)| Row {
+        name: text.clone(),
+        package: texts[index / 2].clone(),
+        version: text.clone(),
+        lineage: text.clone(),
+        grammar: text.clone(),
+        contract: text.clone(),
+        cells: vec![index, 0],
+        broken: (index % 2 == 1).then(|| ("one".to_owned(), breach(text))).into_iter().collect(),
+    };
+    let classes = vec![Class { decoders: texts.to_vec(), accepted: 7 }, Class { decoders: Vec::new(), accepted: 0 }];
+    let injection = Injection {
+        character: texts[2].clone(),
+        bytes: texts[3].clone(),
+        written_by: texts.to_vec(),
+        passed_by: texts.to_vec(),
+    };
+    let matrix = Matrix {
+        columns: vec![column("one"), column("two")],
+        rows: texts.iter().enumerate().map(row).collect(),
+        classes,
+        beyond: vec![vec![None, Some(texts[4].clone())], vec![Some("C0AF".to_owned()), None]],
+        injections: vec![injection],
+    };
+    with_section(texts, Section::Matrix(matrix))
+}
+
 /// The record of a measurement on texts with these names; std is as fast on each as its index says.
 #[cfg(feature = "cli")]
 pub(crate) fn throughput(texts: &[String]) -> Record {
@@ -264,11 +314,12 @@ pub(crate) fn tame() -> Record {
 }
 
 /// Every kind of record except a triage, hostile and harmless.
-pub(crate) fn others() -> [(Record, Record); 3] {
+pub(crate) fn others() -> [(Record, Record); 4] {
     let (hostile, tame) = (hostile_texts(), tame_texts());
     [
         (check(&hostile, false), check(&tame, false)),
         (check(&hostile, true), check(&tame, true)),
         (score(&hostile), score(&tame)),
+        (matrix(&hostile), matrix(&tame)),
     ]
 }

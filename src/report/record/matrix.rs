@@ -7,14 +7,14 @@ use crate::spec::Contract;
 use crate::text::hex;
 use crate::triage::ledger::Ledger;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What decoders do.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Matrix {
     /// The questions.
     pub columns: Vec<Column>,
-    /// The decoders, those of one package together.
+    /// The decoders, by package.
     pub rows: Vec<Row>,
     /// Decoders that accept the same strings, for those that give verdicts.
     pub classes: Vec<Class>,
@@ -171,7 +171,7 @@ impl Row {
 }
 
 impl Matrix {
-    /// The matrix of these decoders. Those of one package are together, in the order in which they come.
+    /// The matrix of these decoders, ordered by package.
     pub fn of(examined: Vec<Examined>) -> Self {
         let columns = COLUMNS.iter().enumerate().map(|(at, column)| {
             let answers: BTreeSet<Seen> = examined.iter().map(|of| of.seen[at].clone()).collect();
@@ -185,11 +185,6 @@ impl Matrix {
             }
         });
         let columns: Vec<Column> = columns.collect();
-        let mut packages: HashMap<String, usize> = HashMap::new();
-        examined.iter().for_each(|of| {
-            let next = packages.len();
-            packages.entry(of.row.package.clone()).or_insert(next);
-        });
         let (classes, beyond) = classes(&examined);
         let injections = injections(&examined);
         let index = |at: usize, seen: &Seen| columns[at].answers.binary_search(seen).unwrap_or_default();
@@ -198,7 +193,7 @@ impl Matrix {
             ..of.row
         };
         let mut rows: Vec<Row> = examined.into_iter().map(row).collect();
-        rows.sort_by_key(|row| packages[&row.package]);
+        rows.sort_by_cached_key(|row| (row.package.to_lowercase(), row.package.clone()));
         Self { columns, rows, classes, beyond, injections }
     }
 
