@@ -4,11 +4,14 @@
 mod faulty;
 
 use faulty::{Faulty, Honest};
+use std::collections::BTreeMap;
 use utfuzz::decoder::Decoder;
 use utfuzz::generate::classes::Block;
-use utfuzz::probe::{Answer, Field, Kind, Offsets, Probe, Unit, all, answer, differences, in_words, probe, rust};
+use utfuzz::probe::{
+    Answer, Field, Kind, Offsets, Place, Unit, all, answer, ask, confirm, differences, in_words, probe, rust,
+};
 use utfuzz::spec::{Bom, Contract, End, Segmentation};
-use utfuzz::utf8::{Malformed, Validity};
+use utfuzz::utf8::{ErrorLen, Malformed, Validity};
 use utfuzz::{Info, peers};
 
 /// The class strings of a length.
@@ -49,18 +52,6 @@ fn five_hundred_contracts_are_named_by_at_most_eight_questions_each() {
     assert!(most <= 8, "{most} questions");
 }
 
-/// What the probe leaves open must be equal in the contract that the decoder claims.
-fn keeps_its_claim(decoder: &dyn Decoder, found: &Probe) -> bool {
-    let Contract { grammar, segmentation, replacement, bom, end, .. } = decoder.info().contract;
-    let is = |field: Field, same: bool| same || found.open.contains(&field);
-    found.is_exact
-        && is(Field::Grammar, grammar.name == found.contract.grammar.name)
-        && is(Field::Segmentation, segmentation == found.contract.segmentation)
-        && is(Field::Replacement, replacement == found.contract.replacement)
-        && is(Field::Bom, bom == found.contract.bom)
-        && is(Field::End, end == found.contract.end)
-}
-
 #[test]
 fn the_contract_of_every_honest_decoder_here_is_named() {
     let known = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/known.toml")).unwrap();
@@ -69,7 +60,7 @@ fn the_contract_of_every_honest_decoder_here_is_named() {
         let info = decoder.info();
         let found = probe(&**decoder).unwrap_or_else(|| panic!("{} answers nothing", info.name));
         assert!(found.asked.len() <= 12, "{}: {} questions", info.name, found.asked.len());
-        let is_named = keeps_its_claim(&**decoder, &found);
+        let is_named = found.is_exact && found.agrees(&info.contract);
         named += usize::from(is_named);
         // One that does not keep its contract is in the ledger.
         let is_known = known.contains(&format!("{:?}", info.name));
@@ -188,4 +179,120 @@ fn differences_are_the_first_of_each_kind() {
     }
     assert!(found > 20, "{found}");
     assert!(differences(&Honest::new(contracts[0]), &Honest::new(contracts[0]), 3).is_empty());
+}
+
+/// In what two answers differ, told without the laws.
+fn told_apart(one: &Answer, other: &Answer) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    let differ = |one: Option<usize>, other: Option<usize>| one.zip(other).is_some_and(|(one, other)| one != other);
+    match (one.verdict, other.verdict) {
+        (Some(Validity::Invalid(one)), Some(Validity::Invalid(other))) => {
+            let length = |malformed: Malformed| {
+                malformed.len.map(|len| if let ErrorLen::Bytes(len) = len { len.into() } else { 0 })
+            };
+            if differ(one.valid_up_to, other.valid_up_to) {
+                kinds.push(Kind::Offset);
+            } else if differ(length(one), length(other)) {
+                kinds.push(Kind::Length);
+            }
+        }
+        (Some(one), Some(other)) if one.is_valid() != other.is_valid() => kinds.push(Kind::Verdict),
+        _ => {}
+    }
+    if one.output.as_ref().zip(other.output.as_ref()).is_some_and(|(one, other)| one != other) {
+        kinds.push(Kind::Output);
+    }
+    kinds
+}
+
+/// Compares `differences` of every pair of decoders here with all class strings up to this length.
+fn every_pair_is_told_apart_by_a_shortest_string(longest: u32) {
+    let decoders = peers::all();
+    let decoders: Vec<_> = decoders.iter().filter(|decoder| !decoder.info().name.starts_with("planted-")).collect();
+    let strings: Vec<Vec<u8>> = (0..=longest).flat_map(strings).collect();
+    let inputs: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
+    let answers: Vec<Vec<Answer>> = decoders.iter().map(|decoder| ask(&***decoder, &inputs)).collect();
+    let (mut pairs, mut differ) = (0, 0);
+    for one in 0..decoders.len() {
+        for other in 0..one {
+            let mut shortest: BTreeMap<Kind, &[u8]> = BTreeMap::new();
+            for (index, bytes) in inputs.iter().enumerate() {
+                for kind in told_apart(&answers[one][index], &answers[other][index]) {
+                    shortest.entry(kind).or_insert(bytes);
+                }
+            }
+            let found = differences(&**decoders[one], &**decoders[other], longest);
+            let found: BTreeMap<Kind, &[u8]> = found.iter().map(|found| (found.kind, &*found.bytes)).collect();
+            assert_eq!(found, shortest, "{} and {}", decoders[one].info().name, decoders[other].info().name);
+            (pairs, differ) = (pairs + 1, differ + usize::from(!found.is_empty()));
+        }
+    }
+    println!("{pairs} pairs, {differ} of them differ");
+    assert!(pairs >= 300 && differ >= 100, "{pairs} pairs, {differ} differ");
+}
+
+#[test]
+fn every_pair_of_decoders_here_is_told_apart_by_a_shortest_string() {
+    every_pair_is_told_apart_by_a_shortest_string(3);
+}
+
+#[test]
+#[ignore = "takes minutes; .ci/run exhaustive"]
+fn every_pair_is_told_apart_by_a_shortest_string_of_up_to_five_bytes() {
+    every_pair_is_told_apart_by_a_shortest_string(5);
+}
+
+#[test]
+fn what_departures_have_in_common_is_told() {
+    let rule = |decoder: &dyn Decoder| {
+        let confirmed = confirm(decoder);
+        assert!(!confirmed.departures.is_empty() && confirmed.cases > 10_000);
+        confirmed.rule(&decoder.info().contract)
+    };
+    // It loses a truncated sequence at the end.
+    let dropping = Faulty {
+        validate: |_| None,
+        lossy: |bytes| {
+            let end = match std::str::from_utf8(bytes) {
+                Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                _ => bytes.len(),
+            };
+            Some(faulty::lossy(&bytes[..end]))
+        },
+        ..Faulty::default()
+    };
+    assert_eq!(rule(&dropping).as_deref(), Some("only at the end of the input"));
+    // It accepts surrogates, in inputs of one sequence.
+    let lax = Faulty {
+        validate: |bytes| {
+            Some(match bytes {
+                [0xED, 0xA0..=0xBF, 0x80..=0xBF] => Validity::Valid,
+                _ => faulty::verdict(bytes),
+            })
+        },
+        ..Faulty::default()
+    };
+    assert_eq!(rule(&lax).as_deref(), Some("only for surrogates"));
+    let long = Faulty {
+        validate: |bytes| {
+            Some(if bytes.len() > 40 && bytes[..32].is_ascii() { Validity::Valid } else { faulty::verdict(bytes) })
+        },
+        ..Faulty::default()
+    };
+    let verdict = confirm(&long).departures.into_iter().find(|departure| departure.law.name() == "verdict");
+    let verdict = verdict.unwrap();
+    assert!(matches!(verdict.place, Place::After(32..)) && verdict.bytes.len() == 41, "{verdict:?}");
+    let anything = Faulty { validate: |_| Some(Validity::Valid), ..Faulty::default() };
+    assert_eq!(rule(&anything), None);
+    assert!(confirm(&Honest::new(Contract::STANDARD)).departures.is_empty());
+    let escaping = Faulty {
+        validate: |_| None,
+        lossy: |bytes| {
+            let bad = |chunk: &std::str::Utf8Chunk<'_>| if chunk.invalid().is_empty() { "" } else { "<bad>" };
+            Some(bytes.utf8_chunks().flat_map(|chunk| [chunk.valid(), bad(&chunk)]).collect::<String>().into_bytes())
+        },
+        ..Faulty::default()
+    };
+    let found = confirm(&escaping);
+    assert_eq!(found.rule(&Contract::STANDARD).as_deref(), Some("only in what it writes for ill-formed bytes"));
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::arguments::{Judging, Selection};
 use crate::cli::isolate::{Checked, Job, Part, Whole, check_isolated, whole};
+use crate::cli::one_by_one::one_by_one;
 use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
 use crate::decoder::{Batched, Decoder, Info};
 use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, byte_strings, check, check_bytes};
@@ -12,12 +13,10 @@ use crate::spec::Contract;
 use crate::text::printable;
 use crate::triage::ledger::Ledger;
 use clap::Args;
-use rayon::ThreadPoolBuilder;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Judge decoders on vectors, the corpus, every short string, random inputs
@@ -73,7 +72,7 @@ fn note_contradictions(contradictions: &[String]) {
     }
 }
 
-/// Checks one decoder on one thread, with fewer strings if it is in another process, ends its process, and says how fast it answered.
+/// Checks one decoder, with fewer strings if it is in another process, and says how fast it answered.
 fn check_one(decoder: &dyn Decoder, options: &Options, clock: &Clock) -> Result<Checked, Error> {
     let start = Instant::now();
     let one = &[decoder];
@@ -84,11 +83,8 @@ fn check_one(decoder: &dyn Decoder, options: &Options, clock: &Clock) -> Result<
         None => options.plan,
     };
     let options = &Options { plan, ..options.clone() };
-    let pool = ThreadPoolBuilder::new().num_threads(1).build();
-    let pool = pool.map_err(|error| Error::parse(format!("cannot start a thread: {error}")))?;
-    let outcome = pool.install(|| check(one, options, &|_, _| {}))?;
+    let outcome = check(one, options, &|_, _| {})?;
     if let Some(batched) = decoder.batched() {
-        batched.stop();
         let Info { name, version, .. } = decoder.info();
         let seconds = start.elapsed().as_secs_f64();
         note(&format!("{name} {}: {}; {seconds:.1} s in all", printable(version), batched.summary()));
@@ -157,8 +153,7 @@ impl Check {
         }
     }
 
-    /// Checks each decoder on one thread, one decoder more at a time than there are processors, since some of them wait
-    /// for their processes.
+    /// Checks each decoder by itself.
     fn run_one_by_one(
         &self,
         decoders: &[&dyn Decoder],
@@ -166,29 +161,12 @@ impl Check {
         ledger: &Ledger,
         out: &mut dyn Write,
     ) -> Result<Verdict, Failure> {
-        let (bar, control) = (Bar::new(), Control::default());
+        let control = Control::default();
         stop_when_interrupted(&control.stop);
         let clock = Clock::start(self.command());
         let time = Duration::from_secs(self.seconds.unwrap_or(0)) / decoders.len() as u32;
         let options = self.options(corpus, ledger, time, &control);
-        let next = AtomicUsize::new(0);
-        let check_some = || {
-            let mut results = Vec::new();
-            while let index = next.fetch_add(1, Ordering::Relaxed)
-                && let Some(decoder) = decoders.get(index)
-            {
-                bar.show("decoders", index as f64 / decoders.len() as f64);
-                results.push((index, check_one(*decoder, &options, &clock)));
-            }
-            results
-        };
-        let mut results: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..=rayon::current_num_threads()).map(|_| scope.spawn(check_some)).collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-        });
-        results.sort_by_key(|(index, _)| *index);
-        let results = results.into_iter().map(|(_, result)| result).collect();
-        bar.finish();
+        let results = one_by_one(decoders, |decoder| check_one(decoder, &options, &clock))?;
         let interrupted = control.stop.load(Ordering::Relaxed);
         self.conclude(whole(decoders, ledger, &clock, results, interrupted), out)
     }

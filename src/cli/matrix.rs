@@ -1,17 +1,16 @@
 //! `utfuzz matrix`: what every decoder does, side by side.
 
 use crate::cli::arguments::Judging;
-use crate::cli::output::{Bar, Failure, Verdict, note};
+use crate::cli::one_by_one::one_by_one;
+use crate::cli::output::{Failure, Verdict, note};
 use crate::error::Error;
 use crate::report::record::Section;
 use crate::report::record::matrix::{Change, Examined, Matrix};
 use crate::report::{Clock, Record, write_all};
 use crate::text::{counted, printable, shown};
 use clap::Args;
-use rayon::prelude::*;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Show what decoders do, side by side: some fifty questions to each
 ///
@@ -39,18 +38,8 @@ impl MatrixVerb {
         }
         let decoders = selection.decoders()?;
         let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
-        let (bar, done) = (Bar::new(), AtomicUsize::new(0));
-        let examined = decoders.par_iter().with_max_len(1).map(|decoder| {
-            let examined = Examined::of(&**decoder, &ledger);
-            if let Some(batched) = decoder.batched() {
-                batched.stop();
-            }
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            bar.show("decoders", done as f64 / decoders.len() as f64);
-            examined
-        });
-        let matrix = Matrix::of(examined.collect());
-        bar.finish();
+        let decoders: Vec<_> = decoders.iter().map(|decoder| &**decoder).collect();
+        let matrix = Matrix::of(one_by_one(&decoders, |decoder| Examined::of(decoder, &ledger))?);
         let record = Record::of_matrix(&clock, matrix);
         if let Some(directory) = &self.output {
             write_all(&record, directory)?;

@@ -19,6 +19,7 @@ mod list;
 mod matrix;
 mod measure;
 mod nightly;
+mod one_by_one;
 mod output;
 mod probe;
 mod progress;

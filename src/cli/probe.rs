@@ -3,23 +3,22 @@
 #[cfg(unix)]
 use crate::cli::arguments::Adapters;
 use crate::cli::arguments::Selection;
+use crate::cli::one_by_one::one_by_one;
 use crate::cli::output::{Failure, Verdict};
-use crate::decoder::{Batched, Decoder};
-use crate::engine::check::{Options, Outcome, Plan, check};
+use crate::decoder::{Decoder, Promise};
 use crate::error::Error;
 use crate::judge::{Judge, Law};
 use crate::probe::{
-    Answer, Asked, Difference, Field, Held, Kind, Offsets, Probe, differences, in_words, place, probe, rust,
+    Answer, Asked, Confirmed, Departure, Difference, Field, Held, Kind, Offsets, Probe, confirm, differences, in_words,
+    probe, rust,
 };
 use crate::report::write_json;
 use crate::spec::{Contract, Detection};
 use crate::text::{counted, hex, hex_separated, printable};
-use crate::triage::ledger::Ledger;
 use crate::{Case, Cuts};
 use clap::Args;
 use serde::Serialize;
 use std::io::{self, Write};
-use std::time::Duration;
 
 /// Name the contract that a decoder keeps, whatever it claims
 ///
@@ -72,11 +71,12 @@ struct Question {
 }
 
 #[derive(Serialize)]
-struct Departure {
-    /// The signature, in which `decoder` stands for the name.
-    signature: String,
+struct Departs {
+    law: &'static str,
+    subject: &'static str,
     bytes: String,
-    words: String,
+    /// Where it does.
+    place: String,
 }
 
 /// A field of the contract, and the input that shows it.
@@ -95,6 +95,8 @@ struct Probed {
     claimed: String,
     /// The contract; if `fits` is false, the nearest.
     contract: Option<String>,
+    /// Whether what could be determined of the contract is as the decoder claims.
+    agrees: bool,
     fits: bool,
     words: String,
     rust: Option<String>,
@@ -103,7 +105,9 @@ struct Probed {
     questions: Vec<Question>,
     /// On how many inputs the contract was confirmed.
     cases: u64,
-    departures: Vec<Departure>,
+    departures: Vec<Departs>,
+    /// What the departures have in common, if that can be said.
+    rule: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -124,12 +128,10 @@ impl Probed {
             return Ok(Self { words: "it answers nothing".to_owned(), ..named });
         };
         let has_offsets = found.offsets.is_some_and(Offsets::is_plain);
-        let (mut cases, mut departures) = (0, Vec::new());
+        let mut confirmed = Confirmed::default();
         if !is_quick {
-            let outcome = confirm(&Held::to(found.contract, decoder, has_offsets))?;
-            cases = outcome.statistics.cases;
-            departures = departures_of(&outcome);
-            let streams_well = !outcome.divergences.keys().any(|signature| signature.law.is_about_streams());
+            confirmed = confirm(&Held::to(found.contract, decoder, has_offsets));
+            let streams_well = !confirmed.departures.iter().any(|departure| departure.law.is_about_streams());
             if streams_well && decoder.stream().is_some() {
                 let prompt = Contract { detection: Detection::Earliest, ..found.contract };
                 if detects_at_once(&Held::to(prompt, decoder, has_offsets), &found.asked) {
@@ -141,7 +143,8 @@ impl Probed {
             |asked: &Asked| Question { answered: Answered::of(&asked.bytes, &asked.answer), left: asked.left };
         Ok(Self {
             contract: Some(found.contract.to_string()),
-            fits: found.is_exact && departures.is_empty(),
+            agrees: info.promise == Promise::Everything && found.agrees(&info.contract),
+            fits: found.is_exact && confirmed.departures.is_empty(),
             words: in_words(&found.contract),
             rust: Some(rust(&found.contract)),
             claims: Field::ALL.into_iter().map(|field| Claim::of(field, &found)).collect(),
@@ -150,8 +153,9 @@ impl Probed {
                 Offsets::Other(stated) => format!("{stated} for the error in {}", hex(Offsets::INPUT)),
             }),
             questions: found.asked.iter().map(question).collect(),
-            cases,
-            departures,
+            cases: confirmed.cases,
+            rule: confirmed.rule(&found.contract),
+            departures: confirmed.departures.iter().map(Departs::of).collect(),
             ..named
         })
     }
@@ -159,13 +163,16 @@ impl Probed {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} {}", self.name, self.version)?;
         let Some(contract) = &self.contract else { return writeln!(out, "  {}", self.words) };
-        let claim = match *contract == self.claimed {
+        let claim = match self.agrees {
             true => ", as it claims".to_owned(),
             false => format!("; it claims {}", self.claimed),
         };
         match self.fits {
             true => writeln!(out, "  contract: {contract}{claim}")?,
             false => writeln!(out, "  no known contract fits; the nearest: {contract}{claim}")?,
+        }
+        if let Some(rule) = &self.rule {
+            writeln!(out, "  it departs from that {rule}")?;
         }
         writeln!(out, "  {}", self.words)?;
         for Claim { field, value, witness } in &self.claims {
@@ -181,8 +188,8 @@ impl Probed {
             0 => writeln!(out, "  {}, not confirmed", counted(self.questions.len(), "question"))?,
             cases => writeln!(out, "  {}, then {cases} inputs", counted(self.questions.len(), "question"))?,
         }
-        for Departure { signature, bytes, words } in &self.departures {
-            writeln!(out, "  departs: {signature} ({words}), for example {bytes}")?;
+        for Departs { law, subject, bytes, place } in &self.departures {
+            writeln!(out, "  departs: {law} of {subject}, {place}, for example {bytes}")?;
         }
         Ok(())
     }
@@ -200,16 +207,6 @@ impl Claim {
     }
 }
 
-/// Holds the decoder to its contract on the inputs that a check of decoders in other processes has.
-fn confirm(held: &Held<'_>) -> Result<Outcome, Error> {
-    let plan = match held.batched().is_some_and(Batched::is_slow) {
-        true => Plan::Few,
-        false => Plan::Remote,
-    };
-    let options = Options { time: Duration::ZERO, ledger: Ledger::default(), plan, ..Options::default() };
-    check(&[held], &options, &|_, _| {})
-}
-
 /// Whether streams write what is decided at once, for the inputs of these questions in single bytes.
 fn detects_at_once(held: &Held<'_>, asked: &[Asked]) -> bool {
     let mut judge = Judge::new([held as &dyn Decoder]);
@@ -222,28 +219,20 @@ fn detects_at_once(held: &Held<'_>, asked: &[Asked]) -> bool {
     })
 }
 
-/// What the decoder does otherwise than its contract: of each signature the smallest input.
-fn departures_of(outcome: &Outcome) -> Vec<Departure> {
-    let departure = |(signature, finding): (&crate::explain::Signature, &crate::triage::session::Finding)| Departure {
-        signature: signature.to_string(),
-        bytes: hex_separated(&finding.divergence.bytes, " "),
-        words: place(signature.shape),
-    };
-    outcome.divergences.iter().map(departure).collect()
+impl Departs {
+    fn of(Departure { law, subject, bytes, place }: &Departure) -> Self {
+        Self { law: law.name(), subject: subject.name(), bytes: hex_separated(bytes, " "), place: place.to_string() }
+    }
 }
 
 impl ProbeVerb {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        let mut probes = Vec::new();
-        for decoder in self.selection.decoders()? {
-            let probed = Probed::of(&*decoder, self.quick)?;
-            if let Some(batched) = decoder.batched() {
-                batched.stop();
-            }
-            if !self.json {
-                probed.write(out)?;
-            }
-            probes.push(probed);
+        let boxes = self.selection.decoders()?;
+        let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
+        let probes = one_by_one(&decoders, |decoder| Probed::of(decoder, self.quick))?;
+        let probes = probes.into_iter().collect::<Result<Vec<_>, _>>()?;
+        if !self.json {
+            probes.iter().try_for_each(|probed| probed.write(out))?;
         }
         let fits = probes.iter().all(|probed| probed.fits);
         if self.json {

@@ -1,6 +1,7 @@
 //! Questions that a decoder can be asked, and sets of them.
 
 use crate::case::choices::Choices;
+use crate::generate::plan::Ask;
 
 /// One question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,18 @@ pub struct Questions {
     asked: u32,
     /// The index of the expected error after which [`Question::Errors`] asks for the next one; `None` for all errors.
     pub(crate) after_error: Option<usize>,
+}
+
+impl From<Ask> for Questions {
+    fn from(ask: Ask) -> Self {
+        match ask {
+            Ask::Everything => Self::ALL,
+            Ask::Bytes => Self::BYTES,
+            Ask::Answers => Self::ANSWERS,
+            Ask::EveryWayCut | Ask::EveryCut => Self::STREAM,
+            Ask::Placement => Self::PLACEMENT,
+        }
+    }
 }
 
 impl Questions {

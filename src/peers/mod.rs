@@ -95,7 +95,14 @@ pub struct UnknownDecoder {
 
 impl core::fmt::Display for UnknownDecoder {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "no decoder is named {:?}; there are: {}", self.pattern, self.known.join(", "))
+        /// More names than this are not read.
+        const MOST: usize = 60;
+        let listed = self.known[..self.known.len().min(MOST)].join(", ");
+        write!(f, "no decoder is named {:?}; there are: {listed}", self.pattern)?;
+        match self.known.len().saturating_sub(MOST) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more, which `utfuzz list` prints"),
+        }
     }
 }
 
@@ -154,6 +161,10 @@ mod tests {
         assert_eq!(count("*"), Ok(decoders.len()));
         assert_eq!(count("*,-st*"), Ok(decoders.len() - 1));
         assert_eq!(count("owl").unwrap_err().pattern, "owl");
+        let names = |count: usize| (0..count).map(|index| format!("d{index}")).collect();
+        let refused = |count| UnknownDecoder { pattern: "owl".into(), known: names(count) }.to_string();
+        assert_eq!(refused(2), "no decoder is named \"owl\"; there are: d0, d1");
+        assert!(refused(726).ends_with(", d59 and 666 more, which `utfuzz list` prints"), "{}", refused(726));
     }
 
     #[cfg(target_arch = "x86_64")]

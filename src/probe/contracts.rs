@@ -168,6 +168,10 @@ impl Answer {
 
     /// Whether a decoder that gave this answer may be one that is expected to give `expected`.
     pub fn agrees(&self, expected: &Self, able: Abilities) -> bool {
+        // About some inputs a decoder cannot be asked, such as one that reads JSON about a quotation mark.
+        if able.verdict && self.verdict.is_none() && self.output.is_none() && !self.panicked {
+            return true;
+        }
         let (observed, expected) = (self.stated(able), expected.stated(able));
         let verdict = match (&expected.verdict, &observed.verdict) {
             (Some(expected), Some(observed)) => verdict_mismatch(expected, observed).is_none(),

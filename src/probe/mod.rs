@@ -3,9 +3,10 @@
 //! First a few questions about ASCII and offsets, to see what it can be asked. Then a questionnaire: each question is the
 //! input that tells most of the remaining contracts apart, so that at most eight are enough. Then all other questions are
 //! asked at once; if no contract gives all the answers, the nearest is the one that gives most of them. The result holds for
-//! the inputs asked; to confirm it, judge the decoder by the contract ([`Held`], `engine::check`).
+//! the inputs asked; to confirm it, judge the decoder by the contract ([`Held`], [`confirm`]).
 
 mod asking;
+mod confirm;
 mod contracts;
 mod diff;
 mod matrix;
@@ -13,11 +14,12 @@ mod security;
 mod words;
 
 pub use asking::{Held, ask};
+pub use confirm::{Confirmed, Departure, Place, confirm};
 pub use contracts::{Abilities, Answer, all, answer};
 pub use diff::{Difference, Kind, differences};
 pub use matrix::{COLUMNS, Cell, Column, cells};
 pub use security::{Disguised, LONGEST, SEPARATORS, Verdicts, disguised};
-pub use words::{in_words, place, rust};
+pub use words::{in_words, rust};
 
 use crate::decoder::Decoder;
 use crate::spec::{Bom, Contract, End};
@@ -53,6 +55,12 @@ pub struct Asked {
 }
 
 impl Probe {
+    /// Whether a contract is the one found, as far as that could be determined. Whether a stream detects errors at once is
+    /// not.
+    pub fn agrees(&self, claimed: &Contract) -> bool {
+        Field::ALL.into_iter().all(|field| self.open.contains(&field) || field.is_same(&self.contract, claimed))
+    }
+
     /// The first question whose answer excludes most of the contracts that differ from the one found only in this field;
     /// `None` if none of them was excluded by one answer alone.
     pub fn witness(&self, field: Field) -> Option<&Asked> {

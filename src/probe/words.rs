@@ -1,6 +1,5 @@
 //! A contract in words, and as Rust.
 
-use crate::explain::Shape;
 use crate::spec::grammar::RFC3629;
 use crate::spec::{Bom, Contract, Detection, End, Replacement, Segmentation};
 
@@ -98,17 +97,5 @@ pub fn rust(contract: &Contract) -> String {
     match fields.is_empty() {
         true => "Contract::STANDARD".to_owned(),
         false => format!("Contract {{ {}, ..Contract::STANDARD }}", fields.join(", ")),
-    }
-}
-
-/// Where a departure shows.
-pub fn place(shape: Shape) -> String {
-    match shape {
-        Shape::Anywhere => "everywhere".to_owned(),
-        Shape::Edge(period) => format!("only at offsets that repeat every {period} bytes"),
-        Shape::Offset => "only at certain offsets".to_owned(),
-        Shape::Tail => "only at the end of the input".to_owned(),
-        Shape::Cut => "only where chunks are cut".to_owned(),
-        Shape::Context => "only next to certain bytes".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::decoder::Decoder;
 use crate::engine::check::outcome::{BATCH, Control, Covered, session};
 use crate::generate::classes::ClassPartition;
-use crate::generate::plan::{Ask, Part, Set};
+use crate::generate::plan::{Part, Set};
 use crate::judge::Questions;
 use crate::triage::ledger::Ledger;
 use crate::triage::session::Record;
@@ -76,13 +76,7 @@ fn run_piece(decoders: &[&dyn Decoder], ledger: &Ledger, piece: Vec<Stretch>) ->
     let partitions: Vec<ClassPartition> =
         decoders.iter().map(|decoder| ClassPartition::of(&decoder.info().contract)).collect();
     for (set, range) in piece {
-        let questions = match set.ask {
-            Ask::Everything => Questions::ALL,
-            Ask::Bytes => Questions::BYTES,
-            Ask::Answers => Questions::ANSWERS,
-            Ask::EveryWayCut | Ask::EveryCut => Questions::STREAM,
-            Ask::Placement => Questions::PLACEMENT,
-        };
+        let questions = Questions::from(set.ask);
         let mut writer = set.writer();
         let (start, end) = (set.strings.offset, set.strings.offset + set.strings.len as usize);
         for first in range.clone().step_by(BATCH) {
