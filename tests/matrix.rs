@@ -353,3 +353,41 @@ fn cells_of_the_committed_matrix_are_what_the_decoders_here_answer() {
     });
     assert_eq!(compared, 200);
 }
+
+/// The same for decoders in other processes, asked without the parts of the harness that plan, cache and judge.
+#[cfg(unix)]
+#[test]
+#[ignore = "needs adapters; .ci/run adapters"]
+fn cells_of_adapters_are_what_their_processes_answer() {
+    use utfuzz::peers::foreign::Foreign;
+    use utfuzz::peers::foreign::process::Process;
+    use utfuzz::peers::foreign::protocol::{Batch, Operation, Translator, Verdict};
+    use utfuzz::peers::foreign::registry::Found;
+    let found = Found::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters"), 3).unwrap();
+    let of_row = |row: &Row| -> Option<&Foreign> {
+        found.decoders.iter().find(|it| it.info().name == row.name && it.info().version == row.version)
+    };
+    let mut processes: BTreeMap<String, Process> = BTreeMap::new();
+    let compared = compare(&committed(), &mut |row, bytes| {
+        let foreign = of_row(row)?;
+        if !processes.contains_key(&row.name) {
+            processes.insert(row.name.clone(), Process::start(foreign.program(), Some(&row.name)).ok()?.0);
+        }
+        let mut batch = Batch::default();
+        batch.push(Operation::Decode, bytes);
+        let answer = processes.get_mut(&row.name)?.ask(&batch, foreign.program().timeout).ok()?.pop()?;
+        if matches!(answer.verdict, Verdict::CannotSay | Verdict::Failed) {
+            return None;
+        }
+        let (parts, form) = (foreign.entry().answers, foreign.entry().output);
+        let output = answer.output.as_ref().filter(|_| parts.output).map(|output| {
+            let (mut translator, mut out) = (Translator::new(form), Vec::new());
+            translator.push(output, &mut out);
+            translator.finish(&mut out);
+            out
+        });
+        Some((answer.validity(parts).filter(|_| parts.verdict), output))
+    });
+    println!("{compared} cells of {} decoders compared", processes.len());
+    assert!(compared >= 50, "only {compared} cells of decoders that are here in the version of the matrix");
+}
