@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use utfuzz::codec::Streaming;
-use utfuzz::probe::{COLUMNS, Cell, Column, SEPARATORS, Verdicts, cells, disguised};
+use utfuzz::probe::{Answer, COLUMNS, Cell, Column, SEPARATORS, Verdicts, cells, disguised};
 use utfuzz::report::Record;
 use utfuzz::report::record::Section;
 use utfuzz::report::record::matrix::{Examined, Matrix, Row};
@@ -154,15 +154,18 @@ fn streaming(
 
 #[test]
 fn streams_are_compared_with_the_whole() {
-    let push = |stream: &mut Streaming, chunk: &[u8], out: &mut Vec<u8>| drop(stream.push(chunk, out));
-    let right =
-        Faulty { stream: || Some(streaming(|s, c, o| drop(s.push(c, o)), faulty::finish)), ..Faulty::default() };
+    let right = Faulty {
+        stream: || Some(streaming(|stream, chunk, out| stream.push(chunk, out), faulty::finish)),
+        ..Faulty::default()
+    };
     let of = |decoder: &Faulty| {
         ["chunks-2", "chunks-cut", "chunks-end", "prompt-text", "prompt-error"].map(|id| word(decoder, id))
     };
     assert_eq!(of(&right), ["as the whole", "as the whole", "as the whole", "with its chunk", "with its chunk"]);
-    let _ = push;
-    let forgetful = Faulty { stream: || Some(streaming(|s, c, o| drop(s.push(c, o)), |_, _| {})), ..Faulty::default() };
+    let forgetful = Faulty {
+        stream: || Some(streaming(|stream, chunk, out| stream.push(chunk, out), |_, _| {})),
+        ..Faulty::default()
+    };
     assert_eq!(word(&forgetful, "chunks-end"), "not as the whole: ");
     let silent = Faulty { stream: || Some(streaming(|_, _, _| {}, |_, _| {})), ..Faulty::default() };
     assert_eq!(word(&silent, "prompt-text"), "writes nothing");
@@ -308,7 +311,7 @@ fn easily(group: &str, verdict: Option<Validity>, output: Option<&[u8]>) -> Opti
 
 /// Compares 200 random cells of decoders that are here in the version of the matrix with what they answer. Columns about
 /// chunks and lengths consist of several answers and are left out.
-fn compare(matrix: &Matrix, ask: &mut dyn FnMut(&Row, &[u8]) -> Option<(Option<Validity>, Option<Vec<u8>>)>) -> usize {
+fn compare(matrix: &Matrix, ask: &mut dyn FnMut(&Row, &[u8]) -> Option<Answer>) -> usize {
     let columns: Vec<usize> = (0..matrix.columns.len())
         .filter(|&at| !["in chunks", "after ASCII"].contains(&&*matrix.columns[at].group))
         .collect();
@@ -319,7 +322,7 @@ fn compare(matrix: &Matrix, ask: &mut dyn FnMut(&Row, &[u8]) -> Option<(Option<V
         let at = columns[(random >> 20) as usize % columns.len()];
         let column = &matrix.columns[at];
         let bytes = utfuzz::generate::vectors::parse_hex(&column.bytes).unwrap();
-        let Some((verdict, output)) = ask(row, &bytes) else { continue };
+        let Some(Answer { verdict, output, .. }) = ask(row, &bytes) else { continue };
         let seen = matrix.seen(row, at).unwrap();
         assert_eq!(seen.says, said(verdict, output.as_deref()), "{} {}", row.name, column.id);
         if let Some(word) = easily(&column.group, verdict, output.as_deref()) {
@@ -349,7 +352,7 @@ fn cells_of_the_committed_matrix_are_what_the_decoders_here_answer() {
             decoders.iter().find(|decoder| decoder.info().name == row.name && decoder.info().version == row.version)?;
         let mut output = Vec::new();
         let output = decoder.decode_lossy(bytes, &mut output).map(|()| output);
-        Some((decoder.validate(bytes), output))
+        Some(Answer { verdict: decoder.validate(bytes), output, panicked: false })
     });
     assert_eq!(compared, 200);
 }
@@ -386,7 +389,7 @@ fn cells_of_adapters_are_what_their_processes_answer() {
             translator.finish(&mut out);
             out
         });
-        Some((answer.validity(parts).filter(|_| parts.verdict), output))
+        Some(Answer { verdict: answer.validity(parts).filter(|_| parts.verdict), output, panicked: false })
     });
     println!("{compared} cells of {} decoders compared", processes.len());
     assert!(compared >= 50, "only {compared} cells of decoders that are here in the version of the matrix");

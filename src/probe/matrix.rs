@@ -11,7 +11,7 @@ use crate::probe::asking::ask;
 use crate::probe::contracts::{Answer, decoded};
 use crate::probe::{Offsets, Unit};
 use crate::spec::Replacement;
-use crate::text::hex;
+use crate::text::{counted, hex};
 use crate::utf8::{ErrorLen, Malformed, REPLACEMENT, Validity};
 
 /// A question: a column of the matrix.
@@ -178,8 +178,8 @@ impl Column {
             Asks::Accepted => accepted(whole, self.bytes),
             Asks::Written => written(whole, self.bytes),
             Asks::Mark => mark(whole, self.bytes),
-            Asks::Offset => offset(whole),
-            Asks::Length => length(whole),
+            Asks::Offset => first_error(whole, offset),
+            Asks::Length => first_error(whole, length),
             Asks::Chunks | Asks::Prompt => match Streamed::of(decoder, self) {
                 None => Cell::fails(),
                 Some(None) => Cell::new("", "no streams", "it decodes no streams".to_owned()),
@@ -319,47 +319,37 @@ fn mark(answer: &Answer, bytes: &[u8]) -> Cell {
     Cell::new(symbol, word, answer.to_string())
 }
 
-fn malformed(answer: &Answer) -> Result<Malformed, Cell> {
-    match answer.verdict {
-        Some(Validity::Invalid(malformed)) => Ok(malformed),
-        Some(Validity::Valid) => Err(Cell::new("✓", "accepts", answer.to_string())),
-        None => Err(Cell::new("", "no verdict", answer.to_string())),
+/// The cell of an answer by a part of its first error.
+fn first_error(answer: &Answer, part: fn(Malformed) -> (String, String)) -> Cell {
+    let (symbol, word) = match answer.verdict {
+        Some(Validity::Invalid(malformed)) => part(malformed),
+        Some(Validity::Valid) => ("✓".to_owned(), "accepts".to_owned()),
+        None => (String::new(), "no verdict".to_owned()),
+    };
+    Cell::new(symbol, word, answer.to_string())
+}
+
+fn offset(malformed: Malformed) -> (String, String) {
+    let Some(stated) = malformed.valid_up_to else { return (String::new(), "not stated".to_owned()) };
+    match Offsets::counted(stated, [11, 3, 5]) {
+        Offsets::Counted(unit, first) => {
+            let symbol = match unit {
+                Unit::Bytes => "B",
+                Unit::CodePoints => "C",
+                Unit::Utf16 => "U",
+            };
+            (format!("{symbol}{first}"), format!("in {}, from {first}", unit.name()))
+        }
+        Offsets::Other(stated) => (stated.to_string(), format!("{stated}, where byte 11 is ill-formed")),
     }
 }
 
-fn offset(answer: &Answer) -> Cell {
-    let malformed = match malformed(answer) {
-        Ok(malformed) => malformed,
-        Err(cell) => return cell,
-    };
-    let (symbol, word) = match malformed.valid_up_to {
-        None => (String::new(), "not stated".to_owned()),
-        Some(stated) => match Offsets::counted(stated, [11, 3, 5]) {
-            Offsets::Counted(unit, first) => {
-                let symbol = match unit {
-                    Unit::Bytes => "B",
-                    Unit::CodePoints => "C",
-                    Unit::Utf16 => "U",
-                };
-                (format!("{symbol}{first}"), format!("in {}, from {first}", unit.name()))
-            }
-            Offsets::Other(stated) => (stated.to_string(), format!("{stated}, where byte 11 is ill-formed")),
-        },
-    };
-    Cell::new(symbol, word, answer.to_string())
-}
-
-fn length(answer: &Answer) -> Cell {
-    let malformed = match malformed(answer) {
-        Ok(malformed) => malformed,
-        Err(cell) => return cell,
-    };
-    let (symbol, word) = match malformed.len {
+fn length(malformed: Malformed) -> (String, String) {
+    match malformed.len {
         None => (String::new(), "not stated".to_owned()),
         Some(ErrorLen::Incomplete) => ("…".to_owned(), "incomplete".to_owned()),
-        Some(ErrorLen::Bytes(len)) => (len.to_string(), crate::text::counted(len.into(), "byte")),
-    };
-    Cell::new(symbol, word, answer.to_string())
+        Some(ErrorLen::Bytes(len)) => (len.to_string(), counted(len, "byte")),
+    }
 }
 
 /// What a stream wrote.

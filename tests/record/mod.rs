@@ -237,7 +237,7 @@ pub(crate) fn matrix(texts: &[String]) -> Record {
         word: text.clone(),
         symbol: text.clone(),
         says: text.clone(),
-        witness: Some(witness).filter(|_| text.len() > 9),
+        witness: (text.len() > 9).then_some(witness),
     };
     let column = |id: &str| Column {
         id: id.to_owned(),
