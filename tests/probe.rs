@@ -188,7 +188,7 @@ fn told_apart(one: &Answer, other: &Answer) -> Vec<Kind> {
     match (one.verdict, other.verdict) {
         (Some(Validity::Invalid(one)), Some(Validity::Invalid(other))) => {
             let length = |malformed: Malformed| {
-                malformed.len.map(|len| if let ErrorLen::Bytes(len) = len { len.into() } else { 0 })
+                malformed.len.map(|len| if let ErrorLen::Bytes(len) = len { len } else { 0 })
             };
             if differ(one.valid_up_to, other.valid_up_to) {
                 kinds.push(Kind::Offset);
