@@ -187,9 +187,8 @@ fn told_apart(one: &Answer, other: &Answer) -> Vec<Kind> {
     let differ = |one: Option<usize>, other: Option<usize>| one.zip(other).is_some_and(|(one, other)| one != other);
     match (one.verdict, other.verdict) {
         (Some(Validity::Invalid(one)), Some(Validity::Invalid(other))) => {
-            let length = |malformed: Malformed| {
-                malformed.len.map(|len| if let ErrorLen::Bytes(len) = len { len } else { 0 })
-            };
+            let length =
+                |malformed: Malformed| malformed.len.map(|len| if let ErrorLen::Bytes(len) = len { len } else { 0 });
             if differ(one.valid_up_to, other.valid_up_to) {
                 kinds.push(Kind::Offset);
             } else if differ(length(one), length(other)) {

@@ -89,20 +89,25 @@ struct Confirming<'d> {
     judge: Judge<'d>,
     seen: BTreeMap<(Law, Subject), Seen>,
     cases: u64,
+    /// How many of them show a departure.
+    departed: usize,
 }
 
 impl<'d> Confirming<'d> {
     /// How many strings are planned at once.
     const BATCH: usize = 1024;
+    /// After so many departures no more inputs are asked: each is asked again by itself, which takes long in another
+    /// process.
+    const ENOUGH: usize = 2000;
 
     fn new(decoder: &'d dyn Decoder) -> Self {
-        Self { decoder, judge: Judge::new([decoder]), seen: BTreeMap::new(), cases: 0 }
+        Self { decoder, judge: Judge::new([decoder]), seen: BTreeMap::new(), cases: 0, departed: 0 }
     }
 
     /// Judges inputs by every question.
     fn whole(&mut self, inputs: impl Iterator<Item = Vec<u8>>) {
         let mut inputs = inputs.peekable();
-        while inputs.peek().is_some() {
+        while inputs.peek().is_some() && self.departed < Self::ENOUGH {
             let some: Vec<Vec<u8>> = inputs.by_ref().take(Self::BATCH).collect();
             self.judge.prepare(some.iter().map(|bytes| Case::new(bytes)), Questions::ALL);
             some.iter().for_each(|bytes| self.judge(&Case::new(bytes), Questions::ALL));
@@ -116,6 +121,9 @@ impl<'d> Confirming<'d> {
         let is_selected = |bytes: &[u8]| partition.has(&bytes[start..end], start);
         let (questions, mut writer) = (Questions::from(set.ask), set.writer());
         for first in (0..set.strings.count()).step_by(Self::BATCH) {
+            if self.departed >= Self::ENOUGH {
+                return;
+            }
             let batch = first..set.strings.count().min(first + Self::BATCH as u64);
             if self.judge.is_batched() {
                 let judge = &mut self.judge;
@@ -135,10 +143,14 @@ impl<'d> Confirming<'d> {
     }
 
     fn judge(&mut self, case: &Case<'_>, questions: Questions) {
+        if self.departed >= Self::ENOUGH {
+            return;
+        }
         self.cases += 1;
         let Some(Broken { law, subject, offset, .. }) = self.judge.judge_on(case, questions).first().copied() else {
             return;
         };
+        self.departed += 1;
         let contract = self.decoder.info().contract;
         let at_the_end = is_at_the_end(&contract, case.bytes, offset);
         let after = case.bytes.iter().take_while(|byte| byte.is_ascii()).count();
@@ -184,7 +196,7 @@ fn is_at_the_end(contract: &Contract, bytes: &[u8], offset: Option<usize>) -> bo
 }
 
 impl Confirmed {
-    /// What all departures from the contract have in common, in words; `None` if there are none, or it is nothing that is
+    /// What all departures from the contract that were seen have in common, in words; `None` if there are none, or it is nothing that is
     /// known here.
     pub fn rule(&self, contract: &Contract) -> Option<String> {
         let about = |departure: &Departure| match departure.subject {

@@ -59,9 +59,9 @@ impl Matrix {
         document.heading(2, "Who accepts what another rejects");
         document.paragraph(format!(
             "A check by one decoder does not protect another that accepts more. These are the decoders that give \
-             verdicts, divided by what they accept of all strings over the 13 byte classes of up to {} bytes. For a class \
-             of each kind the table has the shortest string that it accepts and strict UTF-8 rejects, and the reverse; the \
-             JSON has one for each pair of classes.",
+             verdicts, divided by what they accept of all strings over the 13 byte classes of up to {} bytes. For each class \
+             the table has the shortest string that it accepts and strict UTF-8 rejects, and the reverse; the JSON has \
+             one for each pair of classes.",
             probe::LONGEST
         ));
         document.table(self.class_table());
@@ -130,8 +130,9 @@ impl Matrix {
             "who",
         ]);
         for (at, class) in self.classes.iter().enumerate() {
-            let between = |from: usize, to: usize| self.beyond[from][to].as_deref().map(spaced).unwrap_or_default();
+            let between = |from: usize, to: usize| self.beyond.get(from)?.get(to)?.as_deref().map(spaced);
             let (more, less) = standard.map(|own| (between(at, own), between(own, at))).unwrap_or_default();
+            let (more, less) = (more.unwrap_or_default(), less.unwrap_or_default());
             let numbers = [grouped(class.accepted as u64), more, less, class.decoders.len().to_string()];
             table.row(numbers.into_iter().chain([some(&class.decoders)]));
         }

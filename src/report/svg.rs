@@ -233,7 +233,8 @@ pub(super) fn answers(matrix: &Matrix) -> io::Result<String> {
         for (place, (_, column)) in columns.iter().enumerate() {
             let x = NAME + CELL.0 * place as i32 + CELL.0 / 2;
             let bytes: Vec<String> = spaced(&column.bytes).split(' ').map(str::to_owned).collect();
-            root.draw(&Text::new(brief(&column.group), (x, 12), centred(10)))?;
+            let group: String = brief(&column.group).chars().take(18).collect();
+            root.draw(&Text::new(group, (x, 12), centred(9)))?;
             for (line, bytes) in bytes.chunks(3).enumerate() {
                 root.draw(&Text::new(bytes.join(" "), (x, 30 + 14 * line as i32), centred(11)))?;
             }
