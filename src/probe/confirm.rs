@@ -89,25 +89,27 @@ struct Confirming<'d> {
     judge: Judge<'d>,
     seen: BTreeMap<(Law, Subject), Seen>,
     cases: u64,
-    /// How many of them show a departure.
-    departed: usize,
+    /// How many more departures are wanted. Each is asked again by itself, which takes long in another process.
+    wanted: usize,
 }
 
 impl<'d> Confirming<'d> {
     /// How many strings are planned at once.
     const BATCH: usize = 1024;
-    /// After so many departures no more inputs are asked: each is asked again by itself, which takes long in another
-    /// process.
-    const ENOUGH: usize = 2000;
 
     fn new(decoder: &'d dyn Decoder) -> Self {
-        Self { decoder, judge: Judge::new([decoder]), seen: BTreeMap::new(), cases: 0, departed: 0 }
+        let wanted = match decoder.batched().map(Batched::is_slow) {
+            None => usize::MAX,
+            Some(false) => 2000,
+            Some(true) => 200,
+        };
+        Self { decoder, judge: Judge::new([decoder]), seen: BTreeMap::new(), cases: 0, wanted }
     }
 
     /// Judges inputs by every question.
     fn whole(&mut self, inputs: impl Iterator<Item = Vec<u8>>) {
         let mut inputs = inputs.peekable();
-        while inputs.peek().is_some() && self.departed < Self::ENOUGH {
+        while inputs.peek().is_some() && self.wanted > 0 {
             let some: Vec<Vec<u8>> = inputs.by_ref().take(Self::BATCH).collect();
             self.judge.prepare(some.iter().map(|bytes| Case::new(bytes)), Questions::ALL);
             some.iter().for_each(|bytes| self.judge(&Case::new(bytes), Questions::ALL));
@@ -121,7 +123,7 @@ impl<'d> Confirming<'d> {
         let is_selected = |bytes: &[u8]| partition.has(&bytes[start..end], start);
         let (questions, mut writer) = (Questions::from(set.ask), set.writer());
         for first in (0..set.strings.count()).step_by(Self::BATCH) {
-            if self.departed >= Self::ENOUGH {
+            if self.wanted == 0 {
                 return;
             }
             let batch = first..set.strings.count().min(first + Self::BATCH as u64);
@@ -143,14 +145,14 @@ impl<'d> Confirming<'d> {
     }
 
     fn judge(&mut self, case: &Case<'_>, questions: Questions) {
-        if self.departed >= Self::ENOUGH {
+        if self.wanted == 0 {
             return;
         }
         self.cases += 1;
         let Some(Broken { law, subject, offset, .. }) = self.judge.judge_on(case, questions).first().copied() else {
             return;
         };
-        self.departed += 1;
+        self.wanted -= 1;
         let contract = self.decoder.info().contract;
         let at_the_end = is_at_the_end(&contract, case.bytes, offset);
         let after = case.bytes.iter().take_while(|byte| byte.is_ascii()).count();
@@ -169,20 +171,36 @@ impl<'d> Confirming<'d> {
         }
     }
 
-    fn finish(self) -> Confirmed {
-        let departure = |((law, subject), seen): ((Law, Subject), Seen)| Departure {
-            law,
-            subject,
-            place: match seen {
-                _ if law.is_about_streams() => Place::Chunks,
-                Seen { at_the_end: true, .. } => Place::End,
-                // Shorter prefixes are there by chance.
-                Seen { after: 8.., .. } => Place::After(seen.after),
-                _ => Place::Anywhere,
-            },
-            bytes: seen.smallest,
-        };
-        Confirmed { cases: self.cases, departures: self.seen.into_iter().map(departure).collect() }
+    fn finish(mut self) -> Confirmed {
+        let seen = std::mem::take(&mut self.seen);
+        let mut departures = Vec::new();
+        for ((law, subject), seen) in seen {
+            let place = self.place(law, &seen);
+            departures.push(Departure { law, subject, bytes: seen.smallest, place });
+        }
+        Confirmed { cases: self.cases, departures }
+    }
+
+    /// Where the departure is: what all inputs that were seen have in common, if the smallest without it is judged well.
+    fn place(&mut self, law: Law, seen: &Seen) -> Place {
+        let bytes = &seen.smallest;
+        if law.is_about_streams() {
+            return Place::Chunks;
+        }
+        let followed = |len| [bytes.as_slice(), &[b'a'; 64][..len]].concat();
+        if seen.at_the_end && ![1, 64].into_iter().any(|len| self.breaks(law, &followed(len))) {
+            return Place::End;
+        }
+        let ascii = bytes.iter().take_while(|byte| byte.is_ascii()).count();
+        // Shorter prefixes are there by chance.
+        if seen.after >= 8 && !self.breaks(law, &bytes[ascii..]) {
+            return Place::After(seen.after);
+        }
+        Place::Anywhere
+    }
+
+    fn breaks(&mut self, law: Law, bytes: &[u8]) -> bool {
+        self.judge.judge_on(&Case::new(bytes), Questions::ALL).iter().any(|broken| broken.law == law)
     }
 }
 
