@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use utfuzz::decoder::Decoder;
 use utfuzz::generate::classes::Block;
 use utfuzz::probe::{
-    Answer, Field, Kind, Offsets, Place, Unit, all, answer, ask, confirm, differences, in_words, probe, rust,
+    Answer, Field, Held, Kind, Offsets, Place, Rewritten, Unit, all, answer, ask, confirm, differences, in_words,
+    probe, rust,
 };
 use utfuzz::spec::{Bom, Contract, End, Segmentation};
 use utfuzz::utf8::{ErrorLen, Malformed, Validity};
@@ -40,7 +41,7 @@ fn five_hundred_contracts_are_named_by_at_most_eight_questions_each() {
     assert!(contracts.len() > 500);
     for contract in &contracts {
         let found = probe(&Honest::new(*contract)).unwrap();
-        assert!(found.is_exact, "{contract}");
+        assert!(found.is_exact(), "{contract}");
         // Contracts that always answer alike have one name.
         let is_named = found.contract == *contract || are_alike(&found.contract, contract);
         assert!(is_named, "{contract} was named {}", found.contract);
@@ -60,7 +61,7 @@ fn the_contract_of_every_honest_decoder_here_is_named() {
         let info = decoder.info();
         let found = probe(&**decoder).unwrap_or_else(|| panic!("{} answers nothing", info.name));
         assert!(found.asked.len() <= 12, "{}: {} questions", info.name, found.asked.len());
-        let is_named = found.is_exact && found.agrees(&info.contract);
+        let is_named = found.is_exact() && found.agrees(&info.contract);
         named += usize::from(is_named);
         // One that does not keep its contract is in the ledger.
         let is_known = known.contains(&format!("{:?}", info.name));
@@ -84,7 +85,7 @@ fn counting(offset: fn(&str) -> usize) -> Option<Offsets> {
         }
     }
     let found = probe(&Counting(Info::new("counting", "0"), offset)).unwrap();
-    assert!(found.is_exact && found.able.verdict && !found.able.length && !found.able.output);
+    assert!(found.is_exact() && found.able.verdict && !found.able.length && !found.able.output);
     found.offsets
 }
 
@@ -107,7 +108,7 @@ fn what_no_contract_explains_has_a_nearest_one() {
         ..Faulty::default()
     };
     let found = probe(&credulous).unwrap();
-    assert!(!found.is_exact);
+    assert!(!found.is_exact());
     assert_eq!(found.contract, Contract::STANDARD);
     struct Silent(Info);
     impl Decoder for Silent {
@@ -282,7 +283,24 @@ fn what_departures_have_in_common_is_told() {
     let verdict = verdict.unwrap();
     assert!(matches!(verdict.place, Place::After(32..)) && verdict.bytes.len() == 41, "{verdict:?}");
     let anything = Faulty { validate: |_| Some(Validity::Valid), ..Faulty::default() };
-    assert_eq!(rule(&anything), None);
+    assert_eq!(rule(&anything).as_deref(), Some("in that it takes every input for well-formed"));
+    let but_one = Faulty {
+        validate: |bytes| Some(if bytes == b"a\xFF" { faulty::verdict(bytes) } else { Validity::Valid }),
+        ..Faulty::default()
+    };
+    assert!(!confirm(&but_one).accepts_all);
+    let long = Faulty {
+        validate: |bytes| {
+            Some(match faulty::verdict(bytes) {
+                Validity::Invalid(malformed) => {
+                    Validity::Invalid(Malformed { len: Some(ErrorLen::Bytes(9)), ..malformed })
+                }
+                Validity::Valid => Validity::Valid,
+            })
+        },
+        ..Faulty::default()
+    };
+    assert_eq!(rule(&long).as_deref(), Some("only in the lengths of the errors"));
     assert!(confirm(&Honest::new(Contract::STANDARD)).departures.is_empty());
     let escaping = Faulty {
         validate: |_| None,
@@ -294,4 +312,32 @@ fn what_departures_have_in_common_is_told() {
     };
     let found = confirm(&escaping);
     assert_eq!(found.rule(&Contract::STANDARD).as_deref(), Some("only in what it writes for ill-formed bytes"));
+}
+
+#[test]
+fn a_replacement_that_no_contract_has_is_named() {
+    fn writing(bytes: &[u8], write: impl Fn(&[u8]) -> String) -> Option<Vec<u8>> {
+        let chunks = bytes.utf8_chunks().flat_map(|chunk| {
+            let bad = if chunk.invalid().is_empty() { String::new() } else { write(chunk.invalid()) };
+            [chunk.valid().to_owned(), bad]
+        });
+        Some(chunks.collect::<String>().into_bytes())
+    }
+    let named = |lossy: fn(&[u8]) -> Option<Vec<u8>>| {
+        let decoder = Faulty { validate: |_| None, lossy, ..Faulty::default() };
+        assert!(!probe(&decoder).unwrap().is_exact());
+        let rewritten = Rewritten::of(&decoder)?;
+        let found = probe(&rewritten).unwrap();
+        assert!(found.is_exact() && confirm(&Held::to(found.contract, &rewritten, true)).departures.is_empty());
+        Some((found.contract.to_string(), rewritten.says()))
+    };
+    let (contract, written) = named(|bytes| writing(bytes, |_| "?".to_owned())).unwrap();
+    assert_eq!(contract, Contract { ..Contract::STANDARD }.to_string());
+    assert_eq!(written, "\"?\" instead of U+FFFD");
+    let hex = |bytes: &[u8]| writing(bytes, |bad| bad.iter().map(|byte| format!("%{byte:02X}")).collect());
+    let (contract, written) = named(hex).unwrap();
+    assert_eq!(contract.split(' ').nth(2), Some("surrogateescape"));
+    assert_eq!(written, "\"%8F\" instead of U+DC8F for the byte 8F, and so on");
+    // The same for some bytes only.
+    assert!(named(|bytes| writing(bytes, |bad| format!("<{}>", bad[0] & 0x0F))).is_none());
 }

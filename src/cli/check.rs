@@ -166,7 +166,7 @@ impl Check {
         let clock = Clock::start(self.command());
         let time = Duration::from_secs(self.seconds.unwrap_or(0)) / decoders.len() as u32;
         let options = self.options(corpus, ledger, time, &control);
-        let results = one_by_one(decoders, |decoder| check_one(decoder, &options, &clock))?;
+        let results = one_by_one(decoders, &control.stop, |decoder| check_one(decoder, &options, &clock), |_| ())?;
         let interrupted = control.stop.load(Ordering::Relaxed);
         self.conclude(whole(decoders, ledger, &clock, results, interrupted), out)
     }

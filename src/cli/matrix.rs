@@ -11,6 +11,7 @@ use crate::text::{counted, printable, shown};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Show what decoders do, side by side: some fifty questions to each
 ///
@@ -39,7 +40,10 @@ impl MatrixVerb {
         let decoders = selection.decoders()?;
         let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
         let decoders: Vec<_> = decoders.iter().map(|decoder| &**decoder).collect();
-        let matrix = Matrix::of(one_by_one(&decoders, |decoder| Examined::of(decoder, &ledger))?);
+        // Rows that are missing would look like decoders that are gone, so ^C ends it without a matrix.
+        let never = AtomicBool::new(false);
+        let examined = one_by_one(&decoders, &never, |decoder| Examined::of(decoder, &ledger), |_| ())?;
+        let matrix = Matrix::of(examined);
         let record = Record::of_matrix(&clock, matrix);
         if let Some(directory) = &self.output {
             write_all(&record, directory)?;

@@ -58,14 +58,17 @@ pub(super) fn note(message: &str) {
     }
 }
 
-/// Sets `stop` at the first ^C; the second ends the process.
+/// Sets `stop` at the first ^C or SIGTERM; the second ends the process.
 pub(super) fn stop_when_interrupted(stop: &Arc<AtomicBool>) {
     #[cfg(unix)]
     {
-        use signal_hook::{consts::SIGINT, flag};
-        // If a handler cannot be installed, ^C ends the process as usual.
-        let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(stop))
-            .and_then(|_| flag::register(SIGINT, Arc::clone(stop)));
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        use signal_hook::flag;
+        for (signal, status) in [(SIGINT, INTERRUPTED), (SIGTERM, INTERRUPTED - 2 + 15)] {
+            // If a handler cannot be installed, the signal ends the process as usual.
+            let _ = flag::register_conditional_shutdown(signal, status.into(), Arc::clone(stop))
+                .and_then(|_| flag::register(signal, Arc::clone(stop)));
+        }
     }
     #[cfg(not(unix))]
     let _ = stop;

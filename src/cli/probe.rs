@@ -4,13 +4,13 @@
 use crate::cli::arguments::Adapters;
 use crate::cli::arguments::Selection;
 use crate::cli::one_by_one::one_by_one;
-use crate::cli::output::{Failure, Verdict};
+use crate::cli::output::{Failure, Verdict, note, stop_when_interrupted};
 use crate::decoder::{Decoder, Promise};
 use crate::error::Error;
 use crate::judge::{Judge, Law};
 use crate::probe::{
-    Answer, Asked, Confirmed, Departure, Difference, Field, Held, Kind, Offsets, Probe, confirm, differences, in_words,
-    probe, rust,
+    Answer, Asked, Confirmed, Departure, Difference, Field, Held, Kind, Offsets, Probe, Rewritten, confirm,
+    differences, in_words, probe, rust,
 };
 use crate::report::write_json;
 use crate::spec::{Contract, Detection};
@@ -19,6 +19,7 @@ use crate::{Case, Cuts};
 use clap::Args;
 use serde::Serialize;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// Name the contract that a decoder keeps, whatever it claims
 ///
@@ -116,7 +117,7 @@ struct Probes {
 }
 
 impl Probed {
-    fn of(decoder: &dyn Decoder, is_quick: bool) -> Result<Self, Error> {
+    fn of(decoder: &dyn Decoder, is_quick: bool) -> Self {
         let info = decoder.info();
         let named = Self {
             name: info.name.to_string(),
@@ -125,7 +126,19 @@ impl Probed {
             ..Self::default()
         };
         let Some(mut found) = probe(decoder) else {
-            return Ok(Self { words: "it answers nothing".to_owned(), ..named });
+            return Self { words: "it answers nothing".to_owned(), ..named };
+        };
+        // Each failure costs another process a restart.
+        let may_ask = !found.is_exact() && !found.asked.iter().any(|asked| asked.answer.panicked);
+        let rewritten = if may_ask { Rewritten::of(decoder) } else { None };
+        let again = rewritten.as_ref().and_then(|rewritten| probe(rewritten)).filter(|again| again.wrong < found.wrong);
+        let fits = found.is_exact();
+        let (decoder, written): (&dyn Decoder, _) = match (&again, &rewritten) {
+            (Some(again), Some(rewritten)) => {
+                found = Probe { contract: again.contract, open: again.open.clone(), ..found };
+                (rewritten, Some(rewritten.says()))
+            }
+            _ => (decoder, None),
         };
         let has_offsets = found.offsets.is_some_and(Offsets::is_plain);
         let mut confirmed = Confirmed::default();
@@ -139,12 +152,17 @@ impl Probed {
                 }
             }
         }
+        let rule = match (written, confirmed.rule(&found.contract)) {
+            (None, rule) => rule,
+            (Some(written), _) if confirmed.departures.is_empty() => Some(format!("only in that it writes {written}")),
+            (Some(written), rule) => rule.map(|rule| format!("in that it writes {written}, and {rule}")),
+        };
         let question =
             |asked: &Asked| Question { answered: Answered::of(&asked.bytes, &asked.answer), left: asked.left };
-        Ok(Self {
+        Self {
             contract: Some(found.contract.to_string()),
             agrees: info.promise == Promise::Everything && found.agrees(&info.contract),
-            fits: found.is_exact && confirmed.departures.is_empty(),
+            fits: fits && confirmed.departures.is_empty(),
             words: in_words(&found.contract),
             rust: Some(rust(&found.contract)),
             claims: Field::ALL.into_iter().map(|field| Claim::of(field, &found)).collect(),
@@ -154,10 +172,10 @@ impl Probed {
             }),
             questions: found.asked.iter().map(question).collect(),
             cases: confirmed.cases,
-            rule: confirmed.rule(&found.contract),
+            rule,
             departures: confirmed.departures.iter().map(Departs::of).collect(),
             ..named
-        })
+        }
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -198,7 +216,7 @@ impl Probed {
 impl Claim {
     fn of(field: Field, found: &Probe) -> Self {
         let is_open = found.open.contains(&field);
-        let witness = found.witness(field).filter(|_| found.is_exact && !is_open);
+        let witness = found.witness(field).filter(|_| found.is_exact() && !is_open);
         Self {
             field: field.name(),
             value: (!is_open).then(|| field.value(&found.contract)),
@@ -229,16 +247,28 @@ impl ProbeVerb {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let boxes = self.selection.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
-        let probes = one_by_one(&decoders, |decoder| Probed::of(decoder, self.quick))?;
-        let probes = probes.into_iter().collect::<Result<Vec<_>, _>>()?;
-        if !self.json {
-            probes.iter().try_for_each(|probed| probed.write(out))?;
-        }
-        let fits = probes.iter().all(|probed| probed.fits);
+        let stop = Arc::default();
+        stop_when_interrupted(&stop);
+        let probed = |decoder: &dyn Decoder| Probed::of(decoder, self.quick);
+        let show = |probed: &Probed| {
+            if !self.json {
+                // Standard output keeps its error.
+                let _ = probed.write(out).and_then(|()| out.flush());
+            }
+        };
+        let probes = one_by_one(&decoders, &stop, probed, show)?;
+        let (fits, missing) = (probes.iter().all(|probed| probed.fits), decoders.len() - probes.len());
         if self.json {
             write_json("probe", &Probes { probes }, out)?;
         }
-        Ok(if fits { Verdict::Clean } else { Verdict::Diverged })
+        if missing > 0 {
+            note(&format!("interrupted; {} not asked", counted(missing, "decoder")));
+        }
+        Ok(match fits {
+            false => Verdict::Diverged,
+            true if missing > 0 => Verdict::Interrupted,
+            true => Verdict::Clean,
+        })
     }
 }
 

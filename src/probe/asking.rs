@@ -3,8 +3,10 @@
 use crate::decoder::{Batched, Decoder, Info, Promise, Stream};
 use crate::judge::isolate::panics;
 use crate::probe::contracts::Answer;
-use crate::spec::Contract;
+use crate::spec::{Contract, Replacement};
+use crate::text::{hex_separated, printable};
 use crate::utf8::{Malformed, Validity};
+use std::collections::HashSet;
 
 /// Asks a decoder about some inputs, all at once if it can be asked so. A decoder that panics gives no answer.
 pub fn ask(decoder: &dyn Decoder, inputs: &[&[u8]]) -> Vec<Answer> {
@@ -84,5 +86,95 @@ impl Stream for WithoutOffsets<'_> {
 
     fn is_answered(&self) -> bool {
         self.0.is_answered()
+    }
+}
+
+/// A decoder whose replacement is in no contract, as one that writes the replacement of a contract instead: U+FFFD if it
+/// writes the same for every byte, such as `?`, and U+DC80 to U+DCFF if it writes something else for each, such as `%8F`.
+pub struct Rewritten<'d> {
+    decoder: &'d dyn Decoder,
+    /// What it writes for each of the bytes 80 to FF by itself, or for all of them.
+    written: Vec<Vec<u8>>,
+    /// Whether any of them starts with a byte.
+    starts: [bool; 256],
+}
+
+impl<'d> Rewritten<'d> {
+    /// By what it writes for single bytes; `None` if that is U+FFFD or nothing, or the same for some of them only.
+    pub fn of(decoder: &'d dyn Decoder) -> Option<Self> {
+        let inputs: Vec<[u8; 1]> = (0x80..=0xFF).map(|byte| [byte]).collect();
+        let answers = ask(decoder, &inputs.iter().map(|input| input.as_slice()).collect::<Vec<_>>());
+        let mut written: Vec<Vec<u8>> = answers.into_iter().map(|answer| answer.output).collect::<Option<_>>()?;
+        let different: HashSet<&[u8]> = written.iter().map(Vec::as_slice).collect();
+        let is_new = !different.contains(&[][..]) && !different.contains("\u{FFFD}".as_bytes());
+        let count = different.len();
+        let can_be_told = count == 1 || count == written.len();
+        written.truncate(count);
+        let mut starts = [false; 256];
+        written.iter().flat_map(|written| written.first()).for_each(|&byte| starts[usize::from(byte)] = true);
+        (is_new && can_be_told).then_some(Self { decoder, written, starts })
+    }
+
+    /// What it writes, and instead of what.
+    pub fn says(&self) -> String {
+        let shown = |written: &[u8]| match std::str::from_utf8(written) {
+            Ok(text) if text.is_ascii() => format!("\"{}\"", printable(text)),
+            _ => hex_separated(written, " "),
+        };
+        match self.written.as_slice() {
+            [all] => format!("{} instead of U+FFFD", shown(all)),
+            each => format!("{} instead of U+DC8F for the byte 8F, and so on", shown(&each[0x0F])),
+        }
+    }
+
+    /// Something that it writes for a byte, at the start of these bytes: the byte, and the length.
+    fn at_start(&self, bytes: &[u8]) -> Option<(u8, usize)> {
+        bytes.first().filter(|&&byte| self.starts[usize::from(byte)])?;
+        let mut all = (0x80..=0xFF).zip(&self.written);
+        let (byte, written) = all.find(|(_, written)| bytes.starts_with(written))?;
+        Some((byte, written.len()))
+    }
+
+    /// Writes `from` as the contract would have it.
+    fn rewrite(&self, mut from: &[u8], out: &mut Vec<u8>) {
+        while let Some((&first, rest)) = from.split_first() {
+            match self.at_start(from) {
+                Some((byte, len)) => {
+                    let replacement = if self.written.len() == 1 {
+                        Replacement::ReplacementCharacter
+                    } else {
+                        Replacement::SurrogateEscape
+                    };
+                    replacement.push(&[byte], out);
+                    from = &from[len..];
+                }
+                None => {
+                    out.push(first);
+                    from = rest;
+                }
+            }
+        }
+    }
+}
+
+impl Decoder for Rewritten<'_> {
+    fn info(&self) -> &Info {
+        self.decoder.info()
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        self.decoder.validate(bytes)
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        let mut written = Vec::new();
+        self.decoder.decode_lossy(bytes, &mut written)?;
+        // In an input that contains what it writes, that cannot be told from a replacement.
+        let is_clear = (0..bytes.len()).all(|start| self.at_start(&bytes[start..]).is_none());
+        is_clear.then(|| self.rewrite(&written, out))
+    }
+
+    fn batched(&self) -> Option<&dyn Batched> {
+        self.decoder.batched()
     }
 }

@@ -7,7 +7,7 @@ use crate::generate::{fragments, plan};
 use crate::judge::laws::Aspect;
 use crate::judge::{Broken, Judge, Law, Questions, Subject};
 use crate::probe::contracts::INPUTS;
-use crate::spec::{Contract, Reading, segments};
+use crate::spec::{Contract, Reading, segments, validity};
 use crate::utf8::Kind;
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +56,9 @@ pub struct Confirmed {
     pub cases: u64,
     /// The departures, by law and subject.
     pub departures: Vec<Departure>,
+    /// Whether it took every input for well-formed, and at least one of them wrongly. Inputs with control characters are
+    /// not counted: a decoder of JSON, for example, cannot be asked about them.
+    pub accepts_all: bool,
 }
 
 /// The inputs that break one law on one subject.
@@ -91,6 +94,8 @@ struct Confirming<'d> {
     cases: u64,
     /// How many more departures are wanted. Each is asked again by itself, which takes long in another process.
     wanted: usize,
+    /// Whether it refused an input without control characters.
+    refused: bool,
 }
 
 impl<'d> Confirming<'d> {
@@ -103,7 +108,7 @@ impl<'d> Confirming<'d> {
             Some(false) => 2000,
             Some(true) => 200,
         };
-        Self { decoder, judge: Judge::new([decoder]), seen: BTreeMap::new(), cases: 0, wanted }
+        Self { decoder, judge: Judge::new([decoder]), seen: BTreeMap::new(), cases: 0, wanted, refused: false }
     }
 
     /// Judges inputs by every question.
@@ -149,11 +154,13 @@ impl<'d> Confirming<'d> {
             return;
         }
         self.cases += 1;
+        let contract = self.decoder.info().contract;
         let Some(Broken { law, subject, offset, .. }) = self.judge.judge_on(case, questions).first().copied() else {
+            self.refused |= !case.bytes.iter().any(|byte| *byte < b' ') && !is_valid(&contract, case.bytes);
             return;
         };
         self.wanted -= 1;
-        let contract = self.decoder.info().contract;
+        self.refused |= law != Law::Verdict || is_valid(&contract, case.bytes);
         let at_the_end = is_at_the_end(&contract, case.bytes, offset);
         let after = case.bytes.iter().take_while(|byte| byte.is_ascii()).count();
         let size = |bytes: &[u8]| (bytes.len(), bytes.to_vec());
@@ -173,12 +180,13 @@ impl<'d> Confirming<'d> {
 
     fn finish(mut self) -> Confirmed {
         let seen = std::mem::take(&mut self.seen);
+        let accepts_all = !seen.is_empty() && !self.refused;
         let mut departures = Vec::new();
         for ((law, subject), seen) in seen {
             let place = self.place(law, &seen);
             departures.push(Departure { law, subject, bytes: seen.smallest, place });
         }
-        Confirmed { cases: self.cases, departures }
+        Confirmed { cases: self.cases, departures, accepts_all }
     }
 
     /// Where the departure is: what all inputs that were seen have in common, if the smallest without it is judged well.
@@ -213,37 +221,47 @@ fn is_at_the_end(contract: &Contract, bytes: &[u8], offset: Option<usize>) -> bo
     segments(contract, bytes).last().is_none_or(|segment| is_meant(&segment))
 }
 
+fn is_valid(contract: &Contract, bytes: &[u8]) -> bool {
+    validity(contract, bytes).is_valid()
+}
+
 impl Confirmed {
-    /// What all departures from the contract that were seen have in common, in words; `None` if there are none, or it is nothing that is
-    /// known here.
+    /// What all departures from the contract that were seen have in common, in words; `None` if there are none, or it is
+    /// nothing that is known here.
     pub fn rule(&self, contract: &Contract) -> Option<String> {
-        let about = |departure: &Departure| match departure.subject {
-            Subject::Unplaced | Subject::End => only_fault(contract, &departure.bytes).map(topic),
-            Subject::Fault(kind) => Some(topic(kind)),
-            Subject::WellFormed(_) => Some("well-formed text"),
-            Subject::Process(_) => None,
-        };
         let first = self.departures.first()?;
         let all = |is: &dyn Fn(&Departure) -> bool| self.departures.iter().all(is);
+        if self.accepts_all {
+            return Some("in that it takes every input for well-formed".to_owned());
+        }
         match first.place {
             Place::After(_) if all(&|departure| matches!(departure.place, Place::After(_))) => {
-                Some(first.place.to_string())
+                return Some(first.place.to_string());
             }
             Place::End | Place::Chunks if all(&|departure| departure.place == first.place) => {
-                Some(first.place.to_string())
+                return Some(first.place.to_string());
             }
-            _ => {
-                let topics: Option<BTreeSet<&str>> = self.departures.iter().map(about).collect();
-                let topics: Vec<&str> = topics.into_iter().flatten().collect();
-                match topics.as_slice() {
-                    [one] => Some(format!("only for {one}")),
-                    [one, other] => Some(format!("only for {one} and {other}")),
-                    _ if all(&is_about_replacements) => Some("only in what it writes for ill-formed bytes".to_owned()),
-                    _ => None,
-                }
+            _ => {}
+        }
+        let topics: Option<BTreeSet<String>> =
+            self.departures.iter().map(|departure| topic_of(contract, departure)).collect();
+        let topics: Vec<String> = topics.into_iter().flatten().collect();
+        match topics.as_slice() {
+            [one] => Some(format!("only for {one}")),
+            [one, other] => Some(format!("only for {one} and {other}")),
+            _ if all(&|departure| is_about_lengths(departure.law)) => {
+                Some("only in the lengths of the errors".to_owned())
             }
+            _ if all(&is_about_replacements) => Some("only in what it writes for ill-formed bytes".to_owned()),
+            [one, other, third] => Some(format!("only for {one}, {other} and {third}")),
+            _ => None,
         }
     }
+}
+
+/// Whether only the length of an error is otherwise; the offsets of those after it follow from it.
+fn is_about_lengths(law: Law) -> bool {
+    matches!(law, Law::ErrorLength | Law::Spans)
 }
 
 /// Whether only the output for ill-formed bytes is otherwise.
@@ -251,14 +269,31 @@ fn is_about_replacements(Departure { law, subject, .. }: &Departure) -> bool {
     matches!(law.aspect(), Aspect::Output | Aspect::Stream) && !matches!(subject, Subject::WellFormed(_))
 }
 
-/// The kind of the ill-formed segments, if all are about the same.
-fn only_fault(contract: &Contract, bytes: &[u8]) -> Option<Kind> {
-    let mut kinds = segments(contract, bytes).filter_map(|segment| match segment.reading {
-        Reading::IllFormed { kind, .. } => Some(kind),
-        Reading::WellFormed(_) => None,
-    });
-    let first = kinds.next()?;
-    kinds.all(|kind| topic(kind) == topic(first)).then_some(first)
+/// What a departure is about, in words; `None` if the decoder ended its process or there are faults of several kinds.
+fn topic_of(contract: &Contract, departure: &Departure) -> Option<String> {
+    match departure.subject {
+        Subject::Unplaced | Subject::End => {
+            let mut kinds = segments(contract, &departure.bytes).filter_map(|segment| match segment.reading {
+                Reading::IllFormed { kind, .. } => Some(kind),
+                Reading::WellFormed(_) => None,
+            });
+            let Some(first) = kinds.next() else {
+                let width = segments(contract, &departure.bytes).map(|segment| segment.len).max()?;
+                return Some(well_formed(width));
+            };
+            kinds.all(|kind| topic(kind) == topic(first)).then(|| topic(first).to_owned())
+        }
+        Subject::Fault(kind) => Some(topic(kind).to_owned()),
+        Subject::WellFormed(width) => Some(well_formed(width)),
+        Subject::Process(_) => None,
+    }
+}
+
+fn well_formed(width: usize) -> String {
+    match width {
+        1 => "ASCII characters".to_owned(),
+        _ => format!("well-formed {width}-byte sequences"),
+    }
 }
 
 fn topic(kind: Kind) -> &'static str {

@@ -43,6 +43,8 @@ pub struct Abilities {
     pub length: bool,
     /// Text.
     pub output: bool,
+    /// Text for ill-formed input too.
+    pub replacement: bool,
 }
 
 /// The inputs of which the questionnaire consists. Together they tell apart all contracts that any class string of up to
@@ -169,7 +171,8 @@ impl Answer {
     /// Whether a decoder that gave this answer may be one that is expected to give `expected`.
     pub fn agrees(&self, expected: &Self, able: Abilities) -> bool {
         // About some inputs a decoder cannot be asked, such as one that reads JSON about a quotation mark.
-        if able.verdict && self.verdict.is_none() && self.output.is_none() && !self.panicked {
+        let refuses_by_silence = !able.verdict && !able.replacement;
+        if self.verdict.is_none() && self.output.is_none() && !self.panicked && !refuses_by_silence {
             return true;
         }
         let (observed, expected) = (self.stated(able), expected.stated(able));

@@ -13,7 +13,7 @@ mod matrix;
 mod security;
 mod words;
 
-pub use asking::{Held, ask};
+pub use asking::{Held, Rewritten, ask};
 pub use confirm::{Confirmed, Departure, Place, confirm};
 pub use contracts::{Abilities, Answer, all, answer};
 pub use diff::{Difference, Kind, differences};
@@ -35,8 +35,8 @@ pub struct Probe {
     pub offsets: Option<Offsets>,
     /// The contract, or the nearest.
     pub contract: Contract,
-    /// Whether the contract gives all answers. If not, it is the nearest one.
-    pub is_exact: bool,
+    /// How many answers are not those of the contract. If any, it is the nearest one.
+    pub wrong: usize,
     /// The fields that no question could determine: contracts that differ only in them give the same answers.
     pub open: Vec<Field>,
     /// The questions that led to the contract, in order, and the answers.
@@ -55,6 +55,11 @@ pub struct Asked {
 }
 
 impl Probe {
+    /// Whether the contract gives all answers.
+    pub fn is_exact(&self) -> bool {
+        self.wrong == 0
+    }
+
     /// Whether a contract is the one found, as far as that could be determined. Whether a stream detects errors at once is
     /// not.
     pub fn agrees(&self, claimed: &Contract) -> bool {
@@ -194,6 +199,7 @@ pub fn probe(decoder: &dyn Decoder) -> Option<Probe> {
         offset: is_plain,
         length: is_plain && stated.is_some_and(|malformed| malformed.len.is_some()),
         output: ascii.output.is_some(),
+        replacement: error.output.is_some(),
     };
     if !able.verdict && !able.output {
         return None;
@@ -222,11 +228,11 @@ pub fn probe(decoder: &dyn Decoder) -> Option<Probe> {
     let wrong = |contract: usize| {
         known.iter().filter(|(input, answer)| !answer.agrees(table.answer(contract, *input), able)).count()
     };
-    let is_exact = left.first().is_some_and(|&contract| wrong(contract) == 0);
-    if !is_exact {
+    if left.first().is_none_or(|&contract| wrong(contract) > 0) {
         left = everything.into_iter().min_by_key(|&contract| wrong(contract)).into_iter().collect();
     }
-    let contract = table.contracts[*left.first()?];
+    let nearest = *left.first()?;
+    let (contract, wrong) = (table.contracts[nearest], wrong(nearest));
     let open = Field::ALL.into_iter().filter(|field| {
         let is_asked = match field {
             Field::Grammar | Field::Segmentation => true,
@@ -235,5 +241,5 @@ pub fn probe(decoder: &dyn Decoder) -> Option<Probe> {
         };
         !is_asked || left.iter().any(|&other| !field.is_same(&contract, &table.contracts[other]))
     });
-    Some(Probe { able, offsets, contract, is_exact, open: open.collect(), asked })
+    Some(Probe { able, offsets, contract, wrong, open: open.collect(), asked })
 }
