@@ -305,6 +305,33 @@ def matrix(chromium, path, record):
     check(names[1] in chromium.run(panel), "ArrowDown does not open the cell below")
     equal(chromium.run("""document.querySelectorAll("td[tabindex]").length"""), 1, "cells in the order of the tabulator")
 
+    # Home and End, and Escape, which closes the panel.
+    chromium.run(press.format('"End"'))
+    check(columns[-1]["title"] in chromium.run(panel), "End does not open the last cell")
+    chromium.run(press.format('"Escape"'))
+    equal(chromium.run(panel), "", "the panel after Escape")
+
+    # By a part of the name; the cell in the order of the tabulator and the address follow.
+    part = names[-1][-4:].upper()
+    typed = """(() => { const input = document.querySelector("#choose [name=name]"); input.value = %s;
+        input.dispatchEvent(new Event("input")); })()"""
+    chromium.run("""document.querySelector("tr.item td").click()""")
+    chromium.run(typed % json.dumps(part))
+    fits = [name for name in names if part.lower() in name.lower()]
+    check(0 < len(fits) < len(names), "a part of a name that hides nothing")
+    equal(chromium.run(shown), fits, f"name contains {part}")
+    tabbed = """document.querySelector("td[tabindex]").parentElement.cells[0].firstChild.data"""
+    equal(chromium.run(tabbed), fits[0], "the cell in the order of the tabulator")
+    chromium.run(CHOOSE.format(name='"question"', index=at + 1))
+    equal(chromium.run("""document.querySelectorAll("td.asked").length"""), len(rows), "the column of the question")
+    chromium.load("Page.reload")
+    equal(chromium.run(shown), fits, "after a reload")
+    equal(chromium.run("""document.querySelector("#choose [name=question]").value"""), str(at), "the question after a reload")
+    chromium.run("""document.getElementById("all").click()""")
+    equal(chromium.run(shown), names, "after 'show all'")
+    # The script started anew.
+    chromium.run("""document.querySelector("tr.item td").click()""")
+
     # By an answer, then back.
     chromium.run(f"""document.querySelectorAll("#matrix thead button")[{at + 1}].click()""")
     by_name = dict(zip(names, words))

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use utfuzz::decoder::Decoder;
 use utfuzz::generate::classes::Block;
 use utfuzz::probe::{
-    Answer, Field, Held, Kind, Offsets, Place, Rewritten, Unit, all, answer, ask, confirm, differences, in_words,
-    probe, rust,
+    Answer, Field, Held, Kind, Machine, Offsets, Place, Rewritten, Unit, all, answer, ask, confirm, differences,
+    in_words, probe, rust,
 };
 use utfuzz::spec::{Bom, Contract, End, Segmentation};
 use utfuzz::utf8::{ErrorLen, Malformed, Validity};
@@ -340,4 +340,46 @@ fn a_replacement_that_no_contract_has_is_named() {
     assert_eq!(written, "\"%8F\" instead of U+DC8F for the byte 8F, and so on");
     // The same for some bytes only.
     assert!(named(|bytes| writing(bytes, |bad| format!("<{}>", bad[0] & 0x0F))).is_none());
+}
+
+#[test]
+fn the_machine_of_the_verdicts_is_the_one_of_the_standard() {
+    let of = |contract| Machine::of(&Honest::new(contract), 4).unwrap();
+    let edges = |machine: &Machine, after: &[u8]| {
+        let state = machine.states.iter().find(|state| state.after == after).unwrap();
+        let shown = |(next, ranges): (usize, Vec<_>)| format!("{}: {}", shown_ranges(&ranges), machine.name(next));
+        Machine::edges(state).into_iter().map(shown).collect::<Vec<_>>()
+    };
+    let machine = of(Contract::STANDARD);
+    // The rows of table 3-7 of the Unicode standard, as states: the start, C2, E0, E1, ED, F0, F1, F4, and no way back.
+    assert_eq!((machine.states.len(), &machine.wrong), (9, &None));
+    assert!(machine.cases > 30_000);
+    assert_eq!(edges(&machine, b"\xE0"), ["00-9F C0-FF: ill-formed", "A0-BF: after C2"]);
+    assert_eq!(edges(&machine, b"\xED"), ["00-7F A0-FF: ill-formed", "80-9F: after C2"]);
+    assert_eq!(edges(&machine, b"\xF4"), ["00-7F 90-FF: ill-formed", "80-8F: after E1"]);
+    assert!(machine.dot("std").contains("0 -> 0 [label=\"00-7F\"];"));
+    for grammar in utfuzz::spec::grammar::ALL {
+        let contract = Contract { grammar, ..Contract::STANDARD };
+        let machine = of(contract);
+        assert_eq!(machine.wrong, None, "{contract}: {machine}");
+        let mut bytes = Vec::new();
+        // Strings that it was not found from.
+        for index in (0..).step_by(977).take(5000) {
+            Block { len: 6, offset: 0 }.write(index, &mut bytes);
+            let valid = utfuzz::spec::validity(&contract, &bytes).is_valid();
+            assert_eq!(machine.accepts(&bytes), Some(valid), "{contract}: {bytes:02X?}");
+        }
+    }
+    // A suffix that only the comparison brings is learned; what depends on the length is no machine.
+    let odd = Faulty {
+        validate: |bytes| Some(faulty::verdict(bytes)).filter(|_| bytes != b"\x7F\x7F\x7F\x7F"),
+        ..Faulty::default()
+    };
+    let machine = Machine::of(&odd, 4).unwrap();
+    assert_eq!((machine.accepts(b"\x7F\x7F\x7F\x7F"), machine.wrong.clone()), (None, None), "{machine}");
+    let even = Faulty {
+        validate: |bytes| Some(if bytes.len() % 100 < 99 { Validity::Valid } else { faulty::verdict(b"\xFF") }),
+        ..Faulty::default()
+    };
+    assert_eq!(Machine::of(&even, 2).unwrap().states.len(), 1);
 }

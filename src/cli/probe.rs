@@ -9,14 +9,14 @@ use crate::decoder::{Decoder, Promise};
 use crate::error::Error;
 use crate::judge::{Judge, Law};
 use crate::probe::{
-    Answer, Asked, Confirmed, Departure, Difference, Field, Held, Kind, Offsets, Probe, Rewritten, confirm,
-    differences, in_words, probe, rust,
+    Answer, Asked, Confirmed, Departure, Difference, Field, Held, Kind, Machine, Offsets, Probe, Rewritten, State,
+    confirm, differences, in_words, longest, probe, rust, shown_ranges,
 };
 use crate::report::write_json;
 use crate::spec::{Contract, Detection};
 use crate::text::{counted, hex, hex_separated, printable};
 use crate::{Case, Cuts};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -32,11 +32,69 @@ pub(super) struct ProbeVerb {
     /// Only ask the questions that lead to the contract; do not confirm it
     #[arg(long)]
     quick: bool,
+    /// Also find the finite-state machine of its verdicts: as a table, or as a graph for Graphviz
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    machine: Option<Form>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     selection: Selection,
+}
+
+/// How a machine is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Table,
+    Dot,
+}
+
+/// A finite-state machine in JSON.
+#[derive(Serialize)]
+struct Automaton {
+    states: Vec<AutomatonState>,
+    /// How many verdicts of the decoder were compared with it.
+    cases: usize,
+    /// The first input on which the decoder's verdict is another.
+    wrong: Option<String>,
+    #[serde(skip)]
+    machine: Machine,
+}
+
+#[derive(Serialize)]
+struct AutomatonState {
+    after: String,
+    accepts: Option<bool>,
+    next: Vec<Edge>,
+}
+
+#[derive(Serialize)]
+struct Edge {
+    bytes: String,
+    state: usize,
+}
+
+impl Automaton {
+    fn of(decoder: &dyn Decoder) -> Option<Self> {
+        let machine = Machine::of(decoder, longest(decoder))?;
+        let edge = |(state, ranges): (usize, Vec<(u8, u8)>)| Edge { bytes: shown_ranges(&ranges), state };
+        let state = |state: &State| AutomatonState {
+            after: hex(&state.after),
+            accepts: state.accepts,
+            next: Machine::edges(state).into_iter().map(edge).collect(),
+        };
+        let states = machine.states.iter().map(state).collect();
+        Some(Self { states, cases: machine.cases, wrong: machine.wrong.as_deref().map(hex), machine })
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let states = counted(self.machine.states.len(), "state");
+        match &self.wrong {
+            None => writeln!(out, "  a machine of {states} gives all {} verdicts that were compared:", self.cases)?,
+            Some(wrong) => writeln!(out, "  a machine of {states} gives another verdict on {wrong}:")?,
+        }
+        self.machine.to_string().lines().try_for_each(|line| writeln!(out, "    {line}"))
+    }
 }
 
 /// The answer of a decoder in JSON.
@@ -109,6 +167,9 @@ struct Probed {
     departures: Vec<Departs>,
     /// What the departures have in common, if that can be said.
     rule: Option<String>,
+    /// The machine of its verdicts, if that was asked for and there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<Automaton>,
 }
 
 #[derive(Serialize)]
@@ -209,7 +270,7 @@ impl Probed {
         for Departs { law, subject, bytes, place } in &self.departures {
             writeln!(out, "  departs: {law} of {subject}, {place}, for example {bytes}")?;
         }
-        Ok(())
+        self.machine.as_ref().map_or(Ok(()), |machine| machine.write(out))
     }
 }
 
@@ -249,11 +310,21 @@ impl ProbeVerb {
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let stop = Arc::default();
         stop_when_interrupted(&stop);
-        let probed = |decoder: &dyn Decoder| Probed::of(decoder, self.quick);
+        let probed = |decoder: &dyn Decoder| Probed {
+            machine: self.machine.and_then(|_| Automaton::of(decoder)),
+            ..Probed::of(decoder, self.quick)
+        };
         let show = |probed: &Probed| {
+            let mut write = || match (&probed.machine, self.machine) {
+                (Some(Automaton { machine, .. }), Some(Form::Dot)) => {
+                    out.write_all(machine.dot(&probed.name).as_bytes())
+                }
+                (None, Some(Form::Dot)) => Ok(note(&format!("{}: no machine", probed.name))),
+                _ => probed.write(out),
+            };
             if !self.json {
                 // Standard output keeps its error.
-                let _ = probed.write(out).and_then(|()| out.flush());
+                let _ = write().and_then(|()| out.flush());
             }
         };
         let probes = one_by_one(&decoders, &stop, probed, show)?;

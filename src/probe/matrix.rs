@@ -66,13 +66,13 @@ pub struct Cell {
     pub broken: Option<Broken>,
 }
 
-const WELL_FORMED: &str = "accepted?";
-const WRITTEN: &str = "written for";
-const AT_THE_END: &str = "written at the end for";
+const WELL_FORMED: &str = "taken for well-formed?";
+const WRITTEN: &str = "written for these bytes inside text";
+const AT_THE_END: &str = "written at the end of the input";
 const MARK: &str = "U+FEFF";
 const ERRORS: &str = "first error";
-const STREAMS: &str = "in chunks";
-const LENGTHS: &str = "after ASCII";
+const STREAMS: &str = "in chunks, as in one piece?";
+const LENGTHS: &str = "the same after ASCII?";
 
 /// Every column.
 pub const COLUMNS: [Column; 50] = [
@@ -88,11 +88,11 @@ pub const COLUMNS: [Column; 50] = [
     column("low-surrogate", WELL_FORMED, "surrogate U+DC00", b"\xED\xB0\x80", Asks::Accepted),
     column("surrogate-pair", WELL_FORMED, "surrogate pair", b"\xED\xA0\xBD\xED\xB8\x80", Asks::Accepted),
     column("too-large", WELL_FORMED, "U+110000", b"\xF4\x90\x80\x80", Asks::Accepted),
-    column("five-bytes", WELL_FORMED, "5 bytes", b"\xF8\x88\x80\x80\x80", Asks::Accepted),
-    column("six-bytes", WELL_FORMED, "6 bytes", b"\xFC\x84\x80\x80\x80\x80", Asks::Accepted),
+    column("five-bytes", WELL_FORMED, "five-byte form", b"\xF8\x88\x80\x80\x80", Asks::Accepted),
+    column("six-bytes", WELL_FORMED, "six-byte form", b"\xFC\x84\x80\x80\x80\x80", Asks::Accepted),
     column("continuation", WRITTEN, "a continuation byte", b"a\x80b", Asks::Written),
     column("continuations", WRITTEN, "two continuation bytes", b"a\x80\xBFb", Asks::Written),
-    column("ff", WRITTEN, "FF", b"a\xFFb", Asks::Written),
+    column("ff", WRITTEN, "byte FF", b"a\xFFb", Asks::Written),
     column("cut-2", WRITTEN, "1 of 2 bytes", b"a\xC3b", Asks::Written),
     column("cut-3", WRITTEN, "2 of 3 bytes", b"a\xE2\x82b", Asks::Written),
     column("cut-4", WRITTEN, "3 of 4 bytes", b"a\xF0\x9F\x98b", Asks::Written),
@@ -101,8 +101,8 @@ pub const COLUMNS: [Column; 50] = [
     column("surrogate", WRITTEN, "a surrogate", b"a\xED\xA0\x80b", Asks::Written),
     column("pair", WRITTEN, "a surrogate pair", b"a\xED\xA0\xBD\xED\xB8\x80b", Asks::Written),
     column("f4-90", WRITTEN, "U+110000", b"a\xF4\x90\x80\x80b", Asks::Written),
-    column("f5", WRITTEN, "F5 and 3 continuations", b"a\xF5\x80\x80\x80b", Asks::Written),
-    column("five", WRITTEN, "5 bytes", b"a\xF8\x88\x80\x80\x80b", Asks::Written),
+    column("f5", WRITTEN, "lead byte F5", b"a\xF5\x80\x80\x80b", Asks::Written),
+    column("five", WRITTEN, "five-byte form", b"a\xF8\x88\x80\x80\x80b", Asks::Written),
     column("cut-before-lead", WRITTEN, "1 of 2 bytes, before é", b"a\xC3\xC3\xA9", Asks::Written),
     column("end-1-of-2", AT_THE_END, "1 of 2 bytes", b"a\xC3", Asks::Written),
     column("end-1-of-3", AT_THE_END, "1 of 3 bytes", b"a\xE2", Asks::Written),
@@ -112,20 +112,20 @@ pub const COLUMNS: [Column; 50] = [
     column("mark-twice", MARK, "twice at the start", b"\xEF\xBB\xBF\xEF\xBB\xBFa", Asks::Mark),
     column("mark-alone", MARK, "alone", b"\xEF\xBB\xBF", Asks::Mark),
     column("mark-inside", MARK, "inside", b"a\xEF\xBB\xBFb", Asks::Mark),
-    column("offset", ERRORS, "offset", OFFSET, Asks::Offset),
-    column("length", ERRORS, "length, before text", b"a\xE2\x82b", Asks::Length),
-    column("length-end", ERRORS, "length, at the end", b"a\xE2\x82", Asks::Length),
-    column("length-ff", ERRORS, "length of FF FF", b"a\xFF\xFFb", Asks::Length),
+    column("offset", ERRORS, "its offset", OFFSET, Asks::Offset),
+    column("length", ERRORS, "its length, before text", b"a\xE2\x82b", Asks::Length),
+    column("length-end", ERRORS, "its length, at the end", b"a\xE2\x82", Asks::Length),
+    column("length-ff", ERRORS, "its length, of FF FF", b"a\xFF\xFFb", Asks::Length),
     chunks("chunks-2", "é", b"\xC3\xA9", &[1], Asks::Chunks),
     chunks("chunks-4", "U+1F600", b"\xF0\x9F\x98\x80", &[1, 2, 3], Asks::Chunks),
     chunks("chunks-cut", "2 of 3 bytes", b"a\xE2\x82b", &[2, 3], Asks::Chunks),
-    chunks("chunks-end", "3 of 4 at the end", b"\xF0\x9F\x98", &[1, 2], Asks::Chunks),
+    chunks("chunks-end", "3 of 4 bytes, at the end", b"\xF0\x9F\x98", &[1, 2], Asks::Chunks),
     chunks("chunks-mark", "U+FEFF", b"\xEF\xBB\xBFa", &[1, 2], Asks::Chunks),
-    chunks("prompt-text", "text appears", b"abc", &[1, 2], Asks::Prompt),
-    chunks("prompt-error", "an error appears", b"a\xFFb", &[2], Asks::Prompt),
+    chunks("prompt-text", "when text is written", b"abc", &[1, 2], Asks::Prompt),
+    chunks("prompt-error", "when U+FFFD is written", b"a\xFFb", &[2], Asks::Prompt),
     column("lengths-text", LENGTHS, "€", b"\xE2\x82\xAC", Asks::Lengths),
     column("lengths-cut", LENGTHS, "2 of 3 bytes", b"\xE2\x82b", Asks::Lengths),
-    column("lengths-end", LENGTHS, "2 of 3 at the end", b"\xE2\x82", Asks::Lengths),
+    column("lengths-end", LENGTHS, "2 of 3 bytes, at the end", b"\xE2\x82", Asks::Lengths),
 ];
 
 /// Its error is at byte 11, code point 3, code unit 5 of UTF-16.
@@ -242,7 +242,7 @@ fn written(answer: &Answer, bytes: &[u8]) -> Cell {
     let text = ["b", "é"].into_iter().find(|text| between.ends_with(text.as_bytes())).unwrap_or_default().as_bytes();
     let between = &between[..between.len() - text.len()];
     let Some(rest) = output.strip_prefix(b"a") else {
-        return Cell::new("…", format!("{}, without the text before it", code_points(output)), answer.to_string());
+        return Cell::new("…", format!("the text before it is lost: {}", code_points(output)), answer.to_string());
     };
     let (rest, is_lost) = rest.strip_suffix(text).map_or((rest, true), |rest| (rest, false));
     let (mut symbol, mut word) = describe(rest, between);
@@ -314,7 +314,7 @@ fn mark(answer: &Answer, bytes: &[u8]) -> Cell {
         Some(Validity::Invalid(_)) => ("✗".to_owned(), "rejects".to_owned()),
         _ if kept == all => ("=".to_owned(), "kept".to_owned()),
         _ if kept == 0 => ("∅".to_owned(), "removed".to_owned()),
-        _ => (kept.to_string(), format!("{kept} of {all} kept")),
+        _ => (format!("{kept}/{all}"), format!("{kept} of {all} kept")),
     };
     Cell::new(symbol, word, answer.to_string())
 }
@@ -340,14 +340,14 @@ fn offset(malformed: Malformed) -> (String, String) {
             };
             (format!("{symbol}{first}"), format!("in {}, from {first}", unit.name()))
         }
-        Offsets::Other(stated) => (stated.to_string(), format!("{stated}, where byte 11 is ill-formed")),
+        Offsets::Other(stated) => ("≠".to_owned(), format!("{stated}; the ill-formed byte is at 11")),
     }
 }
 
 fn length(malformed: Malformed) -> (String, String) {
     match malformed.len {
         None => (String::new(), "not stated".to_owned()),
-        Some(ErrorLen::Incomplete) => ("…".to_owned(), "incomplete".to_owned()),
+        Some(ErrorLen::Incomplete) => ("inc".to_owned(), "incomplete".to_owned()),
         Some(ErrorLen::Bytes(len)) => (len.to_string(), counted(len, "byte")),
     }
 }
@@ -382,9 +382,10 @@ impl Streamed {
     }
 
     fn says(&self) -> String {
-        let written: Vec<String> = self.written.iter().map(|out| hex(out)).collect();
+        let shown = |out: &Vec<u8>| if out.is_empty() { "nothing".to_owned() } else { hex(out) };
+        let written: Vec<String> = self.written.iter().map(shown).collect();
         let verdict = self.verdict.map(|verdict| format!("{verdict}, ")).unwrap_or_default();
-        format!("{verdict}after each chunk {:?}", written.join(" | "))
+        format!("{verdict}written after each chunk, and at the end: {}", written.join(" | "))
     }
 }
 
@@ -398,8 +399,15 @@ fn chunked(streamed: &Streamed, whole: &Answer) -> Cell {
     // Without an output for rejected input, a stream may have written what preceded the error.
     let is_rejected = streamed.verdict.is_some_and(|verdict| !verdict.is_valid()) && whole.output.is_none();
     match same_verdict && (same_output || is_rejected) {
-        true => Cell::new("=", "as the whole", streamed.says()),
-        false => Cell::new("≠", format!("not as the whole: {}", code_points(&output)), streamed.says()),
+        true => Cell::new("=", "as in one piece", streamed.says()),
+        false => Cell::new(
+            "≠",
+            format!(
+                "not as in one piece: {}",
+                if output.is_empty() { "nothing".to_owned() } else { code_points(&output) }
+            ),
+            streamed.says(),
+        ),
     }
 }
 
@@ -440,10 +448,10 @@ fn lengths(decoder: &dyn Decoder, bytes: &[u8]) -> Cell {
         return Cell::new(NOTHING.0, NOTHING.1, alone.to_string());
     }
     match answers.iter().enumerate().find(|answer| !is_alike(answer)) {
-        None => Cell::new("=", "always alike", alone.to_string()),
+        None => Cell::new("=", "always the same", alone.to_string()),
         Some((len, answer)) => Cell {
             witness: Some(inputs[len].clone()),
-            ..Cell::new("≠", format!("otherwise after {len}"), answer.to_string())
+            ..Cell::new("≠", format!("another after {}", counted(len, "byte")), answer.to_string())
         },
     }
 }

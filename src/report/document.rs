@@ -140,7 +140,8 @@ pub(super) struct Row {
 pub(super) struct Matrix {
     /// The headings above the columns, and how many columns each is about.
     pub(super) groups: Vec<(String, usize)>,
-    pub(super) columns: Vec<String>,
+    /// For each column its title and input.
+    pub(super) columns: Vec<[String; 2]>,
     /// The number of columns, with that of the names.
     pub(super) width: usize,
     /// The rows that belong together, and what they have in common.
@@ -154,6 +155,8 @@ pub(super) struct MatrixRow {
     pub(super) name: String,
     /// A second, smaller line.
     pub(super) small: String,
+    /// The contract that the decoder claims.
+    pub(super) claim: String,
     pub(super) data: Data,
     pub(super) cells: Vec<MatrixCell>,
 }

@@ -4,7 +4,7 @@ use crate::explain::annotate;
 use crate::generate::vectors::parse_hex;
 use crate::probe;
 use crate::report::document::{
-    self, Block, Document, MatrixCell, MatrixRow, Table, collected, date, fixed, grouped, plain, run_tiles, tile,
+    self, Block, Cell, Document, MatrixCell, MatrixRow, Table, collected, date, fixed, grouped, plain, run_tiles, tile,
 };
 use crate::report::record::Record;
 use crate::report::record::matrix::{Breach, Column, Injection, Matrix, Row};
@@ -20,7 +20,7 @@ impl Matrix {
         let lineages: BTreeSet<&str> = self.rows.iter().map(|row| &*row.lineage).collect();
         let breaches: usize = self.rows.iter().map(|row| row.broken.len()).sum();
         format!(
-            "{} of {} by {}; {} break the contract that the decoder claims.",
+            "{} of {}, {}; {} break the contract that the decoder claims.",
             counted(self.rows.len(), "decoder"),
             counted(lineages.len(), "lineage"),
             counted(self.columns.len(), "question"),
@@ -35,20 +35,13 @@ impl Matrix {
 
     pub(super) fn page(&self, record: &Record) -> Document {
         let mut document = Document::new(format!("How UTF-8 decoders behave, {}", date(record.started)));
-        let mut tiles = vec![
-            tile(grouped(self.rows.len() as u64), "decoders", ""),
-            tile(grouped(self.packages().count() as u64), "runtimes and packages", ""),
-            tile(self.columns.len(), "questions", ""),
-            tile(self.classes.len(), "ideas of what is well-formed", ""),
-        ];
-        tiles.extend(run_tiles(record));
-        document.blocks.push(Block::Answer { words: self.answer(), is_good: true });
-        document.blocks.push(Block::Tiles { tiles });
-        document.paragraph(
-            "Each column is a question about one input, and each cell is what the decoder answered. A red cell with an \
-             exclamation mark breaks the contract that the decoder claims. Among the others nothing is right or wrong: \
-             standards and documentations differ.",
-        );
+        document.paragraph(format!(
+            "{} Each column is a question about one input, and each cell is what the decoder answered. A red cell with an \
+             exclamation mark breaks the contract that the decoder claims. The other cells are not judged: standards and \
+             documentation differ. Choose a cell to see the input and the answer in full; choose the head of a column to \
+             sort by it.",
+            self.answer()
+        ));
         document
             .blocks
             .push(Block::Fold { title: "What the symbols mean", blocks: vec![Block::Facts { facts: legend() }] });
@@ -58,17 +51,17 @@ impl Matrix {
         document.blocks.push(Block::Page { blocks: vec![Block::Filter, Block::Matrix(self.table())] });
         document.heading(2, "Who accepts what another rejects");
         document.paragraph(format!(
-            "A check by one decoder does not protect another that accepts more. These are the decoders that give \
-             verdicts, divided by what they accept of all strings over the 13 byte classes of up to {} bytes. For each class \
-             the table has the shortest string that it accepts and strict UTF-8 rejects, and the reverse; the JSON has \
-             one for each pair of classes.",
+            "A check by one decoder does not protect another that accepts more. Every string of up to {} bytes from 13 \
+             classes of bytes was tried, and decoders that accept the same strings are in one group. The table has the \
+             shortest string that a group accepts and strict UTF-8 rejects, and the reverse; matrix.json has one for each \
+             pair of groups.",
             probe::LONGEST
         ));
         document.table(self.class_table());
-        document.heading(2, "Characters that were not there");
+        document.heading(2, "Characters produced from bytes that do not contain them");
         document.paragraph(
-            "These inputs do not contain the character, and some decoders write it. A check that looks for the character \
-             in the bytes, or by a decoder that lets the input pass, does not find it.",
+            "These inputs do not contain the character, and some decoders write it. A search for its byte misses it, and \
+             so does a check by a decoder that accepts the input without writing it.",
         );
         document.table(self.injection_table());
         document.heading(2, "By question");
@@ -78,6 +71,15 @@ impl Matrix {
             let (level, id, class) = (3, column.id.clone(), "");
             document.blocks.push(Block::Item { level, id, title, class, open: false, data: Vec::new(), blocks });
         }
+        document.heading(2, "What was run");
+        let mut tiles = vec![
+            tile(grouped(self.rows.len() as u64), "decoders", ""),
+            tile(grouped(self.packages().count() as u64), "runtimes and packages", ""),
+            tile(self.columns.len(), "questions", ""),
+            tile(self.classes.len(), "different sets of accepted strings", ""),
+        ];
+        tiles.extend(run_tiles(record));
+        document.blocks.push(Block::Tiles { tiles });
         document
     }
 
@@ -94,17 +96,19 @@ impl Matrix {
         let row = |row: &Row| MatrixRow {
             name: row.name.clone(),
             small: row.version.clone(),
+            claim: row.contract.clone(),
             data: data(row),
             cells: (0..self.columns.len()).map(|at| cell(row, at)).collect(),
         };
         let opened = |column: &Column| {
             let bytes = parse_hex(&column.bytes).unwrap_or_default();
-            let answers = column
-                .answers
-                .iter()
-                .map(|seen| [&*seen.word, &*seen.says, seen.witness.as_deref().unwrap_or(&column.bytes)]);
+            let answers = column.answers.iter().map(|seen| {
+                [&*seen.word, &spaced_output(&seen.says), seen.witness.as_deref().unwrap_or(&column.bytes)]
+                    .map(str::to_owned)
+            });
             json!({
                 "title": format!("{}: {}", column.group, column.title),
+                "bytes": spaced(&column.bytes),
                 "lines": annotate(&Contract::STANDARD, &bytes).to_string().lines().collect::<Vec<_>>(),
                 "answers": answers.collect::<Vec<_>>(),
             })
@@ -112,7 +116,7 @@ impl Matrix {
         let data = json!({ "columns": self.columns.iter().map(opened).collect::<Vec<_>>() });
         document::Matrix {
             groups: groups.map(|columns| (columns[0].group.clone(), columns.len())).collect(),
-            columns: self.columns.iter().map(|column| column.title.clone()).collect(),
+            columns: self.columns.iter().map(|column| [column.title.clone(), spaced(&column.bytes)]).collect(),
             width: self.columns.len() + 1,
             bodies: self.packages().map(|(name, rows)| (name.to_owned(), rows.iter().map(row).collect())).collect(),
             // Inside a script element nothing may look like markup.
@@ -123,26 +127,27 @@ impl Matrix {
     fn class_table(&self) -> Table {
         let standard = self.classes.iter().position(|class| class.decoders.iter().any(|name| name == "own"));
         let mut table = Table::new([
-            "#accepted",
-            "accepts, unlike strict UTF-8",
-            "rejects, unlike strict UTF-8",
+            "#strings accepted",
+            "shortest that strict UTF-8 rejects",
+            "shortest rejected that strict UTF-8 accepts",
             "#decoders",
-            "who",
+            "which",
         ]);
         for (at, class) in self.classes.iter().enumerate() {
             let between = |from: usize, to: usize| self.beyond.get(from)?.get(to)?.as_deref().map(spaced);
             let (more, less) = standard.map(|own| (between(at, own), between(own, at))).unwrap_or_default();
             let (more, less) = (more.unwrap_or_default(), less.unwrap_or_default());
             let numbers = [grouped(class.accepted as u64), more, less, class.decoders.len().to_string()];
-            table.row(numbers.into_iter().chain([some(&class.decoders)]));
+            table.row(numbers.into_iter().map(Cell::from).chain([folded(&class.decoders)]));
         }
         table
     }
 
     fn injection_table(&self) -> Table {
-        let mut table = Table::new(["character", "input", "written by", "accepted, and not written, by"]);
+        let mut table = Table::new(["character", "input", "written by", "accepted without writing it by"]);
         for Injection { character, bytes, written_by, passed_by } in &self.injections {
-            table.row([character.clone(), spaced(bytes), some(written_by), some(passed_by)]);
+            let input = [character.clone(), spaced(bytes)].map(Cell::from);
+            table.row(input.into_iter().chain([folded(written_by), folded(passed_by)]));
         }
         table
     }
@@ -165,10 +170,10 @@ impl Matrix {
     /// A table of them.
     fn answers_of(&self, at: usize) -> Table {
         let answers = self.by_word(at);
-        let mut table = Table::new(["answer", "#decoders", "who"]);
+        let mut table = Table::new(["answer", "#decoders", "which"]);
         for (place, (word, names)) in answers.iter().enumerate() {
-            let who = if place == 0 && answers.len() > 1 { "the others".to_owned() } else { some(names) };
-            table.row([(*word).to_owned(), names.len().to_string(), who]);
+            let which = if place == 0 && answers.len() > 1 { "all others".into() } else { folded(names) };
+            table.row([(*word).into(), names.len().to_string().into(), which]);
         }
         table
     }
@@ -233,18 +238,57 @@ pub(super) fn class(symbol: &str) -> &'static str {
     }
 }
 
+/// The symbols. A test finds every symbol of the committed matrix here: numbers as 1, and what may follow after a symbol,
+/// such as a hyphen, by itself.
 fn legend() -> Vec<(&'static str, Vec<document::Span>)> {
     [
-        ("✓  ✗", "accepts; rejects"),
-        ("1, 2, …", "how many U+FFFD are written; for lengths, how many bytes"),
-        ("∅  =", "nothing is written, or U+FEFF removed; kept, or as expected of chunks and lengths"),
-        ("2?  DC  L1  1252  esc", "question marks; U+DC80 to U+DCFF; Latin-1; Windows-1252; escapes"),
-        ("-", "after the rest: the next character is lost"),
-        ("B0  C0  U0", "offsets in bytes, code points, UTF-16 code units, from 0 (or from 1)"),
-        ("now  late  end", "text appears with its chunk, with a later one, at the end"),
+        ("✓", "taken for well-formed"),
+        ("✗", "rejected; or, by a decoder that replaces, not taken for well-formed"),
+        ("1", "1, 2 and so on: that many U+FFFD; for the length of an error, that many bytes"),
+        ("1?", "1?, 2? and so on: that many question marks"),
+        ("∅", "nothing is written: the bytes are dropped, or U+FEFF is removed"),
+        ("1/2", "one U+FEFF of two is kept"),
+        ("=", "the same bytes are written; U+FEFF is kept; the same in chunks as in one piece, and after up to 300 bytes of ASCII"),
+        ("≠", "not the same in chunks, or after ASCII; another offset than that of the error. The opened cell says which"),
+        ("DC", "U+DC80 to U+DCFF are written, one for each byte (surrogateescape)"),
+        ("L1", "the bytes are decoded as Latin-1"),
+        ("1252", "the bytes are decoded as Windows-1252"),
+        ("esc", "an escape in ASCII is written, such as \\xFF"),
+        ("…", "other text is written; the opened cell has it"),
+        ("-", "after another symbol: the character that follows is lost"),
+        ("B1", "B0, B1: offsets count bytes, from 0 or from 1"),
+        ("C1", "C0, C1: offsets count code points"),
+        ("U1", "U0, U1: offsets count UTF-16 code units"),
+        ("inc", "the error is reported as an incomplete sequence, without a length"),
+        ("now", "output is written with the chunk that completes it"),
+        ("late", "output is written with a later chunk"),
+        ("end", "output is written only at the end of the input"),
+        ("err", "the decoder fails: no answer"),
+        ("(empty)", "the decoder has no such answer, or does not state it"),
+        ("!", "on red: the answer breaks the contract that the decoder claims"),
     ]
-    .map(|(symbols, words)| (symbols, vec![plain(words)]))
+    .map(|(symbol, words)| (symbol, vec![plain(words)]))
     .into()
+}
+
+/// Names in a cell; of many, the number, and all of them when it is unfolded.
+fn folded(names: &[String]) -> Cell {
+    const MOST: usize = 6;
+    let first = names[..names.len().min(MOST)].join(", ");
+    match names.len().checked_sub(MOST) {
+        None | Some(0) => first.into(),
+        Some(more) => Cell { details: names.to_vec(), ..Cell::from(format!("{first} and {more} more")) },
+    }
+}
+
+/// The words of an answer, with spaces between the bytes of its output.
+fn spaced_output(says: &str) -> String {
+    match says.rsplit_once("output ") {
+        Some((head, digits)) if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) => {
+            format!("{head}output {}", if digits.is_empty() { "nothing".to_owned() } else { spaced(digits) })
+        }
+        _ => says.to_owned(),
+    }
 }
 
 /// Names in a line; of many, the first.

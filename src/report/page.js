@@ -9,13 +9,15 @@ const groups = Array.from(document.querySelectorAll(".group"));
 const matrix = document.getElementById("matrix");
 const opened = matrix && JSON.parse(document.getElementById("answers").textContent);
 const by = matrix && document.getElementById("choose").elements;
+const nameOf = (row) => row.cells[0].firstChild.data;
 const answer = (row, column) => opened.columns[column].answers[row.cells[column + 1].dataset.a];
 
 function isChosen(row) {
   if (!matrix) return true;
   const column = Number(by.question.value);
+  if (!nameOf(row).toLowerCase().includes(by.name.value.trim().toLowerCase())) return false;
   if (by.answer.value && answer(row, column)[0] !== by.answer.value) return false;
-  const other = items.find((item) => item.cells[0].firstChild.data === by.unlike.value);
+  const other = items.find((item) => nameOf(item) === by.unlike.value);
   const columns = by.question.value ? [column] : opened.columns.keys();
   return !other || row === other || Array.from(columns).some((at) => answer(row, at)[0] !== answer(other, at)[0]);
 }
@@ -31,15 +33,50 @@ function show() {
   }
   const shown = items.filter((item) => !item.hidden).length;
   document.getElementById("shown").textContent = String(shown);
-  return chosen;
+  if (matrix) showMatrix();
+}
+
+// The column of the question is marked; the cell that can be reached by keyboard is one that is shown.
+function showMatrix() {
+  for (const one of matrix.querySelectorAll(".asked")) one.classList.remove("asked");
+  if (by.question.value) {
+    const at = Number(by.question.value) + 1;
+    for (const item of items) item.cells[at].classList.add("asked");
+    const scroller = matrix.parentElement;
+    const head = matrix.tHead.rows[1].cells[at];
+    scroller.scrollLeft = head.offsetLeft - scroller.clientWidth / 2;
+  }
+  const current = matrix.querySelector("td[tabindex]");
+  if (current && current.parentElement.hidden) closePanel();
+  if (!matrix.querySelector("td[tabindex]")) {
+    const first = matrix.querySelector("tr.item:not([hidden]) td[data-a]");
+    if (first) first.tabIndex = 0;
+  }
+}
+
+function closePanel() {
+  for (const one of matrix.querySelectorAll("td[tabindex]")) one.removeAttribute("tabindex");
+  document.getElementById("cell").replaceChildren();
+}
+
+const fields = () => (matrix ? selects.concat(Array.from(by).filter((field) => field.name)) : selects);
+
+function remember() {
+  const chosen = fields().filter((field) => field.value && (field.selectedIndex ?? 1) > 0);
+  history.replaceState(null, "", "#" + new URLSearchParams(chosen.map((field) => [field.name, field.value])));
 }
 
 function choose() {
   const chosen = new URLSearchParams(location.hash.slice(1));
-  for (const select of selects) {
-    const options = Array.from(select.options);
-    const index = options.findIndex((option, at) => at > 0 && option.value === chosen.get(select.name));
-    select.selectedIndex = Math.max(index, 0);
+  for (const field of fields()) {
+    if (field.options) {
+      const index = Array.from(field.options).findIndex((option, at) => at > 0 && option.value === chosen.get(field.name));
+      field.selectedIndex = Math.max(index, 0);
+    } else {
+      field.value = chosen.get(field.name) ?? "";
+    }
+    // The possible answers depend on the question.
+    if (matrix && field === by.question) offerAnswers();
   }
   show();
   const target = document.getElementById(location.hash.slice(1));
@@ -49,15 +86,6 @@ function choose() {
   }
 }
 
-for (const select of selects) {
-  select.addEventListener("change", () => {
-    const chosen = show().map((select) => [select.name, select.value]);
-    history.replaceState(null, "", "#" + new URLSearchParams(chosen));
-  });
-}
-addEventListener("hashchange", choose);
-choose();
-
 function fill(select, values) {
   select.length = 1;
   for (const [value, text] of values) {
@@ -65,19 +93,26 @@ function fill(select, values) {
   }
 }
 
+function offerAnswers() {
+  const words = by.question.value ? opened.columns[Number(by.question.value)].answers.map(([word]) => word) : [];
+  fill(by.answer, Array.from(new Set(words), (word) => [word, word]));
+  by.answer.disabled = words.length === 0;
+}
+
 function openCell(cell) {
   const row = cell.parentElement;
   const at = cell.cellIndex - 1;
-  const { title, lines } = opened.columns[at];
+  const { title, bytes: input, lines } = opened.columns[at];
   const [word, says, bytes] = answer(row, at);
-  const name = row.cells[0].firstChild.data;
+  const name = nameOf(row);
   const panel = document.getElementById("cell");
   const line = (text, tag) => {
     const line = document.createElement(tag);
     line.textContent = text;
     return line;
   };
-  const breach = cell.dataset.b ? `This breaks its contract: ${cell.dataset.b}.` : "Its contract allows this.";
+  const claim = `the contract that it claims: ${row.dataset.claim}`;
+  const breach = cell.dataset.b ? `This breaks ${claim}. It is a ${cell.dataset.b}.` : `This does not break ${claim}.`;
   const address = (text) => {
     const place = text.match(/docs\/[\w./-]+|https:\/\/[^\s.]\S*[^\s.]/);
     // Of the repository, the page has only the directory reports/matrix/ as its place.
@@ -90,10 +125,18 @@ function openCell(cell) {
     whole.append(link, text.slice(place.index + place[0].length));
     return whole;
   };
+  const button = line("close", "button");
+  button.addEventListener("click", () => {
+    panel.replaceChildren();
+    cell.focus();
+  });
   panel.replaceChildren(
-    line(`${name}, ${title}: ${word}`, "h3"),
-    line(`Answer: ${says}`, "p"),
+    button,
+    line(name, "h3"),
+    line(`${title} (${input}): ${word}`, "p"),
+    line(`The answer in full: ${says}`, "p"),
     address(breach),
+    line("The input, as strict UTF-8 reads it:", "p"),
     line(lines.join("\n"), "pre"),
     line(`utfuzz explain '${bytes}' --decoders ${name}`, "code"),
   );
@@ -119,14 +162,14 @@ const sorted = document.createElement("tbody");
 const homes = new Map(matrix ? items.map((item) => [item, item.parentElement]) : []);
 if (matrix) {
   matrix.append(sorted);
-  fill(by.question, opened.columns.map(({ title }, at) => [String(at), title]));
-  fill(by.unlike, items.map((item) => item.cells[0].firstChild.data).map((name) => [name, name]));
-  by.question.addEventListener("change", () => {
-    const words = by.question.value ? opened.columns[Number(by.question.value)].answers.map(([word]) => word) : [];
-    fill(by.answer, Array.from(new Set(words), (word) => [word, word]));
-    by.answer.disabled = words.length === 0;
+  fill(by.question, opened.columns.map(({ title, bytes }, at) => [String(at), `${title} (${bytes})`]));
+  fill(by.unlike, items.map(nameOf).map((name) => [name, name]));
+  by.question.addEventListener("change", offerAnswers);
+  document.getElementById("choose").addEventListener("submit", (event) => event.preventDefault());
+  document.getElementById("all").addEventListener("click", () => {
+    history.replaceState(null, "", location.pathname + location.search);
+    choose();
   });
-  for (const select of by) select.addEventListener("change", show);
   matrix.addEventListener("click", (event) => {
     const cell = event.target.closest("td[data-a]");
     if (cell) openCell(cell);
@@ -136,20 +179,40 @@ if (matrix) {
       show();
     }
   });
-  const first = matrix.querySelector("td[data-a]");
-  if (first) first.tabIndex = 0;
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") document.querySelector("#cell button")?.click();
+  });
   matrix.addEventListener("keydown", (event) => {
-    const cell = event.target.closest("td[data-a]");
-    if (!cell) return;
     const rows = Array.from(matrix.querySelectorAll("tr.item:not([hidden])"));
     const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Enter: [0, 0] };
-    const step = steps[event.key];
-    if (!step) return;
-    const row = rows[rows.indexOf(cell.parentElement) + step[0]];
-    const next = row && row.cells[cell.cellIndex + step[1]];
+    const ends = { Home: 1, End: opened.columns.length };
+    const [down, right] = steps[event.key] ?? [0, 0];
+    const head = event.target.closest("thead button");
+    if (head && right !== 0) {
+      const next = head.parentElement.parentElement.cells[head.parentElement.cellIndex + right];
+      const button = next && next.querySelector("button");
+      if (button) {
+        event.preventDefault();
+        head.tabIndex = -1;
+        button.tabIndex = 0;
+        button.focus();
+      }
+    }
+    const cell = event.target.closest("td[data-a]");
+    if (!cell || !(event.key in steps || event.key in ends)) return;
+    const row = rows[rows.indexOf(cell.parentElement) + down];
+    const next = row && row.cells[ends[event.key] ?? cell.cellIndex + right];
     if (next && next.dataset.a) {
       event.preventDefault();
       openCell(next);
     }
   });
 }
+for (const field of fields()) {
+  field.addEventListener(field.options ? "change" : "input", () => {
+    show();
+    remember();
+  });
+}
+addEventListener("hashchange", choose);
+choose();

@@ -19,7 +19,7 @@ pub struct Html;
 const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the script, as written in a content security policy. `.ci/page` fails if it does not match the
 /// script.
-const SCRIPT_HASH: &str = "sha256-1Ado55HIcQmJbKtkihcfSoNpNb0yW7l1Kb0BMpNjPX4=";
+const SCRIPT_HASH: &str = "sha256-TB6PHQ2//Zm/Vxzkhedq/V08bSGKqonW+HCYNm7HTGY=";
 
 impl Exporter for Markdown {
     fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
@@ -140,6 +140,11 @@ fn table(table: &Table) -> String {
     text += &cells(table.columns.iter().map(|column| if column.number { "--:" } else { "---" }.into()).collect());
     let cell = |cell: &Cell| match escaped(&cell.text) {
         text if cell.strong && !text.is_empty() => format!("**{text}**"),
+        // The details of a heading are those of its row, and only in the page.
+        text if !cell.head && !cell.details.is_empty() => {
+            let details = cell.details.iter().map(|line| escaped(line)).collect::<Vec<_>>().join(", ");
+            format!("<details><summary>{text}</summary>{details}</details>")
+        }
         text => text,
     };
     table.rows.iter().for_each(|Row { cells: of, .. }| text += &cells(of.iter().map(cell).collect()));
