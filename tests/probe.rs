@@ -9,7 +9,7 @@ use utfuzz::decoder::Decoder;
 use utfuzz::generate::classes::Block;
 use utfuzz::probe::{
     Answer, Field, Held, Kind, Machine, Offsets, Place, Rewritten, Unit, all, answer, ask, confirm, differences,
-    in_words, probe, rust,
+    in_words, probe, rust, shown_ranges,
 };
 use utfuzz::spec::{Bom, Contract, End, Segmentation};
 use utfuzz::utf8::{ErrorLen, Malformed, Validity};
@@ -371,12 +371,14 @@ fn the_machine_of_the_verdicts_is_the_one_of_the_standard() {
         }
     }
     // A suffix that only the comparison brings is learned; what depends on the length is no machine.
+    const ODD: &[u8] = b"\0\x7F\0\x7F";
     let odd = Faulty {
-        validate: |bytes| Some(faulty::verdict(bytes)).filter(|_| bytes != b"\x7F\x7F\x7F\x7F"),
+        validate: |bytes| Some(faulty::verdict(if bytes == ODD { b"\xFF" } else { bytes })),
         ..Faulty::default()
     };
     let machine = Machine::of(&odd, 4).unwrap();
-    assert_eq!((machine.accepts(b"\x7F\x7F\x7F\x7F"), machine.wrong.clone()), (None, None), "{machine}");
+    let accepts = [b"", b"a".as_slice()].map(|before| machine.accepts(&[before, ODD].concat()));
+    assert_eq!((accepts, &machine.wrong), ([Some(false), Some(true)], &None), "{machine}");
     let even = Faulty {
         validate: |bytes| Some(if bytes.len() % 100 < 99 { Validity::Valid } else { faulty::verdict(b"\xFF") }),
         ..Faulty::default()

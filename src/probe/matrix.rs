@@ -66,13 +66,13 @@ pub struct Cell {
     pub broken: Option<Broken>,
 }
 
-const WELL_FORMED: &str = "taken for well-formed?";
+const WELL_FORMED: &str = "taken for well-formed";
 const WRITTEN: &str = "written for these bytes inside text";
 const AT_THE_END: &str = "written at the end of the input";
 const MARK: &str = "U+FEFF";
 const ERRORS: &str = "first error";
-const STREAMS: &str = "in chunks, as in one piece?";
-const LENGTHS: &str = "the same after ASCII?";
+const STREAMS: &str = "in chunks";
+const LENGTHS: &str = "after ASCII";
 
 /// Every column.
 pub const COLUMNS: [Column; 50] = [
@@ -183,7 +183,13 @@ impl Column {
             Asks::Chunks | Asks::Prompt => match Streamed::of(decoder, self) {
                 None => Cell::fails(),
                 Some(None) => Cell::new("", "no streams", "it decodes no streams".to_owned()),
-                Some(Some(streamed)) if self.asks == Asks::Chunks => chunked(&streamed, whole),
+                Some(Some(streamed)) if self.asks == Asks::Chunks => {
+                    // A decoder whose streams only give verdicts may give the text of the whole.
+                    let text = || Column::named("prompt-text").and_then(|text| Streamed::of(decoder, text)?);
+                    let is_silent = || text().is_some_and(|text| text.written.concat().is_empty());
+                    let has_output = !streamed.written.concat().is_empty() || !is_silent();
+                    chunked(&streamed, whole, has_output)
+                }
                 Some(Some(streamed)) => prompt(&streamed),
             },
             Asks::Lengths => lengths(decoder, self.bytes),
@@ -389,7 +395,7 @@ impl Streamed {
     }
 }
 
-fn chunked(streamed: &Streamed, whole: &Answer) -> Cell {
+fn chunked(streamed: &Streamed, whole: &Answer, has_output: bool) -> Cell {
     let output = streamed.written.concat();
     let same_output = whole.output.as_ref().is_none_or(|whole| *whole == output);
     let same_verdict = match (whole.verdict, streamed.verdict) {
@@ -398,16 +404,14 @@ fn chunked(streamed: &Streamed, whole: &Answer) -> Cell {
     };
     // Without an output for rejected input, a stream may have written what preceded the error.
     let is_rejected = streamed.verdict.is_some_and(|verdict| !verdict.is_valid()) && whole.output.is_none();
-    match same_verdict && (same_output || is_rejected) {
+    let has_only_a_verdict = streamed.verdict.is_some() && !has_output;
+    match same_verdict && (same_output || is_rejected || has_only_a_verdict) {
+        true if has_only_a_verdict => Cell::new("=", "the same verdict as in one piece", streamed.says()),
         true => Cell::new("=", "as in one piece", streamed.says()),
-        false => Cell::new(
-            "≠",
-            format!(
-                "not as in one piece: {}",
-                if output.is_empty() { "nothing".to_owned() } else { code_points(&output) }
-            ),
-            streamed.says(),
-        ),
+        false => {
+            let written = if output.is_empty() { "nothing".to_owned() } else { code_points(&output) };
+            Cell::new("≠", format!("not as in one piece: {written}"), streamed.says())
+        }
     }
 }
 
