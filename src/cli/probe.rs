@@ -152,6 +152,9 @@ struct Probed {
     name: String,
     version: String,
     claimed: String,
+    /// Whether its documentation promises anything.
+    #[serde(skip)]
+    is_documented: bool,
     /// The contract; if `fits` is false, the nearest.
     contract: Option<String>,
     /// Whether what could be determined of the contract is as the decoder claims.
@@ -184,6 +187,7 @@ impl Probed {
             name: info.name.to_string(),
             version: printable(&info.version),
             claimed: info.claim(),
+            is_documented: info.promise != Promise::Nothing,
             ..Self::default()
         };
         let Some(mut found) = probe(decoder) else {
@@ -244,6 +248,7 @@ impl Probed {
         let Some(contract) = &self.contract else { return writeln!(out, "  {}", self.words) };
         let claim = match self.agrees {
             true => ", as it claims".to_owned(),
+            false if !self.is_documented => "; its documentation promises nothing".to_owned(),
             false => format!("; it claims {}", self.claimed),
         };
         match self.fits {
@@ -319,7 +324,10 @@ impl ProbeVerb {
                 (Some(Automaton { machine, .. }), Some(Form::Dot)) => {
                     out.write_all(machine.dot(&probed.name).as_bytes())
                 }
-                (None, Some(Form::Dot)) => Ok(note(&format!("{}: no machine", probed.name))),
+                (None, Some(Form::Dot)) => {
+                    note(&format!("{}: no machine", probed.name));
+                    Ok(())
+                }
                 _ => probed.write(out),
             };
             if !self.json {

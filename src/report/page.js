@@ -111,8 +111,13 @@ function openCell(cell) {
     line.textContent = text;
     return line;
   };
-  const claim = `the contract that it claims: ${row.dataset.claim}`;
-  const breach = cell.dataset.b ? `This breaks ${claim}. It is a ${cell.dataset.b}.` : `This does not break ${claim}.`;
+  const claim = row.dataset.claim;
+  const isDocumented = !claim.endsWith(" undocumented");
+  const kept = isDocumented
+    ? `This does not break the contract that it claims: ${claim}.`
+    : "Its documentation promises nothing, so this breaks no promise.";
+  const demanded = isDocumented ? `the contract that it claims, ${claim}` : "what every decoder must keep";
+  const breach = cell.dataset.b ? `This breaks ${demanded}: ${cell.dataset.b}.` : kept;
   const address = (text) => {
     const place = text.match(/docs\/[\w./-]+|https:\/\/[^\s.]\S*[^\s.]/);
     // Of the repository, the page has only the directory reports/matrix/ as its place.
