@@ -4,20 +4,19 @@ use crate::cli::arguments::{Judging, Selection};
 use crate::cli::isolate::{Checked, Job, Part, Whole, check_isolated, whole};
 use crate::cli::one_by_one::one_by_one;
 use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
-use crate::decoder::{Batched, Decoder, Info};
+use crate::decoder::{Batched, Decoder};
 use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, byte_strings, check, check_bytes};
 use crate::error::Error;
 use crate::judge::isolate::is_child;
 use crate::report::{Certificate, Clock, Exhaustive, Record};
 use crate::spec::Contract;
-use crate::text::printable;
 use crate::triage::ledger::Ledger;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Judge decoders on vectors, the corpus, every short string, random inputs
 ///
@@ -72,9 +71,8 @@ fn note_contradictions(contradictions: &[String]) {
     }
 }
 
-/// Checks one decoder, with fewer strings if it is in another process, and says how fast it answered.
+/// Checks one decoder, with fewer strings if it is in another process.
 fn check_one(decoder: &dyn Decoder, options: &Options, clock: &Clock) -> Result<Checked, Error> {
-    let start = Instant::now();
     let one = &[decoder];
     let plan = match decoder.batched().map(Batched::is_slow) {
         Some(true) if options.plan != Plan::Deep => Plan::Few,
@@ -84,11 +82,6 @@ fn check_one(decoder: &dyn Decoder, options: &Options, clock: &Clock) -> Result<
     };
     let options = &Options { plan, ..options.clone() };
     let outcome = check(one, options, &|_, _| {})?;
-    if let Some(batched) = decoder.batched() {
-        let Info { name, version, .. } = decoder.info();
-        let seconds = start.elapsed().as_secs_f64();
-        note(&format!("{name} {}: {}; {seconds:.1} s in all", printable(version), batched.summary()));
-    }
     Ok(Checked::of(Record::of_check(clock, one, &options.ledger, &outcome), outcome))
 }
 

@@ -1,16 +1,19 @@
 //! Asking many decoders, some of them in other processes, at the same time.
 
-use crate::cli::output::Bar;
-use crate::decoder::Decoder;
+use crate::cli::output::{Bar, note};
+use crate::decoder::{Decoder, Info};
 use crate::error::Error;
+use crate::text::printable;
 use rayon::ThreadPoolBuilder;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Instant;
 
 /// What `examine` returns for each decoder, in their order; until `stop` is set. `done` has each of them in the same order,
-/// as soon as all before it are there. Each decoder is examined on one thread, so it has one process, which ends
-/// afterwards, and no more adapters run at a time than there are processors.
+/// as soon as all before it are there. A note says how fast a decoder in another process answered. Each decoder is examined
+/// on one thread, so it has one process, which ends afterwards, and no more adapters run at a time than there are
+/// processors.
 ///
 /// # Errors
 /// A thread cannot be started.
@@ -28,8 +31,12 @@ pub(super) fn one_by_one<R: Send>(
             && let Some(decoder) = decoders.get(index)
         {
             bar.show("decoders", index as f64 / decoders.len() as f64);
+            let start = Instant::now();
             let result = examine(*decoder);
             if let Some(batched) = decoder.batched() {
+                let Info { name, version, .. } = decoder.info();
+                let seconds = start.elapsed().as_secs_f64();
+                note(&format!("{name} {}: {}; {seconds:.2} s in all", printable(version), batched.summary()));
                 batched.stop();
             }
             // The receiver is there until all senders are gone.
