@@ -9,6 +9,7 @@ mod adapter;
 mod arguments;
 mod artifacts;
 mod check;
+mod config;
 mod convert;
 mod detect;
 mod explain;
@@ -42,7 +43,7 @@ use std::process::ExitCode;
 
 /// Differential testing of UTF-8 decoders against an executable standard.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = help::WIDEST)]
+#[command(version, max_term_width = help::WIDEST, args_override_self = true)]
 pub struct Cli {
     #[command(flatten)]
     display: terminal::Display,
@@ -100,7 +101,12 @@ impl Cli {
     /// Parses the arguments of the process, runs the subcommand and returns the exit status.
     pub fn main() -> ExitCode {
         terminal::apply_color(std::env::args_os());
-        let matches = help::with_groups(command()).try_get_matches();
+        let command = help::with_groups(command());
+        let arguments = match config::arguments(&command) {
+            Ok(arguments) => arguments,
+            Err(error) => return fail(&error),
+        };
+        let matches = command.try_get_matches_from(arguments);
         match matches.and_then(|matches| Self::from_arg_matches(&matches)) {
             Ok(cli) => cli.run(),
             Err(error) if error.use_stderr() => {

@@ -159,3 +159,27 @@ fn completions_and_manual_pages_know_the_commands() {
     }
     assert!(!directory.path().join("pages/man1/utfuzz-reports.1").exists());
 }
+
+#[test]
+fn a_file_in_the_directory_gives_options_to_commands() {
+    let of_own = ("utfuzz.toml", &b"[list]\ndecoders = 'own'\n"[..]);
+    let directory = directory_with(&[of_own, ("other.toml", b"[list]\ndecoders = 'std'\n")]);
+    let names = |run: Run| -> Vec<String> {
+        assert_none_wrong(run.wrong_quiet(0));
+        run.out().lines().skip(1).filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect()
+    };
+    assert_eq!(names(run(directory.path(), &["list"])), ["own"]);
+    assert_eq!(names(run(directory.path(), &["list", "--decoders", "bstr"])), ["bstr"], "the command line wins");
+    let elsewhere = |file: &str| {
+        let mut command = command(directory.path(), &["list"]);
+        let output = command.env("UTFUZZ_CONFIG", file).output().unwrap();
+        Run::of(&command, output)
+    };
+    assert_eq!(names(elsewhere("other.toml")), ["std"]);
+    assert!(names(elsewhere("")).len() > 10, "an empty name means no file");
+    assert_none_wrong(elsewhere("nowhere.toml").wrong_refusal(&["nowhere.toml"]));
+    let wrong = directory_with(&[("utfuzz.toml", b"[list]\ndecoder = 'own'\n")]);
+    assert_none_wrong(run(wrong.path(), &["chart"]).wrong_refusal(&["utfuzz.toml", "decoder", "utfuzz list --help"]));
+    let value = directory_with(&[("utfuzz.toml", b"[check]\nseconds = 'soon'\n")]);
+    assert_none_wrong(run(value.path(), &["check"]).wrong_status(2));
+}

@@ -105,7 +105,12 @@ impl Run {
 
 pub(crate) fn command<A: AsRef<OsStr>>(directory: &Path, args: &[A]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_utfuzz"));
-    command.args(args).current_dir(directory).env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    command
+        .args(args)
+        .current_dir(directory)
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("UTFUZZ_CONFIG")
+        .stdin(Stdio::null());
     command
 }
 

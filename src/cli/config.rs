@@ -1,0 +1,126 @@
+//! `utfuzz.toml` in the current directory: options that commands have without being told on the command line.
+//!
+//! Each table is a command, each key one of its long options: `[nightly]`, `minutes = 20`. The options are put before those
+//! of the command line, where the last one wins. Options that start programs or load libraries are refused, so that a
+//! command in a directory of unknown files runs none of them.
+
+use crate::error::Error;
+use crate::text::shown;
+use clap::Command;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+use toml::{Table, Value};
+
+/// The file, unless the environment variable [`ELSEWHERE`] names another.
+const FILE: &str = "utfuzz.toml";
+
+/// Names another file; if it is empty, none is read.
+const ELSEWHERE: &str = "UTFUZZ_CONFIG";
+
+/// Options that start programs or load libraries.
+const REFUSED: [&str; 4] = ["adapter", "adapters", "plugin", "in-process"];
+
+/// The arguments of this process, with those of the file before the user's.
+pub(super) fn arguments(command: &Command) -> Result<Vec<OsString>, Error> {
+    let typed: Vec<OsString> = env::args_os().collect();
+    let elsewhere = env::var_os(ELSEWHERE).map(PathBuf::from);
+    let path = elsewhere.as_deref().unwrap_or(Path::new(FILE));
+    if path.as_os_str().is_empty() {
+        return Ok(typed);
+    }
+    match fs::read_to_string(path) {
+        Ok(text) => merged(command, typed, path, &text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && elsewhere.is_none() => Ok(typed),
+        Err(error) => Err(Error::io(path, &error)),
+    }
+}
+
+fn merged(command: &Command, mut typed: Vec<OsString>, path: &Path, text: &str) -> Result<Vec<OsString>, Error> {
+    let wrong = |why: String| Error::parse(format!("{}: {why}", shown(path)));
+    let tables: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+    let mut of_verb = Vec::new();
+    let is_name = |word: &OsString| word.to_str().is_some_and(|word| command.find_subcommand(word).is_some());
+    let verb = typed.iter().skip(1).position(is_name).map(|at| at + 1);
+    for (name, options) in &tables {
+        let Some(of) = command.find_subcommand(name) else {
+            return Err(wrong(format!("utfuzz has no command {name:?}; `utfuzz --help` lists them")));
+        };
+        let Value::Table(options) = options else {
+            return Err(wrong(format!(
+                "{name} is not a table; write [{name}], and below it the options of the command"
+            )));
+        };
+        let arguments = options.iter().map(|(key, value)| option(command, of, key, value));
+        let arguments: Vec<Vec<String>> =
+            arguments.collect::<Result<_, String>>().map_err(|why| wrong(format!("[{name}]: {why}")))?;
+        if verb.is_some_and(|at| typed[at].to_str() == Some(name)) {
+            of_verb = arguments.concat();
+        }
+    }
+    if let Some(at) = verb {
+        typed.splice(at + 1..=at, of_verb.into_iter().map(OsString::from));
+    }
+    Ok(typed)
+}
+
+/// An option of a command as it is typed.
+fn option(command: &Command, of: &Command, key: &str, value: &Value) -> Result<Vec<String>, String> {
+    let all = of.get_arguments().chain(command.get_arguments().filter(|option| option.is_global_set()));
+    if !all.filter_map(|option| option.get_long()).any(|long| long == key) {
+        let name = of.get_name();
+        return Err(format!("the command has no option {key:?}; `utfuzz {name} --help` lists them"));
+    }
+    if REFUSED.contains(&key) {
+        return Err(format!("{key} starts programs, so a file cannot ask for it; type --{key}"));
+    }
+    let one = |value: &Value| match value {
+        Value::String(text) => Ok(format!("--{key}={text}")),
+        Value::Integer(number) => Ok(format!("--{key}={number}")),
+        Value::Float(number) => Ok(format!("--{key}={number}")),
+        _ => Err(format!("{key} must be text, a number, true, false, or a list of texts and numbers")),
+    };
+    match value {
+        Value::Boolean(is_set) => Ok(is_set.then(|| format!("--{key}")).into_iter().collect()),
+        Value::Array(values) => values.iter().map(one).collect(),
+        value => Ok(vec![one(value)?]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(typed: &str, text: &str) -> Result<String, String> {
+        let typed = typed.split(' ').map(OsString::from).collect();
+        let merged = merged(&crate::cli::command(), typed, Path::new(FILE), text).map_err(|error| error.to_string())?;
+        Ok(merged.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn options_of_the_file_come_before_those_of_the_user() {
+        let text = "[check]\nseconds = 3\nquick = true\njson = false\ncolor = 'never'\n[list]\ndecoders = 'own*'\n";
+        let check = "utfuzz check --color=never --quick --seconds=3 --decoders std";
+        assert_eq!(words("utfuzz check --decoders std", text).as_deref(), Ok(check));
+        assert_eq!(words("utfuzz -q list", text).as_deref(), Ok("utfuzz -q list --decoders=own*"));
+        assert_eq!(words("utfuzz chart", text).as_deref(), Ok("utfuzz chart"));
+        assert_eq!(words("utfuzz --help", text).as_deref(), Ok("utfuzz --help"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_whatever_the_command() {
+        for (text, named) in [
+            ("[chekc]\n", "no command \"chekc\""),
+            ("decoders = 'own'\n", "no command \"decoders\""),
+            ("check = 1\n", "check is not a table"),
+            ("[check]\nsecond = 1\n", "[check]: the command has no option \"second\"; `utfuzz check --help`"),
+            ("[check]\nseconds = {}\n", "seconds must be text"),
+            ("[check]\nadapter = 'sh'\n", "type --adapter"),
+            ("[check]\nplugin = ['a.so']\n", "type --plugin"),
+            ("[check\n", "utfuzz.toml: "),
+        ] {
+            let error = words("utfuzz chart", text).unwrap_err();
+            assert!(error.starts_with("utfuzz.toml: ") && error.contains(named), "{text}: {error}");
+        }
+    }
+}
