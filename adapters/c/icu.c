@@ -11,7 +11,7 @@ static const struct way { const char *charset; UConverterToUCallback callback; c
     SKIP = {"UTF-8", UCNV_TO_U_CALLBACK_SKIP, NULL}, ESCAPE = {"UTF-8", UCNV_TO_U_CALLBACK_ESCAPE, "C"},
     CESU_STOP = {"CESU-8", UCNV_TO_U_CALLBACK_STOP, NULL}, CESU_SUBSTITUTE = {"CESU-8", UCNV_TO_U_CALLBACK_SUBSTITUTE, NULL};
 
-struct stream { UConverter *converter; long position; int stopped; };
+struct stream { UConverter *converter; long position; int stopped, stops; };
 
 static void *open_(const entry *e)
 {
@@ -19,6 +19,7 @@ static void *open_(const entry *e)
     UErrorCode code = U_ZERO_ERROR;
     struct stream *s = calloc(1, sizeof *s);
     s->converter = ucnv_open(w->charset, &code);
+    s->stops = w->callback == UCNV_TO_U_CALLBACK_STOP;
     ucnv_setToUCallBack(s->converter, w->callback, w->context, NULL, NULL, &code);
     return s;
 }
@@ -50,6 +51,7 @@ static void push(void *s, const uint8_t *in, size_t n) { feed(s, in, n, 0); }
 static void finish(void *state)
 {
     struct stream *s = state;
+    if (s->stops) accepted();
     feed(s, (const uint8_t *)"", 0, 1);
     ucnv_reset(s->converter), s->position = 0, s->stopped = 0;
 }
@@ -58,9 +60,8 @@ static void drop(void *s) { ucnv_close(((struct stream *)s)->converter), free(s)
 static void ucnv(const entry *e, const uint8_t *in, size_t n)
 {
     static struct stream *s;
-    const struct way *w = e->with;
     if (!s) s = open_(e);
-    if (w->callback == UCNV_TO_U_CALLBACK_STOP) accepted();
+    if (s->stops) accepted();
     feed(s, in, n, 1);
     ucnv_reset(s->converter), s->position = 0, s->stopped = 0;
 }

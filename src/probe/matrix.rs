@@ -75,7 +75,7 @@ const STREAMS: &str = "in chunks";
 const LENGTHS: &str = "after ASCII";
 
 /// Every column.
-pub const COLUMNS: [Column; 50] = [
+pub const COLUMNS: [Column; 52] = [
     column("nul", WELL_FORMED, "NUL", b"\0", Asks::Accepted),
     column("fffe", WELL_FORMED, "noncharacter U+FFFE", b"\xEF\xBF\xBE", Asks::Accepted),
     column("fdd0", WELL_FORMED, "noncharacter U+FDD0", b"\xEF\xB7\x90", Asks::Accepted),
@@ -87,6 +87,7 @@ pub const COLUMNS: [Column; 50] = [
     column("high-surrogate", WELL_FORMED, "surrogate U+D800", b"\xED\xA0\x80", Asks::Accepted),
     column("low-surrogate", WELL_FORMED, "surrogate U+DC00", b"\xED\xB0\x80", Asks::Accepted),
     column("surrogate-pair", WELL_FORMED, "surrogate pair", b"\xED\xA0\xBD\xED\xB8\x80", Asks::Accepted),
+    column("reversed-pair", WELL_FORMED, "low before high surrogate", b"\xED\xB8\x80\xED\xA0\xBD", Asks::Accepted),
     column("too-large", WELL_FORMED, "U+110000", b"\xF4\x90\x80\x80", Asks::Accepted),
     column("five-bytes", WELL_FORMED, "five-byte form", b"\xF8\x88\x80\x80\x80", Asks::Accepted),
     column("six-bytes", WELL_FORMED, "six-byte form", b"\xFC\x84\x80\x80\x80\x80", Asks::Accepted),
@@ -108,6 +109,7 @@ pub const COLUMNS: [Column; 50] = [
     column("end-1-of-3", AT_THE_END, "1 of 3 bytes", b"a\xE2", Asks::Written),
     column("end-2-of-3", AT_THE_END, "2 of 3 bytes", b"a\xE2\x82", Asks::Written),
     column("end-3-of-4", AT_THE_END, "3 of 4 bytes", b"a\xF0\x9F\x98", Asks::Written),
+    column("end-high", AT_THE_END, "a high surrogate", b"a\xED\xA0\xBD", Asks::Written),
     column("mark-start", MARK, "at the start", b"\xEF\xBB\xBFa", Asks::Mark),
     column("mark-twice", MARK, "twice at the start", b"\xEF\xBB\xBF\xEF\xBB\xBFa", Asks::Mark),
     column("mark-alone", MARK, "alone", b"\xEF\xBB\xBF", Asks::Mark),

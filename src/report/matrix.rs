@@ -8,7 +8,8 @@ use crate::report::document::{
 };
 use crate::report::record::Record;
 use crate::report::record::matrix::{Breach, Column, Injection, Matrix, Row};
-use crate::spec::Contract;
+use crate::spec::grammar::RFC3629;
+use crate::spec::{Contract, Grammar, validity};
 use crate::text::{counted, printable, printable_json};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +65,21 @@ impl Matrix {
              so does a check by a decoder that accepts the input without writing it.",
         );
         document.table(self.injection_table());
+        document.heading(2, "Decoders of other grammars");
+        document.paragraph(
+            "The decoders that claim another grammar than that of RFC 3629, each grammar by itself: what the grammar has, \
+             and what its decoders do.",
+        );
+        for grammar in
+            self.rows.iter().map(|row| &*row.grammar).filter(|name| *name != RFC3629.name).collect::<BTreeSet<_>>()
+        {
+            let rows = counted(self.rows.iter().filter(|row| row.grammar == grammar).count(), "decoder");
+            let source = Grammar::named(grammar).map_or_else(String::new, |grammar| format!(", {}", grammar.source));
+            let title = vec![plain(format!("{grammar}{source}: {rows}"))];
+            let blocks = vec![Block::Table(self.grammar_table(grammar))];
+            let (level, id, class) = (3, format!("grammar-{grammar}"), "");
+            document.blocks.push(Block::Item { level, id, title, class, open: false, data: Vec::new(), blocks });
+        }
         document.heading(2, "By question");
         for (at, column) in self.columns.iter().enumerate() {
             let title = vec![plain(format!("{}: {} ", column.group, column.title)), fixed(spaced(&column.bytes))];
@@ -152,11 +168,29 @@ impl Matrix {
         table
     }
 
-    /// The answers to one question, the most frequent first, and who gives them; an exclamation mark is at the names of those
-    /// that break their contract.
-    fn by_word(&self, at: usize) -> Vec<(&str, Vec<String>)> {
+    /// What the decoders of a grammar answer, and which of the inputs are well-formed in it.
+    fn grammar_table(&self, grammar: &str) -> Table {
+        let mut table = Table::new(["question", "input", "the grammar", "answers", "which"]);
+        let of = Grammar::named(grammar).map(|grammar| Contract { grammar, ..Contract::VALIDATOR });
+        for (at, column) in self.columns.iter().enumerate().filter(|(_, column)| column.cuts.is_empty()) {
+            let bytes = parse_hex(&column.bytes).unwrap_or_default();
+            let has =
+                of.as_ref().map_or("", |of| if validity(of, &bytes).is_valid() { "well-formed" } else { "ill-formed" });
+            let mut head = [format!("{}: {}", column.group, column.title), spaced(&column.bytes), has.to_owned()];
+            for (word, names) in self.by_word(at, Some(grammar)) {
+                table.row(
+                    std::mem::take(&mut head).into_iter().chain([word.to_owned(), names.join(", ")]).map(Cell::from),
+                );
+            }
+        }
+        table
+    }
+
+    /// The answers to one question, the most frequent first, and who gives them, of all decoders or those of a grammar; an
+    /// exclamation mark is at the names of those that break their contract.
+    fn by_word(&self, at: usize, grammar: Option<&str>) -> Vec<(&str, Vec<String>)> {
         let mut by_word: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for row in &self.rows {
+        for row in self.rows.iter().filter(|row| grammar.is_none_or(|grammar| row.grammar == grammar)) {
             if let Some(seen) = self.seen(row, at) {
                 let mark = if row.broken.contains_key(&self.columns[at].id) { "!" } else { "" };
                 by_word.entry(&seen.word).or_default().push(format!("{}{mark}", row.name));
@@ -169,7 +203,7 @@ impl Matrix {
 
     /// A table of them.
     fn answers_of(&self, at: usize) -> Table {
-        let answers = self.by_word(at);
+        let answers = self.by_word(at, None);
         let mut table = Table::new(["answer", "#decoders", "which"]);
         for (place, (word, names)) in answers.iter().enumerate() {
             let which = if place == 0 && answers.len() > 1 { "all others".into() } else { folded(names) };
@@ -183,7 +217,7 @@ impl Matrix {
         writeln!(out, "{}", self.answer())?;
         for (at, column) in self.columns.iter().enumerate() {
             writeln!(out, "\n{}: {} ({})", printable(&column.group), printable(&column.title), spaced(&column.bytes))?;
-            for (word, names) in self.by_word(at) {
+            for (word, names) in self.by_word(at, None) {
                 writeln!(out, "  {}: {}", printable(word), printable(&some(&names)))?;
             }
         }
