@@ -272,6 +272,44 @@ fn decoders_of_a_package_are_together_and_so_are_those_that_accept_alike() {
     assert_eq!(matrix.beyond, [[None, None], [Some("EDA080".to_owned()), None]]);
 }
 
+#[test]
+fn decoders_of_another_grammar_are_compared_with_it() {
+    let cesu_8 = |name: &'static str, grammar: &str| {
+        let claimed = Contract { grammar: Grammar::named("cesu-8").unwrap(), ..Contract::VALIDATOR };
+        let kept = Contract { grammar: Grammar::named(grammar).unwrap(), ..Contract::VALIDATOR };
+        Claiming(Info::new(name, "1").contract(claimed), Honest::new(kept))
+    };
+    let (honest, wrong) = (cesu_8("honest", "cesu-8"), cesu_8("wrong", "wtf-8"));
+    let matrix = matrix(&[&honest, &wrong, &Honest::new(Contract::STANDARD)]);
+    let clock = utfuzz::report::Clock::start("test");
+    let directory = tempfile::tempdir().unwrap();
+    utfuzz::report::write_all(&Record::of_matrix(&clock, matrix), directory.path()).unwrap();
+    let page = fs::read_to_string(directory.path().join("matrix.md")).unwrap();
+    let (_, section) = page.split_once("## Decoders of other grammars").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    assert!(section.contains("### cesu-8, UTR \\#26 §2, Table 3-6B: 2 decoders"), "{section}");
+    assert!(!section.contains("rfc3629"), "it has a table of its own: {section}");
+    let row = |title: &str| {
+        let mut lines = section.lines().skip_while(|line| !line.contains(title));
+        [lines.next().unwrap(), lines.next().unwrap()].map(|line| line.split(" | ").skip(2).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(row(": surrogate pair |"), ["well-formed accepts honest |", " rejects wrong\\! |"]);
+    assert_eq!(row(": surrogate U+D800 |"), ["ill-formed accepts wrong\\! |", " rejects honest |"]);
+}
+
+/// A decoder that claims another contract than it keeps.
+struct Claiming(Info, Honest);
+
+impl Decoder for Claiming {
+    fn info(&self) -> &Info {
+        &self.0
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        self.1.validate(bytes)
+    }
+}
+
 /// The committed matrix.
 fn committed() -> Matrix {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/matrix/matrix.json");

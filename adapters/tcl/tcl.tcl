@@ -6,6 +6,7 @@ proc convertfrom {operation stream bytes} { units [encoding convertfrom utf-8 $b
 proc channel {operation stream bytes} {
     global streams
     if {$operation eq "drop"} { return [dict unset streams $stream] }
+    if {$operation eq "decode"} { set stream none }
     if {![dict exists $streams $stream]} {
         lassign [chan pipe] from to
         chan configure $from -encoding utf-8 -translation lf -eofchar {} -blocking 0
@@ -23,31 +24,32 @@ proc channel {operation stream bytes} {
     if {$operation ne "push"} { chan close $from; dict unset streams $stream }
     units $text
 }
+proc answer {verdict {output {}}} { binary format ciiia* $verdict -1 -1 [string length $output] $output }
+proc serve {run} {
+    while {[string length [set head [read stdin 4]]] == 4} {
+        binary scan $head iu size
+        set body [read stdin $size]
+        set reply {}
+        for {set at 0} {$at < $size} {incr at [expr {9 + $length}]} {
+            binary scan $body @${at}cuiuiu operation stream length
+            set bytes [string range $body $at+9 [expr {$at + 8 + $length}]]
+            if {[catch { $run [lindex {decode push finish drop} $operation] $stream $bytes } text]} {
+                append reply [answer 4 [encoding convertto utf-8 $text]]
+            } elseif {$operation == 3} {
+                append reply [binary format ciii 2 -1 -1 -1]
+            } else {
+                append reply [answer 2 $text]
+            }
+        }
+        puts -nonewline [binary format i [string length $reply]]$reply
+        flush stdout
+    }
+}
 set serve [expr {[llength $argv] ? [list [lindex $argv 0]] : [dict keys $entries]}]
-chan configure stdin -translation lf -encoding ascii
-chan configure stdout -translation lf -encoding ascii -buffering full
-puts "utfuzz 1 lines\npackage=tcl\nversion=[info patchlevel]\noutput=utf-16le"
+chan configure stdin -translation binary
+chan configure stdout -translation binary -buffering full
+puts "utfuzz 1 frames\npackage=tcl\nversion=[info patchlevel]\noutput=utf-16le"
 foreach name $serve { puts "name=$name\nanswers=[dict get $entries $name]" }
 puts ""
 flush stdout
-set run [expr {[lindex $serve 0] eq "tcl-channel" ? "channel" : "convertfrom"}]
-set batch {}
-while {[gets stdin line] >= 0} {
-    if {$line ne ""} { lappend batch $line; continue }
-    foreach line $batch {
-        regexp {^(?:(\d+)([-+=]))?(.*)$} $line all stream sign hex
-        set operation [dict get {{} decode + push = finish - drop} $sign]
-        if {$operation eq "decode"} { set stream none }
-        if {[catch { $run $operation $stream [binary decode hex [string map {. {}} $hex]] } text]} {
-            puts "4 -1 -1 [binary encode hex [encoding convertto utf-8 $text]]"
-        } elseif {$operation eq "drop"} {
-            puts "2 -1 -1 -"
-        } elseif {$text eq ""} {
-            puts "2 -1 -1 ."
-        } else {
-            puts "2 -1 -1 [binary encode hex $text]"
-        }
-    }
-    set batch {}
-    flush stdout
-}
+serve [expr {[lindex $serve 0] eq "tcl-channel" ? "channel" : "convertfrom"}]
