@@ -291,7 +291,8 @@ fn decoders_of_another_grammar_are_compared_with_it() {
     assert!(!section.contains("rfc3629"), "it has a table of its own: {section}");
     let row = |title: &str| {
         let mut lines = section.lines().skip_while(|line| !line.contains(title));
-        [lines.next().unwrap(), lines.next().unwrap()].map(|line| line.split(" | ").skip(2).collect::<Vec<_>>().join(" "))
+        [lines.next().unwrap(), lines.next().unwrap()]
+            .map(|line| line.split(" | ").skip(2).collect::<Vec<_>>().join(" "))
     };
     assert_eq!(row(": surrogate pair |"), ["well-formed accepts honest |", " rejects wrong\\! |"]);
     assert_eq!(row(": surrogate U+D800 |"), ["ill-formed accepts wrong\\! |", " rejects honest |"]);

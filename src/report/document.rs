@@ -69,6 +69,8 @@ pub(super) enum Block {
     Page { blocks: Vec<Block> },
     /// The position of the filters.
     Filter,
+    /// What a matrix shows: decoders by name, a column. Above the matrix; only in an HTML page.
+    Choose,
 }
 
 /// A part of a line.

@@ -49,7 +49,7 @@ impl Matrix {
         let names = ["runtime", "lineage", "grammar", "contract"];
         document.filters = collected(self.rows.iter().map(data), &names);
         document.items = self.rows.len();
-        document.blocks.push(Block::Page { blocks: vec![Block::Filter, Block::Matrix(self.table())] });
+        document.blocks.push(Block::Page { blocks: vec![Block::Choose, Block::Filter, Block::Matrix(self.table())] });
         document.heading(2, "Who accepts what another rejects");
         document.paragraph(format!(
             "A check by one decoder does not protect another that accepts more. Every string of up to {} bytes from 13 \

@@ -106,7 +106,7 @@ fn write(block: &Block, page: &mut String) {
         Block::Group { blocks } | Block::Fold { blocks, .. } => {
             return blocks.iter().for_each(|block| write(block, page));
         }
-        Block::Figure { .. } | Block::Page { .. } | Block::Filter | Block::Matrix(_) => return,
+        Block::Figure { .. } | Block::Page { .. } | Block::Filter | Block::Choose | Block::Matrix(_) => return,
     };
     *page += &format!("\n{text}");
 }
