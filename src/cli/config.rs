@@ -1,9 +1,10 @@
 //! `utfuzz.toml` in the current directory: options that commands have without being told on the command line.
 //!
 //! Each table is a command, each key one of its long options: `[nightly]`, `minutes = 20`. The options are put before those
-//! of the command line, where the last one wins. Options that start programs or load libraries are refused, so that a
-//! command in a directory of unknown files runs none of them.
+//! of the command line, where the last one wins. Commands that people run in any directory, such as `explain`, have no
+//! options in the file, and options that start programs or load libraries are refused.
 
+use crate::cli::help::is_for_projects;
 use crate::error::Error;
 use crate::text::shown;
 use clap::Command;
@@ -26,26 +27,37 @@ pub(super) fn arguments(command: &Command) -> Result<Vec<OsString>, Error> {
     let typed: Vec<OsString> = env::args_os().collect();
     let elsewhere = env::var_os(ELSEWHERE).map(PathBuf::from);
     let path = elsewhere.as_deref().unwrap_or(Path::new(FILE));
-    if path.as_os_str().is_empty() {
-        return Ok(typed);
-    }
+    let Some(at) = verb(command, &typed).filter(|_| !path.as_os_str().is_empty()) else { return Ok(typed) };
     match fs::read_to_string(path) {
-        Ok(text) => merged(command, typed, path, &text),
+        Ok(text) => merged(command, typed, at, path, &text),
         Err(error) if error.kind() == io::ErrorKind::NotFound && elsewhere.is_none() => Ok(typed),
         Err(error) => Err(Error::io(path, &error)),
     }
 }
 
-fn merged(command: &Command, mut typed: Vec<OsString>, path: &Path, text: &str) -> Result<Vec<OsString>, Error> {
+/// Where the name of the command is in the arguments, if it takes options from a file.
+fn verb(command: &Command, typed: &[OsString]) -> Option<usize> {
+    let at = (1..typed.len()).find(|at| command.find_subcommand(&typed[*at]).is_some())?;
+    typed[at].to_str().is_some_and(is_for_projects).then_some(at)
+}
+
+fn merged(
+    command: &Command,
+    mut typed: Vec<OsString>,
+    at: usize,
+    path: &Path,
+    text: &str,
+) -> Result<Vec<OsString>, Error> {
     let wrong = |why: String| Error::parse(format!("{}: {why}", shown(path)));
     let tables: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
     let mut of_verb = Vec::new();
-    let is_name = |word: &OsString| word.to_str().is_some_and(|word| command.find_subcommand(word).is_some());
-    let verb = typed.iter().skip(1).position(is_name).map(|at| at + 1);
     for (name, options) in &tables {
         let Some(of) = command.find_subcommand(name) else {
             return Err(wrong(format!("utfuzz has no command {name:?}; `utfuzz --help` lists them")));
         };
+        if !is_for_projects(name) {
+            return Err(wrong(format!("{name} takes no options from a file; remove [{name}]")));
+        }
         let Value::Table(options) = options else {
             return Err(wrong(format!(
                 "{name} is not a table; write [{name}], and below it the options of the command"
@@ -54,13 +66,11 @@ fn merged(command: &Command, mut typed: Vec<OsString>, path: &Path, text: &str) 
         let arguments = options.iter().map(|(key, value)| option(command, of, key, value));
         let arguments: Vec<Vec<String>> =
             arguments.collect::<Result<_, String>>().map_err(|why| wrong(format!("[{name}]: {why}")))?;
-        if verb.is_some_and(|at| typed[at].to_str() == Some(name)) {
+        if typed[at].to_str() == Some(name) {
             of_verb = arguments.concat();
         }
     }
-    if let Some(at) = verb {
-        typed.splice(at + 1..=at, of_verb.into_iter().map(OsString::from));
-    }
+    typed.splice(at + 1..=at, of_verb.into_iter().map(OsString::from));
     Ok(typed)
 }
 
@@ -92,8 +102,12 @@ mod tests {
     use super::*;
 
     fn words(typed: &str, text: &str) -> Result<String, String> {
-        let typed = typed.split(' ').map(OsString::from).collect();
-        let merged = merged(&crate::cli::command(), typed, Path::new(FILE), text).map_err(|error| error.to_string())?;
+        let typed: Vec<OsString> = typed.split(' ').map(OsString::from).collect();
+        let command = crate::cli::command();
+        let merged = match verb(&command, &typed) {
+            Some(at) => merged(&command, typed, at, Path::new(FILE), text).map_err(|error| error.to_string())?,
+            None => typed,
+        };
         Ok(merged.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
     }
 
@@ -103,7 +117,11 @@ mod tests {
         let check = "utfuzz check --color=never --quick --seconds=3 --decoders std";
         assert_eq!(words("utfuzz check --decoders std", text).as_deref(), Ok(check));
         assert_eq!(words("utfuzz -q list", text).as_deref(), Ok("utfuzz -q list --decoders=own*"));
-        assert_eq!(words("utfuzz chart", text).as_deref(), Ok("utfuzz chart"));
+        assert_eq!(
+            words("utfuzz chart", "[").as_deref(),
+            Ok("utfuzz chart"),
+            "it is not read for a command for everyone"
+        );
         assert_eq!(words("utfuzz --help", text).as_deref(), Ok("utfuzz --help"));
     }
 
@@ -113,13 +131,16 @@ mod tests {
             ("[chekc]\n", "no command \"chekc\""),
             ("decoders = 'own'\n", "no command \"decoders\""),
             ("check = 1\n", "check is not a table"),
+            ("[convert]\noutput = 'a'\n", "convert takes no options from a file"),
+            ("[init]\n", "init takes no options from a file"),
+            ("[serve-plugin]\n", "serve-plugin takes no options from a file"),
             ("[check]\nsecond = 1\n", "[check]: the command has no option \"second\"; `utfuzz check --help`"),
             ("[check]\nseconds = {}\n", "seconds must be text"),
             ("[check]\nadapter = 'sh'\n", "type --adapter"),
             ("[check]\nplugin = ['a.so']\n", "type --plugin"),
             ("[check\n", "utfuzz.toml: "),
         ] {
-            let error = words("utfuzz chart", text).unwrap_err();
+            let error = words("utfuzz list", text).unwrap_err();
             assert!(error.starts_with("utfuzz.toml: ") && error.contains(named), "{text}: {error}");
         }
     }

@@ -135,6 +135,12 @@ const GROUPS: [(&str, &[Entry]); 4] = [
     ),
 ];
 
+/// Whether a command is for work on a project: not for everyone, and not for setting up.
+pub(super) fn is_for_projects(name: &str) -> bool {
+    let [_, maintainers, measuring, _] = GROUPS;
+    [maintainers, measuring].iter().any(|(_, entries)| entries.iter().any(|(of, _)| *of == name))
+}
+
 /// What the exit status of every command means.
 const EXIT_STATUS: &str = "Exit status:
   0    clean, or done

@@ -179,7 +179,8 @@ fn a_file_in_the_directory_gives_options_to_commands() {
     assert!(names(elsewhere("")).len() > 10, "an empty name means no file");
     assert_none_wrong(elsewhere("nowhere.toml").wrong_refusal(&["nowhere.toml"]));
     let wrong = directory_with(&[("utfuzz.toml", b"[list]\ndecoder = 'own'\n")]);
-    assert_none_wrong(run(wrong.path(), &["chart"]).wrong_refusal(&["utfuzz.toml", "decoder", "utfuzz list --help"]));
+    assert_none_wrong(run(wrong.path(), &["check"]).wrong_refusal(&["utfuzz.toml", "decoder", "utfuzz list --help"]));
+    assert_none_wrong(run(wrong.path(), &["chart"]).wrong_quiet(0));
     let value = directory_with(&[("utfuzz.toml", b"[check]\nseconds = 'soon'\n")]);
     assert_none_wrong(run(value.path(), &["check"]).wrong_status(2));
 }
