@@ -4,7 +4,8 @@ use crate::explain::annotate;
 use crate::generate::vectors::parse_hex;
 use crate::probe;
 use crate::report::document::{
-    self, Block, Cell, Document, MatrixCell, MatrixRow, Table, collected, date, fixed, grouped, plain, run_tiles, tile,
+    self, Block, Cell, Document, MatrixCell, MatrixRow, Table, collected, date, fixed, grouped, paragraph, plain,
+    run_tiles, tile,
 };
 use crate::report::record::Record;
 use crate::report::record::matrix::{Breach, Column, Injection, Matrix, Row};
@@ -38,9 +39,8 @@ impl Matrix {
         let mut document = Document::new(format!("How UTF-8 decoders behave, {}", date(record.started)));
         document.paragraph(format!(
             "{} Each column is a question about one input, and each cell is what the decoder answered. A red cell with an \
-             exclamation mark breaks the contract that the decoder claims. The other cells are not judged: standards and \
-             documentation differ. Choose a cell to see the input and the answer in full; choose the head of a column to \
-             sort by it.",
+             exclamation mark breaks the contract that the decoder claims; the other cells are not judged, since standards and \
+             documentation differ.",
             self.answer()
         ));
         document
@@ -49,7 +49,11 @@ impl Matrix {
         let names = ["runtime", "lineage", "grammar", "contract"];
         document.filters = collected(self.rows.iter().map(data), &names);
         document.items = self.rows.len();
-        document.blocks.push(Block::Page { blocks: vec![Block::Choose, Block::Filter, Block::Matrix(self.table())] });
+        let how = "To look something up, type a part of a decoder's name and choose a question: the answers appear in words \
+                   above the table. Choose a cell to see the input and the answer in full, or the head of a column to sort by \
+                   it.";
+        let blocks = vec![paragraph([plain(how)]), Block::Choose, Block::Filter, Block::Matrix(self.table())];
+        document.blocks.push(Block::Page { blocks });
         document.heading(2, "Who accepts what another rejects");
         document.paragraph(format!(
             "A check by one decoder does not protect another that accepts more. Every string of up to {} bytes from 13 \

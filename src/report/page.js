@@ -38,6 +38,7 @@ function show() {
 
 // The column of the question is marked; the cell that can be reached by keyboard is one that is shown.
 function showMatrix() {
+  tell();
   for (const one of matrix.querySelectorAll(".asked")) one.classList.remove("asked");
   if (by.question.value) {
     const at = Number(by.question.value) + 1;
@@ -51,6 +52,29 @@ function showMatrix() {
   if (!matrix.querySelector("td[tabindex]")) {
     const first = matrix.querySelector("tr.item:not([hidden]) td[data-a]");
     if (first) first.tabIndex = 0;
+  }
+}
+
+// The answers of the shown decoders to the chosen question, in words.
+function tell() {
+  const [answers, names] = [8, 6];
+  const said = document.getElementById("said");
+  said.replaceChildren();
+  if (!by.question.value) return;
+  const column = Number(by.question.value);
+  const who = new Map();
+  for (const item of items.filter((item) => !item.hidden)) {
+    const [word] = answer(item, column);
+    const mark = item.cells[column + 1].dataset.b ? "!" : "";
+    who.set(word, (who.get(word) ?? []).concat(nameOf(item) + mark));
+  }
+  const some = (list, most) => (list.length > most ? [...list.slice(0, most), `and ${list.length - most} more`] : list);
+  const most = Array.from(who).sort(([, one], [, other]) => other.length - one.length);
+  const lines = most.map(([word, list]) => `${word}: ${some(list, names).join(", ")}`);
+  for (const text of some(lines, answers)) {
+    const line = document.createElement("li");
+    line.textContent = text;
+    said.append(line);
   }
 }
 

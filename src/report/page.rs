@@ -19,7 +19,7 @@ pub struct Html;
 const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the script, as written in a content security policy. `.ci/page` fails if it does not match the
 /// script.
-const SCRIPT_HASH: &str = "sha256-LRcvpFL0t6QDMRQwJHTo2FRpI4yesxiTSBucdZA6MNA=";
+const SCRIPT_HASH: &str = "sha256-/0mAVi7SIDh1pkP6lNAwrDulsluyDK2qeWcYcjhGhxc=";
 
 impl Exporter for Markdown {
     fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
