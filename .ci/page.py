@@ -9,6 +9,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -312,25 +313,29 @@ def matrix(chromium, path, record):
     equal(chromium.run(panel), "", "the panel after Escape")
 
     # By a part of the name; the cell in the order of the tabulator and the address follow.
-    part = names[-1][-4:].upper()
+    part = f"{names[-1][-4:].upper()} {rows[-1]['package'][:4]}"
     typed = """(() => { const input = document.querySelector("#choose [name=name]"); input.value = %s;
         input.dispatchEvent(new Event("input")); })()"""
     chromium.run("""document.querySelector("tr.item td").click()""")
     chromium.run(typed % json.dumps(part))
-    fits = [name for name in names if part.lower() in name.lower()]
+    text = {row["name"]: " ".join([row["name"], row["package"], row["lineage"]]).lower() for row in rows}
+    parts = [word for word in re.split(r"[\s.,:;()-]+", part.lower()) if word]
+    fits = [name for name in names if all(word in text[name] for word in parts)]
     check(0 < len(fits) < len(names), "a part of a name that hides nothing")
     equal(chromium.run(shown), fits, f"name contains {part}")
     tabbed = """document.querySelector("td[tabindex]").parentElement.cells[0].firstChild.data"""
     equal(chromium.run(tabbed), fits[0], "the cell in the order of the tabulator")
     chromium.run(CHOOSE.format(name='"question"', index=at + 1))
     equal(chromium.run("""document.querySelectorAll("td.asked").length"""), len(rows), "the column of the question")
-    said = chromium.run("""Array.from(document.querySelectorAll("#said li"), (line) => line.textContent.split(": ")[0])""")
-    given = collections.Counter(word for name, word in zip(names, words) if name in fits)
-    equal(len(said), min(len(given), 9), "lines of answers in words")
-    equal(set(said[:8]) - {word.split(": ")[0] for word in given}, set(), "answers in words that no decoder shown gives")
+    said = chromium.run("""Array.from(document.querySelectorAll("#said b"), (word) => word.textContent)""")
+    beyond = chromium.run("""Array.from(document.querySelectorAll("tr.item:not([hidden])"), (row) => row.dataset.beyond)""")
+    told = {f"shortest string accepted that strict UTF-8 rejects: {bytes}" for bytes in beyond if bytes}
+    equal(set(said), {word for name, word in zip(names, words) if name in fits} | told, "the answers in words")
     chromium.load("Page.reload")
     equal(chromium.run(shown), fits, "after a reload")
     equal(chromium.run("""document.querySelector("#choose [name=question]").value"""), str(at), "the question after a reload")
+    chromium.run(typed % json.dumps("no such decoder"))
+    equal(chromium.run("""document.querySelector("#said b").textContent"""), "nothing is shown", "without a decoder")
     chromium.run("""document.getElementById("all").click()""")
     equal(chromium.run(shown), names, "after 'show all'")
     # The script started anew.

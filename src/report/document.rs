@@ -159,6 +159,8 @@ pub(super) struct MatrixRow {
     pub(super) small: String,
     /// The contract that the decoder claims.
     pub(super) claim: String,
+    /// The shortest string that it accepts and strict UTF-8 rejects, or that there is none; empty if that is not known.
+    pub(super) beyond: String,
     pub(super) data: Data,
     pub(super) cells: Vec<MatrixCell>,
 }

@@ -16,6 +16,9 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+/// A decoder of strict UTF-8.
+const STRICT: &str = "own";
+
 impl Matrix {
     /// The result in a few words.
     pub(super) fn answer(&self) -> String {
@@ -49,7 +52,7 @@ impl Matrix {
         let names = ["runtime", "lineage", "grammar", "contract"];
         document.filters = collected(self.rows.iter().map(data), &names);
         document.items = self.rows.len();
-        let how = "To look something up, type a part of a decoder's name and choose a question: the answers appear in words \
+        let how = "To look something up, type a part of a decoder's name or runtime and choose a question: the answers appear in words \
                    above the table. Choose a cell to see the input and the answer in full, or the head of a column to sort by \
                    it.";
         let blocks = vec![paragraph([plain(how)]), Block::Choose, Block::Filter, Block::Matrix(self.table())];
@@ -57,7 +60,7 @@ impl Matrix {
         document.heading(2, "Who accepts what another rejects");
         document.paragraph(format!(
             "A check by one decoder does not protect another that accepts more. Every string of up to {} bytes from 13 \
-             classes of bytes was tried, and decoders that accept the same strings are in one group. The table has the \
+             classes of bytes was tried, and some longer ones; decoders that accept the same strings are in one group. The table has the \
              shortest string that a group accepts and strict UTF-8 rejects, and the reverse; matrix.json has one for each \
              pair of groups.",
             probe::LONGEST
@@ -117,6 +120,7 @@ impl Matrix {
             name: row.name.clone(),
             small: row.version.clone(),
             claim: row.contract.clone(),
+            beyond: self.beyond_strict(&row.name),
             data: data(row),
             cells: (0..self.columns.len()).map(|at| cell(row, at)).collect(),
         };
@@ -144,8 +148,24 @@ impl Matrix {
         }
     }
 
+    /// The class of a decoder by what it accepts.
+    fn class_of(&self, name: &str) -> Option<usize> {
+        self.classes.iter().position(|class| class.decoders.iter().any(|one| one == name))
+    }
+
+    /// The shortest string that one class accepts and another rejects, or `none`.
+    fn between(&self, from: usize, to: usize) -> String {
+        self.beyond.get(from).and_then(|row| row.get(to)?.as_deref()).map_or_else(|| "none".to_owned(), spaced)
+    }
+
+    /// The shortest string that a decoder accepts and strict UTF-8 rejects, or `none`; empty if that is not known.
+    fn beyond_strict(&self, name: &str) -> String {
+        let classes = self.class_of(name).zip(self.class_of(STRICT));
+        classes.map(|(at, strict)| self.between(at, strict)).unwrap_or_default()
+    }
+
     fn class_table(&self) -> Table {
-        let standard = self.classes.iter().position(|class| class.decoders.iter().any(|name| name == "own"));
+        let strict = self.class_of(STRICT);
         let mut table = Table::new([
             "#strings accepted",
             "shortest that strict UTF-8 rejects",
@@ -154,9 +174,8 @@ impl Matrix {
             "which",
         ]);
         for (at, class) in self.classes.iter().enumerate() {
-            let between = |from: usize, to: usize| self.beyond.get(from)?.get(to)?.as_deref().map(spaced);
-            let (more, less) = standard.map(|own| (between(at, own), between(own, at))).unwrap_or_default();
-            let (more, less) = (more.unwrap_or_default(), less.unwrap_or_default());
+            let [more, less] =
+                strict.map(|strict| [self.between(at, strict), self.between(strict, at)]).unwrap_or_default();
             let numbers = [grouped(class.accepted as u64), more, less, class.decoders.len().to_string()];
             table.row(numbers.into_iter().map(Cell::from).chain([folded(&class.decoders)]));
         }

@@ -12,10 +12,14 @@ const by = matrix && document.getElementById("choose").elements;
 const nameOf = (row) => row.cells[0].firstChild.data;
 const answer = (row, column) => opened.columns[column].answers[row.cells[column + 1].dataset.a];
 
+// The words that are looked for in names, runtimes and lineages.
+const wanted = () => by.name.value.toLowerCase().split(/[\s.,:;()-]+/).filter(Boolean);
+
 function isChosen(row) {
   if (!matrix) return true;
   const column = Number(by.question.value);
-  if (!nameOf(row).toLowerCase().includes(by.name.value.trim().toLowerCase())) return false;
+  const text = [nameOf(row), row.dataset.runtime, row.dataset.lineage].join(" ").toLowerCase();
+  if (!wanted().every((word) => text.includes(word))) return false;
   if (by.answer.value && answer(row, column)[0] !== by.answer.value) return false;
   const other = items.find((item) => nameOf(item) === by.unlike.value);
   const columns = by.question.value ? [column] : opened.columns.keys();
@@ -55,27 +59,40 @@ function showMatrix() {
   }
 }
 
-// The answers of the shown decoders to the chosen question, in words.
+// What the shown decoders answer to the chosen question, in words. For those of a name, also what they accept too much.
 function tell() {
-  const [answers, names] = [8, 6];
+  const shown = items.filter((item) => !item.hidden);
   const said = document.getElementById("said");
-  said.replaceChildren();
-  if (!by.question.value) return;
-  const column = Number(by.question.value);
   const who = new Map();
-  for (const item of items.filter((item) => !item.hidden)) {
-    const [word] = answer(item, column);
-    const mark = item.cells[column + 1].dataset.b ? "!" : "";
-    who.set(word, (who.get(word) ?? []).concat(nameOf(item) + mark));
+  const note = (word, name) => who.set(word, (who.get(word) ?? []).concat(name));
+  for (const item of shown) {
+    if (by.question.value) {
+      const column = Number(by.question.value);
+      note(answer(item, column)[0], nameOf(item) + (item.cells[column + 1].dataset.b ? "!" : ""));
+    }
   }
-  const some = (list, most) => (list.length > most ? [...list.slice(0, most), `and ${list.length - most} more`] : list);
-  const most = Array.from(who).sort(([, one], [, other]) => other.length - one.length);
-  const lines = most.map(([word, list]) => `${word}: ${some(list, names).join(", ")}`);
-  for (const text of some(lines, answers)) {
-    const line = document.createElement("li");
-    line.textContent = text;
-    said.append(line);
+  const answers = Array.from(who).sort(([, one], [, other]) => other.length - one.length);
+  who.clear();
+  for (const item of shown) {
+    const { beyond } = item.dataset;
+    if (wanted().length > 0 && beyond) note(`shortest string accepted that strict UTF-8 rejects: ${beyond}`, nameOf(item));
   }
+  if (shown.length === 0) note("nothing is shown", ["no decoder has these words in its name, runtime or lineage, and fits the choices"]);
+  said.replaceChildren(...answers.concat(Array.from(who)).map(([word, names]) => listed(word, names)));
+}
+
+// A line of that list; many names are folded.
+function listed(word, names) {
+  const most = 6;
+  const element = (tag, ...parts) => {
+    const element = document.createElement(tag);
+    element.append(...parts);
+    return element;
+  };
+  const bold = element("b", word);
+  if (names.length <= most) return element("li", bold, ": ", names.join(", "));
+  const summary = element("summary", bold, `: ${names.slice(0, most).join(", ")} and ${names.length - most} more`);
+  return element("li", element("details", summary, names.slice(most).join(", ")));
 }
 
 function closePanel() {
@@ -154,6 +171,7 @@ function openCell(cell) {
     whole.append(link, text.slice(place.index + place[0].length));
     return whole;
   };
+  const { beyond } = row.dataset;
   const button = line("close", "button");
   button.addEventListener("click", () => {
     panel.replaceChildren();
@@ -164,6 +182,7 @@ function openCell(cell) {
     line(name, "h3"),
     line(`${title} (${input}): ${word}`, "p"),
     line(`The answer in full: ${says}`, "p"),
+    ...(beyond ? [line(`The shortest string that it accepts and strict UTF-8 rejects: ${beyond}.`, "p")] : []),
     address(breach),
     line("The input, as strict UTF-8 reads it:", "p"),
     line(lines.join("\n"), "pre"),
@@ -191,13 +210,20 @@ const sorted = document.createElement("tbody");
 const homes = new Map(matrix ? items.map((item) => [item, item.parentElement]) : []);
 if (matrix) {
   matrix.append(sorted);
-  fill(by.question, opened.columns.map(({ title, bytes }, at) => [String(at), `${title} (${bytes})`]));
+  for (const [at, { title, bytes }] of opened.columns.entries()) {
+    const [, heading, what] = title.match(/^(.*?): (.*)$/);
+    if (by.question.lastChild.label !== heading) {
+      by.question.append(Object.assign(document.createElement("optgroup"), { label: heading }));
+    }
+    by.question.lastChild.append(new Option(`${what} (${bytes})`, String(at)));
+  }
   fill(by.unlike, items.map(nameOf).map((name) => [name, name]));
   by.question.addEventListener("change", offerAnswers);
   document.getElementById("choose").addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("all").addEventListener("click", () => {
     history.replaceState(null, "", location.pathname + location.search);
     choose();
+    matrix.parentElement.scrollTo(0, 0);
   });
   matrix.addEventListener("click", (event) => {
     const cell = event.target.closest("td[data-a]");

@@ -19,7 +19,7 @@ pub struct Html;
 const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the script, as written in a content security policy. `.ci/page` fails if it does not match the
 /// script.
-const SCRIPT_HASH: &str = "sha256-/0mAVi7SIDh1pkP6lNAwrDulsluyDK2qeWcYcjhGhxc=";
+const SCRIPT_HASH: &str = "sha256-M9P2PhIKKwgG1iZR2VupPJzMmhqMHiuq8F3ccucRTXQ=";
 
 impl Exporter for Markdown {
     fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
