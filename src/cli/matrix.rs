@@ -83,6 +83,6 @@ fn write_changes(changes: &[Change<'_>], out: &mut dyn Write) -> Result<(), Fail
         writeln!(out, "  {}: {}", printable(&before.version), printable(&from.word))?;
         writeln!(out, "  {}: {}", printable(&row.version), printable(&to.word))?;
     }
-    writeln!(out, "{}", counted(changes.len(), "answer that differs"))?;
+    writeln!(out, "{}", counted(changes.len(), "changed answer"))?;
     Ok(())
 }
