@@ -59,26 +59,33 @@ function showMatrix() {
   }
 }
 
-// What the shown decoders answer to the chosen question, in words. For those of a name, also what they accept too much.
+// What the shown decoders answer to the chosen question, in words; without a question, and by name, what they accept too much.
 function tell() {
   const shown = items.filter((item) => !item.hidden);
-  const said = document.getElementById("said");
+  const [first] = wanted();
+  // Names that begin with what is looked for come first.
+  const begins = (item) => Number(!first || !nameOf(item).toLowerCase().startsWith(first));
+  shown.sort((one, other) => begins(one) - begins(other));
   const who = new Map();
   const note = (word, name) => who.set(word, (who.get(word) ?? []).concat(name));
-  for (const item of shown) {
-    if (by.question.value) {
-      const column = Number(by.question.value);
-      note(answer(item, column)[0], nameOf(item) + (item.cells[column + 1].dataset.b ? "!" : ""));
-    }
-  }
-  const answers = Array.from(who).sort(([, one], [, other]) => other.length - one.length);
-  who.clear();
+  const column = by.question.value && opened.columns[Number(by.question.value)];
   for (const item of shown) {
     const { beyond } = item.dataset;
-    if (wanted().length > 0 && beyond) note(`shortest string accepted that strict UTF-8 rejects: ${beyond}`, nameOf(item));
+    if (column) {
+      const [word, says] = answer(item, Number(by.question.value));
+      // A decoder without a verdict says that input is ill-formed by what it writes.
+      const replaces = word === "rejects" && says.startsWith("output ");
+      const mark = item.cells[Number(by.question.value) + 1].dataset.b ? "!" : "";
+      note(replaces ? "not taken for well-formed" : word, nameOf(item) + mark);
+    } else if (first && beyond) {
+      note(`shortest string accepted that strict UTF-8 rejects: ${beyond}`, nameOf(item));
+    }
   }
   if (shown.length === 0) note("nothing is shown", ["no decoder has these words in its name, runtime or lineage, and fits the choices"]);
-  said.replaceChildren(...answers.concat(Array.from(who)).map(([word, names]) => listed(word, names)));
+  const lines = Array.from(who).sort(([, one], [, other]) => other.length - one.length);
+  const said = document.getElementById("said");
+  said.replaceChildren(...lines.map(([word, names]) => listed(word, names)));
+  document.getElementById("asked").textContent = column ? `${column.title} (${column.bytes}):` : "";
 }
 
 // A line of that list; many names are folded.
@@ -219,6 +226,8 @@ if (matrix) {
   }
   fill(by.unlike, items.map(nameOf).map((name) => [name, name]));
   by.question.addEventListener("change", offerAnswers);
+  // On a phone the answers would be below the edge of the screen.
+  by.question.addEventListener("change", () => setTimeout(() => document.getElementById("asked").scrollIntoView({ block: "nearest" })));
   document.getElementById("choose").addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("all").addEventListener("click", () => {
     history.replaceState(null, "", location.pathname + location.search);
