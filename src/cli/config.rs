@@ -2,7 +2,7 @@
 //!
 //! Each table is a command, each key one of its long options: `[nightly]`, `minutes = 20`. The options are put before those
 //! of the command line, where the last one wins. Commands that people run in any directory, such as `explain`, have no
-//! options in the file, and options that start programs or load libraries are refused.
+//! options in the file, and options that start programs or name what is written are refused.
 
 use crate::cli::help::is_for_projects;
 use crate::error::Error;
@@ -19,8 +19,22 @@ const FILE: &str = "utfuzz.toml";
 /// Names another file; if it is empty, none is read.
 const ELSEWHERE: &str = "UTFUZZ_CONFIG";
 
-/// Options that start programs or load libraries.
-const REFUSED: [&str; 4] = ["adapter", "adapters", "plugin", "in-process"];
+/// Options that start programs, load libraries, or name what is written.
+const REFUSED: [&str; 13] = [
+    "adapter",
+    "adapters",
+    "plugin",
+    "in-process",
+    "fuzz-dir",
+    "output",
+    "report",
+    "state",
+    "history",
+    "regressions",
+    "certificate",
+    "resume",
+    "reports",
+];
 
 /// The arguments of this process, with those of the file before the user's.
 pub(super) fn arguments(command: &Command) -> Result<Vec<OsString>, Error> {
@@ -38,7 +52,8 @@ pub(super) fn arguments(command: &Command) -> Result<Vec<OsString>, Error> {
 /// Where the name of the command is in the arguments, if it takes options from a file.
 fn verb(command: &Command, typed: &[OsString]) -> Option<usize> {
     let at = (1..typed.len()).find(|at| command.find_subcommand(&typed[*at]).is_some())?;
-    typed[at].to_str().is_some_and(is_for_projects).then_some(at)
+    let is_help = typed.iter().any(|word| ["help", "--help", "-h"].iter().any(|help| word == help));
+    typed[at].to_str().is_some_and(|name| !is_help && is_for_projects(name)).then_some(at)
 }
 
 fn merged(
@@ -77,22 +92,24 @@ fn merged(
 /// An option of a command as it is typed.
 fn option(command: &Command, of: &Command, key: &str, value: &Value) -> Result<Vec<String>, String> {
     let all = of.get_arguments().chain(command.get_arguments().filter(|option| option.is_global_set()));
-    if !all.filter_map(|option| option.get_long()).any(|long| long == key) {
+    let Some(named) = all.into_iter().find(|option| option.get_long() == Some(key)) else {
         let name = of.get_name();
         return Err(format!("the command has no option {key:?}; `utfuzz {name} --help` lists them"));
-    }
+    };
     if REFUSED.contains(&key) {
-        return Err(format!("{key} starts programs, so a file cannot ask for it; type --{key}"));
+        return Err(format!(
+            "{key} starts programs or names what is written, so a file cannot ask for it; type --{key}"
+        ));
     }
     let one = |value: &Value| match value {
         Value::String(text) => Ok(format!("--{key}={text}")),
         Value::Integer(number) => Ok(format!("--{key}={number}")),
         Value::Float(number) => Ok(format!("--{key}={number}")),
-        _ => Err(format!("{key} must be text, a number, true, false, or a list of texts and numbers")),
+        _ => Err(format!("{key} must be text, a number, true or false")),
     };
     match value {
+        Value::Boolean(_) if named.get_action().takes_values() => Err(format!("{key} needs a value")),
         Value::Boolean(is_set) => Ok(is_set.then(|| format!("--{key}")).into_iter().collect()),
-        Value::Array(values) => values.iter().map(one).collect(),
         value => Ok(vec![one(value)?]),
     }
 }
@@ -123,6 +140,7 @@ mod tests {
             "it is not read for a command for everyone"
         );
         assert_eq!(words("utfuzz --help", text).as_deref(), Ok("utfuzz --help"));
+        assert_eq!(words("utfuzz list --help", text).as_deref(), Ok("utfuzz list --help"));
     }
 
     #[test]
@@ -136,6 +154,9 @@ mod tests {
             ("[serve-plugin]\n", "serve-plugin takes no options from a file"),
             ("[check]\nsecond = 1\n", "[check]: the command has no option \"second\"; `utfuzz check --help`"),
             ("[check]\nseconds = {}\n", "seconds must be text"),
+            ("[check]\ndecoders = true\n", "decoders needs a value"),
+            ("[check]\ndecoders = ['own']\n", "decoders must be text"),
+            ("[matrix]\noutput = '..'\n", "type --output"),
             ("[check]\nadapter = 'sh'\n", "type --adapter"),
             ("[check]\nplugin = ['a.so']\n", "type --plugin"),
             ("[check\n", "utfuzz.toml: "),
