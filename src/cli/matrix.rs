@@ -59,7 +59,8 @@ impl MatrixVerb {
     }
 
     fn command(&self) -> String {
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let arguments: Vec<String> =
+            std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
         format!("utfuzz {}", arguments.join(" "))
     }
 }
