@@ -115,6 +115,7 @@ fn what_is_accepted_is_what_the_grammar_has() {
             let says = if utfuzz::spec::validity(&contract, bytes).is_valid() { "accepts" } else { "rejects" };
             assert_eq!(word(&judging, id), says, "{} {id}", grammar.name);
             // By its output, if it gives no verdict.
+            let says = if says == "rejects" { "not taken for well-formed" } else { says };
             assert_eq!(word(&decoding, id), says, "{} {id}, by output", grammar.name);
         }
     }
@@ -142,6 +143,8 @@ fn marks_offsets_and_lengths_have_words() {
     let errors = ["offset", "length", "length-end", "length-ff"];
     let said = ["in bytes, from 0", "2 bytes", "incomplete", "1 byte"];
     assert_eq!(errors.map(|id| word(&Honest::new(Contract::STANDARD), id)), said);
+    let without_four = Contract { grammar: &utfuzz::spec::grammar::CESU8, ..Contract::STANDARD };
+    assert_eq!(word(&Honest::new(without_four), "offset"), "0, the first byte");
 }
 
 /// Streams of our own decoder, with a fault.
@@ -180,6 +183,35 @@ fn streams_are_compared_with_the_whole() {
             Some(Validity::Valid)
         }
     }
+    let dropping = Faulty {
+        stream: || {
+            Some(streaming(
+                |stream, chunk, out| {
+                    let text: Vec<u8> = chunk.iter().copied().filter(u8::is_ascii).collect();
+                    stream.push(&text, out);
+                },
+                faulty::finish,
+            ))
+        },
+        ..Faulty::default()
+    };
+    assert_eq!(word(&dropping, "prompt-error"), "writes nothing for it");
+    let late = Faulty {
+        stream: || {
+            Some(streaming(
+                |stream, chunk, out| {
+                    let held = if chunk.ends_with(b"\xFF") { &chunk[..chunk.len() - 1] } else { chunk };
+                    if held == b"b" {
+                        stream.push(b"\xFF", out);
+                    }
+                    stream.push(held, out);
+                },
+                faulty::finish,
+            ))
+        },
+        ..Faulty::default()
+    };
+    assert_eq!(word(&late, "prompt-error"), "with a later chunk");
     let verdicts = Faulty { stream: || Some(Box::new(Verdicts)), ..Faulty::default() };
     assert_eq!(word(&verdicts, "chunks-2"), "the same verdict as in one piece");
     assert_eq!(word(&verdicts, "chunks-end"), "not as in one piece: nothing");

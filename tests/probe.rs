@@ -12,7 +12,7 @@ use utfuzz::probe::{
     in_words, probe, rust, shown_ranges,
 };
 use utfuzz::spec::{Bom, Contract, End, Segmentation};
-use utfuzz::utf8::{ErrorLen, Malformed, Validity};
+use utfuzz::utf8::{ByteClass, ErrorLen, Malformed, Validity};
 use utfuzz::{Info, peers};
 
 /// The class strings of a length.
@@ -167,7 +167,7 @@ fn differences_are_the_first_of_each_kind() {
     let contracts: Vec<Contract> = all().into_iter().step_by(97).collect();
     let mut found = 0;
     for (one, other) in contracts.iter().zip(contracts.iter().skip(1)) {
-        let differences = differences(&Honest::new(*one), &Honest::new(*other), 3);
+        let differences = differences(&Honest::new(*one), &Honest::new(*other), 3).differences;
         found += differences.len();
         let verdict = |one: &Answer, other: &Answer| {
             one.verdict.map(|verdict| verdict.is_valid()) != other.verdict.map(|verdict| verdict.is_valid())
@@ -179,7 +179,44 @@ fn differences_are_the_first_of_each_kind() {
         assert_eq!(bytes(Kind::Output), first_difference(one, other, output), "{one} and {other}");
     }
     assert!(found > 20, "{found}");
-    assert!(differences(&Honest::new(contracts[0]), &Honest::new(contracts[0]), 3).is_empty());
+    let same = differences(&Honest::new(contracts[0]), &Honest::new(contracts[0]), 3);
+    assert!(same.differences.is_empty());
+    assert_eq!(same.comparable, (0..=3).flat_map(strings).count(), "each string was compared");
+}
+
+#[test]
+fn a_failure_is_a_difference_and_nothing_in_common_is_not_agreement() {
+    let failing = Faulty {
+        validate: |bytes| if bytes == b"\xFF" { panic!("as intended") } else { Some(faulty::verdict(bytes)) },
+        ..Faulty::default()
+    };
+    let found = differences(&failing, &Honest::new(Contract::STANDARD), 2).differences;
+    let failures: Vec<_> = found.iter().map(|found| (found.kind, found.bytes.as_slice())).collect();
+    assert_eq!(failures, [(Kind::Failure, &b"\xFF"[..])]);
+    let judging = Faulty { lossy: |_| None, ..Faulty::default() };
+    let writing = Faulty { validate: |_| None, ..Faulty::default() };
+    let nothing = differences(&judging, &writing, 2);
+    assert!(nothing.differences.is_empty() && nothing.comparable == 0, "{nothing:?}");
+}
+
+#[test]
+fn a_machine_that_is_still_wrong_says_so() {
+    // Each of these rejected strings is told from the others by a suffix of its own, and each round adds those of one.
+    fn is_rejected(bytes: &[u8]) -> bool {
+        let at = |index: usize| ByteClass::of(bytes[index]).index();
+        bytes.len() == 4 && at(0) < 10 && (1..4).all(|index| at(index) == (at(0) + index * 3) % ByteClass::COUNT)
+    }
+    let decoder = Faulty {
+        validate: |bytes| {
+            let malformed = Malformed { valid_up_to: None, len: None, kind: None };
+            Some(if is_rejected(bytes) { Validity::Invalid(malformed) } else { Validity::Valid })
+        },
+        ..Faulty::default()
+    };
+    let machine = Machine::of(&decoder, 4).unwrap();
+    let wrong = strings(4).find(|bytes| machine.accepts(bytes) == Some(is_rejected(bytes)));
+    assert!(wrong.is_some(), "eight rounds were enough; the test needs more rejected strings");
+    assert_eq!(machine.wrong, wrong);
 }
 
 /// In what two answers differ, told without the laws.
@@ -221,7 +258,7 @@ fn every_pair_is_told_apart_by_a_shortest_string(longest: u32) {
                     shortest.entry(kind).or_insert(bytes);
                 }
             }
-            let found = differences(&**decoders[one], &**decoders[other], longest);
+            let found = differences(&**decoders[one], &**decoders[other], longest).differences;
             let found: BTreeMap<Kind, &[u8]> = found.iter().map(|found| (found.kind, &*found.bytes)).collect();
             assert_eq!(found, shortest, "{} and {}", decoders[one].info().name, decoders[other].info().name);
             (pairs, differ) = (pairs + 1, differ + usize::from(!found.is_empty()));

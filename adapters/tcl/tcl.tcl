@@ -5,7 +5,10 @@ proc units {text} { encoding convertto unicode $text }
 proc convertfrom {operation stream bytes} { units [encoding convertfrom utf-8 $bytes] }
 proc channel {operation stream bytes} {
     global streams
-    if {$operation eq "drop"} { return [dict unset streams $stream] }
+    if {$operation eq "drop"} {
+        if {[dict exists $streams $stream]} { foreach end [dict get $streams $stream] { chan close $end } }
+        return [dict unset streams $stream]
+    }
     if {$operation eq "decode"} { set stream none }
     if {![dict exists $streams $stream]} {
         lassign [chan pipe] from to

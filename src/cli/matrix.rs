@@ -1,6 +1,7 @@
 //! `utfuzz matrix`: what every decoder does, side by side.
 
 use crate::cli::arguments::Judging;
+use crate::cli::config::arguments;
 use crate::cli::one_by_one::one_by_one;
 use crate::cli::output::{Failure, Verdict, note};
 use crate::error::Error;
@@ -32,7 +33,7 @@ pub(super) struct MatrixVerb {
 impl MatrixVerb {
     pub(super) fn run(mut self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let old = self.since.as_deref().map(read).transpose()?;
-        let clock = Clock::start(self.command());
+        let clock = Clock::start(command()?);
         let selection = &mut self.judging.selection;
         if selection.decoders.is_empty() {
             selection.decoders = "*".into();
@@ -57,12 +58,13 @@ impl MatrixVerb {
         }
         Ok(Verdict::Clean)
     }
+}
 
-    fn command(&self) -> String {
-        let arguments: Vec<String> =
-            std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-        format!("utfuzz {}", arguments.join(" "))
-    }
+/// This command with all its options, also those of `utfuzz.toml`.
+fn command() -> Result<String, Error> {
+    let arguments = arguments(&super::command())?.all();
+    let arguments: Vec<_> = arguments.iter().skip(1).map(|word| word.to_string_lossy()).collect();
+    Ok(format!("utfuzz {}", arguments.join(" ")))
 }
 
 /// The matrix of a record in a file.

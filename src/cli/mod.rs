@@ -106,7 +106,7 @@ impl Cli {
             Ok(arguments) => arguments,
             Err(error) => return fail(&error),
         };
-        let matches = command.try_get_matches_from(arguments);
+        let matches = command.try_get_matches_from(arguments.all());
         match matches.and_then(|matches| Self::from_arg_matches(&matches)) {
             Ok(cli) => cli.run(),
             Err(error) if error.use_stderr() => {
@@ -114,6 +114,9 @@ impl Cli {
                 let text = error.render().to_string();
                 let lines: Vec<String> = text.lines().map(printable).collect();
                 let _ = writeln!(io::stderr(), "{}", lines.join("\n").trim_end());
+                if let Some(origin) = arguments.origin() {
+                    output::note(&origin);
+                }
                 ExitCode::from(2)
             }
             Err(help) => match help.print() {

@@ -9,8 +9,8 @@ use crate::decoder::{Decoder, Promise};
 use crate::error::Error;
 use crate::judge::{Judge, Law};
 use crate::probe::{
-    Answer, Asked, Confirmed, Departure, Difference, Field, Held, Kind, Machine, Offsets, Probe, Rewritten, State,
-    confirm, differences, in_words, longest, probe, rust, shown_ranges,
+    Answer, Asked, Compared, Confirmed, Departure, Difference, Field, Held, Kind, Machine, Offsets, Probe, Rewritten,
+    State, confirm, differences, in_words, longest, probe, rust, shown_ranges,
 };
 use crate::report::write_json;
 use crate::spec::{Contract, Detection};
@@ -219,6 +219,7 @@ impl Probed {
         }
         let rule = match (written, confirmed.rule(&found.contract)) {
             (None, rule) => rule,
+            (Some(written), _) if confirmed.cases == 0 => Some(format!("in that it writes {written}; not confirmed")),
             (Some(written), _) if confirmed.departures.is_empty() => Some(format!("only in that it writes {written}")),
             (Some(written), rule) => rule.map(|rule| format!("in that it writes {written}, and {rule}")),
         };
@@ -386,6 +387,8 @@ struct Differs {
 struct Differences<'a> {
     decoders: [&'a str; 2],
     longest: u32,
+    /// On how many inputs both stated a verdict, or both an output.
+    comparable: usize,
     differences: Vec<Differs>,
 }
 
@@ -402,8 +405,16 @@ impl Diff {
             found.ok_or_else(|| Error::usage(format!("{name:?} names several decoders; diff compares two")))
         };
         let (one, other) = (named(&self.one)?, named(&self.other)?);
-        let found = differences(&**one, &**other, self.longest);
+        let Compared { differences: found, comparable } = differences(&**one, &**other, self.longest);
         let differ = !found.is_empty();
+        if comparable == 0 && !differ {
+            return Err(Error::usage(format!(
+                "{} and {} cannot be compared: to no input do both give a verdict, or both an output; `utfuzz list` shows \
+                 what each gives",
+                self.one, self.other
+            ))
+            .into());
+        }
         if self.json {
             let differs = |Difference { kind, bytes, answers }| Differs {
                 kind: Kind::name(kind),
@@ -411,7 +422,8 @@ impl Diff {
                 bytes: hex(&bytes),
             };
             let differences = found.into_iter().map(differs).collect();
-            let body = Differences { decoders: [&self.one, &self.other], longest: self.longest, differences };
+            let decoders = [&*self.one, &*self.other];
+            let body = Differences { decoders, longest: self.longest, comparable, differences };
             write_json("diff", &body, out)?;
         } else if !differ {
             writeln!(

@@ -54,11 +54,11 @@ impl Machine {
             return None;
         }
         let mut machine = Self::by(decoder, &suffixes)?;
-        for _ in 0..Self::ROUNDS {
+        for round in 0..=Self::ROUNDS {
             let mut answered = inputs.iter().zip(&verdicts);
             let wrong = answered.find(|(bytes, verdict)| verdict.is_some() && **verdict != machine.accepts(bytes));
             machine.wrong = wrong.map(|(bytes, _)| bytes.clone());
-            let Some(wrong) = &machine.wrong else { break };
+            let Some(wrong) = machine.wrong.as_deref().filter(|_| round < Self::ROUNDS) else { break };
             let known = suffixes.len();
             suffixes.extend((0..wrong.len()).map(|start| wrong[start..].to_vec()));
             suffixes.sort();

@@ -192,7 +192,7 @@ impl Column {
                     let has_output = !streamed.written.concat().is_empty() || !is_silent();
                     chunked(&streamed, whole, has_output)
                 }
-                Some(Some(streamed)) => prompt(&streamed),
+                Some(Some(streamed)) => prompt(&streamed, self.bytes),
             },
             Asks::Lengths => lengths(decoder, self.bytes),
         }
@@ -236,6 +236,7 @@ pub(super) fn is_accepted(answer: &Answer, bytes: &[u8]) -> Option<bool> {
 fn accepted(answer: &Answer, bytes: &[u8]) -> Cell {
     let (symbol, word) = match is_accepted(answer, bytes) {
         Some(true) => ("✓", "accepts"),
+        Some(false) if answer.verdict.is_none() => ("✗", "not taken for well-formed"),
         Some(false) => ("✗", "rejects"),
         None => NOTHING,
     };
@@ -348,7 +349,9 @@ fn offset(malformed: Malformed) -> (String, String) {
             };
             (format!("{symbol}{first}"), format!("in {}, from {first}", unit.name()))
         }
-        Offsets::Other(stated) => ("≠".to_owned(), format!("{stated}; the ill-formed byte is at 11")),
+        // A grammar without characters of four bytes has its first error there.
+        Offsets::Other(0) => ("0".to_owned(), "0, the first byte".to_owned()),
+        Offsets::Other(stated) => ("≠".to_owned(), format!("{stated}, where 11 bytes precede the byte FF")),
     }
 }
 
@@ -417,11 +420,21 @@ fn chunked(streamed: &Streamed, whole: &Answer, has_output: bool) -> Cell {
     }
 }
 
-fn prompt(streamed: &Streamed) -> Cell {
+/// When the text of the first chunk is written; if that has an ill-formed byte after one character, when what replaces it
+/// is.
+fn prompt(streamed: &Streamed, bytes: &[u8]) -> Cell {
     let last = streamed.written.len() - 1;
-    let first = streamed.written.iter().position(|out| !out.is_empty());
+    let (text, before): (Vec<u8>, usize) =
+        if bytes.is_ascii() { (Vec::new(), 0) } else { (bytes.iter().copied().filter(u8::is_ascii).collect(), 1) };
+    let mut len = 0;
+    let first = streamed.written.iter().position(|out| {
+        len += out.len();
+        len > before
+    });
+    let first = first.filter(|_| !text.starts_with(&streamed.written.concat()));
     let late = streamed.written[last].len();
     let (symbol, word) = match first {
+        None if before > 0 => ("∅", "writes nothing for it"),
         None => ("", "writes nothing"),
         Some(first) if first == last => ("end", "at the end"),
         Some(0) if late == 0 => ("now", "with its chunk"),

@@ -17,7 +17,7 @@ mod words;
 pub use asking::{Held, Rewritten, ask};
 pub use confirm::{Confirmed, Departure, Place, confirm};
 pub use contracts::{Abilities, Answer, all, answer};
-pub use diff::{Difference, Kind, differences};
+pub use diff::{Compared, Difference, Kind, differences};
 pub use machine::{Machine, State, longest, shown_ranges};
 pub use matrix::{COLUMNS, Cell, Column, cells};
 pub use security::{Disguised, LONGEST, SEPARATORS, Verdicts, disguised};

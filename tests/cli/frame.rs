@@ -178,6 +178,11 @@ fn a_file_in_the_directory_gives_options_to_commands() {
     assert_eq!(names(elsewhere("other.toml")), ["std"]);
     assert!(names(elsewhere("")).len() > 10, "an empty name means no file");
     assert_none_wrong(elsewhere("nowhere.toml").wrong_refusal(&["nowhere.toml"]));
+    assert_none_wrong(elsewhere("/dev/zero").wrong_refusal(&["/dev/zero", "not a regular file"]));
+    let tier = directory_with(&[("utfuzz.toml", b"[list]\ntier = 1\n")]);
+    let needs = run(tier.path(), &["list"]);
+    assert_none_wrong(needs.wrong_status(2));
+    assert!(needs.err().ends_with("note: utfuzz.toml adds: --tier=1\n"), "{}", needs.err());
     let wrong = directory_with(&[("utfuzz.toml", b"[list]\ndecoder = 'own'\n")]);
     assert_none_wrong(run(wrong.path(), &["check"]).wrong_refusal(&["utfuzz.toml", "decoder", "utfuzz list --help"]));
     assert_none_wrong(run(wrong.path(), &["chart"]).wrong_quiet(0));

@@ -33,6 +33,8 @@ fn diff_prints_a_shortest_input_of_each_kind() {
     let out = differ.out();
     let kinds: Vec<&str> = out.lines().filter_map(|line| line.split_once(": ")).map(|(kind, _)| kind).collect();
     assert!(kinds.contains(&"verdict") && kinds.contains(&"output"), "{out}");
+    let apart = run(directory.path(), &["diff", "wtf8", "simdutf8-basic"]);
+    assert_none_wrong(apart.wrong_refusal(&["wtf8 and simdutf8-basic cannot be compared", "utfuzz list"]));
     let unknown = run(directory.path(), &["diff", "own", "nosuch"]);
     assert_none_wrong(unknown.wrong_refusal(&["nosuch", "no decoder is named"]));
 }
