@@ -249,17 +249,17 @@ pub fn remote(few: bool) -> Vec<Part> {
 
 /// What `check` covers by default: [`blocks`], but strings that make up most of the time take turns.
 ///
-/// Strings of length 4 are asked every question at the start of the input, and elsewhere when it is their turn; otherwise
-/// those about the bytes. What that leaves to one offset in four depends on the address, on what was asked before, or on
-/// text before the string, and is drawn by lot in any case. Strings of length 5 cross each edge at one offset of four.
-/// A sequence of RFC 3629 has four bytes at most, so one place of five is a neighbour; whichever that is, the other four
-/// have every combination of classes at each of the four offsets.
+/// Strings of length 4 are asked for their answers everywhere, and every question at the start of the input and elsewhere
+/// when it is their turn. What that leaves to one offset in four depends on cuts, on the address, on what was asked before,
+/// or on text before the string, and most of this is drawn by lot in any case. Strings of length 5 cross each edge at one
+/// offset of four. A sequence of RFC 3629 has four bytes at most, so one place of five is a neighbour; whichever that is,
+/// the other four have every combination of classes at each of the four offsets.
 pub fn standard() -> Vec<Part> {
     let (short, crossing): (Vec<_>, Vec<_>) = blocks().into_iter().partition(|strings| strings.len <= 4);
     let in_turns = |strings: Block| match strings {
         Block { len: 4, offset: 1.. } => {
             let everything = Set { turn: Turn::Its, ..alone(strings, Ask::Everything) };
-            vec![everything, Set { turn: Turn::NotIts, ..alone(strings, Ask::Bytes) }]
+            vec![everything, Set { turn: Turn::NotIts, ..alone(strings, Ask::Answers) }]
         }
         _ => vec![alone(strings, Ask::Everything)],
     };

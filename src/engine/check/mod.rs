@@ -63,7 +63,7 @@ pub enum Plan {
     Remote,
     /// [`quick`](crate::generate::plan::quick), a few seconds.
     Quick,
-    /// [`standard`](crate::generate::plan::standard), a minute or two.
+    /// [`standard`](crate::generate::plan::standard), about a minute.
     #[default]
     Standard,
     /// [`deep`](crate::generate::plan::deep), some minutes.
@@ -251,6 +251,58 @@ mod tests {
         let text = outcome.to_string();
         assert!(text.starts_with("not clean, but no new signature: 0 cases, 0 comparisons\n"), "{text}");
         assert!(text.contains("\ncontradicted by the standard: ") && text.contains("mine.txt, slash"), "{text}");
+    }
+
+    fn options() -> Options {
+        Options { ledger: Ledger::default(), plan: Plan::Quick, ..Options::default() }
+    }
+
+    /// In the time given nothing is run to its end, but something of everything.
+    #[test]
+    fn a_budget_is_kept_and_every_stage_has_a_share() {
+        let budget = Duration::from_millis(1500);
+        let never = "[[known]]\nid = \"never\"\ndecoder = \"faulty\"\nversions = \"=1.0.0\"\nlaws = [\"reset\"]\n\
+                     subjects = [\"end\"]\nreason = \"r\"\nlink = \"https://localhost\"\ndate = \"2026-01-01\"\n";
+        let ledger = Ledger::parse(never, "a test").unwrap();
+        let options = Options { budget: Some(budget), plan: Plan::Deep, ledger, ..options() };
+        let start = Instant::now();
+        let outcome = check(&[&RIGHT], &options, &|_, _| {}).unwrap();
+        let elapsed = start.elapsed();
+        assert!(elapsed >= budget && elapsed < 4 * budget, "{elapsed:?}");
+        let stages: Vec<Stage> = outcome.stages.iter().map(|ran| ran.stage).collect();
+        assert_eq!(stages, [Stage::Vectors, Stage::Words, Stage::Classes, Stage::Structured]);
+        assert!(outcome.stages.iter().all(|ran| ran.cases > 0 && ran.seconds < elapsed.as_secs_f64()), "{outcome}");
+        assert!(outcome.stages.iter().any(|ran| ran.planned.is_some_and(|planned| planned > ran.cases)));
+        assert!(outcome.partial && outcome.stale.is_empty() && outcome.is_clean(), "{outcome}");
+        assert!(outcome.covered.iter().all(|covered| covered.cases == covered.part.cases()));
+        assert!(outcome.covered.len() < plan::deep().len());
+        assert!(outcome.to_string().starts_with("clean as far as it ran: "), "{outcome}");
+    }
+
+    #[test]
+    fn the_first_new_divergence_ends_a_check() {
+        let wrong = Faulty { verdict: |_, _| Validity::Valid, ..RIGHT };
+        for budget in [None, Some(Duration::from_secs(60))] {
+            let options = Options { stop_at_first: true, budget, ..options() };
+            let outcome = check(&[&wrong], &options, &|_, _| {}).unwrap();
+            assert!(outcome.divergences.len() == 1 && outcome.partial && !outcome.interrupted, "{outcome}");
+            assert!(outcome.statistics.cases < 1000 && outcome.silent().next().is_none(), "{outcome}");
+            assert!(outcome.to_string().contains("divergence: "), "{outcome}");
+        }
+    }
+
+    #[test]
+    fn only_the_stages_that_are_named_are_run() {
+        let run = |only: &[Stage]| check(&[&RIGHT], &Options { only: only.to_vec(), ..options() }, &|_, _| {});
+        for stage in [Stage::Vectors, Stage::Words] {
+            let outcome = run(&[stage]).unwrap();
+            assert_eq!(outcome.stages.iter().map(|ran| ran.stage).collect::<Vec<_>>(), [stage]);
+            assert!(outcome.partial && outcome.is_clean() && outcome.covered.is_empty(), "{outcome}");
+            assert!(outcome.stages.iter().all(|ran| ran.planned == Some(ran.cases)));
+        }
+        // Without a corpus, that would be nothing.
+        assert!(run(&[Stage::Corpus]).is_err_and(|error| error.to_string().contains("needs a corpus")));
+        assert!(run(&[]).is_err());
     }
 
     #[test]

@@ -432,7 +432,7 @@ mod tests {
     use crate::judge::Law;
     use crate::triage::ledger::Ledger;
     use crate::utf8::Validity;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// The parts, with only their short strings.
     fn small(parts: Vec<Part>, longest: u32) -> Vec<Part> {
@@ -460,6 +460,49 @@ mod tests {
             }
             assert_eq!(ends.len(), part.sets.len());
             part.sets.iter().for_each(|set| assert_eq!(ends[&format!("{set:?}")], set.strings.count()));
+        }
+    }
+
+    /// In whatever order, and however small the pieces are.
+    #[test]
+    fn a_queue_holds_every_case_once() {
+        let input = |byte| Input { bytes: vec![byte], cuts: None };
+        let list = |stage, count: u8| {
+            let inputs = (0..count).map(input).collect();
+            Inputs { stage, inputs, questions: Questions::ALL }
+        };
+        let lists = vec![list(Stage::Vectors, 200), list(Stage::Words, 0), list(Stage::Words, 150)];
+        let work = Work { lists, parts: plan::quick(), structured: true };
+        for budget in [None, Some(Duration::from_secs(1))] {
+            let options = Options { budget, time: Duration::ZERO, ..Options::default() };
+            let mut queue = Queue::of(&work, budget.is_some());
+            assert_eq!(
+                queue.lines.iter().map(|line| line.stage).collect::<Vec<_>>(),
+                [Stage::Vectors, Stage::Words, Stage::Classes, Stage::Structured]
+            );
+            let planned: Vec<Option<u64>> = queue.lines.iter().map(|line| line.planned).collect();
+            assert_eq!(planned, [Some(200), Some(150), Some(work.parts[0].cases()), None]);
+            let (mut order, mut inputs, mut strings) = (Vec::new(), BTreeMap::new(), 0);
+            while let Some((line, piece)) = queue.next(&options) {
+                let spent = &mut queue.lines[line].spent;
+                *spent += Duration::from_millis(1);
+                order.push(line);
+                match piece {
+                    Piece::Inputs { list, range } => {
+                        range.for_each(|at| *inputs.entry((list, at)).or_insert(0) += 1);
+                    }
+                    Piece::Strings { stretches, .. } => {
+                        strings += stretches.iter().map(|(_, range)| range.end - range.start).sum::<u64>();
+                    }
+                    Piece::Seeds(_) if queue.lines[..3].iter().all(|line| line.pieces.is_empty()) => break,
+                    Piece::Seeds(_) => {}
+                }
+            }
+            assert!(inputs.len() == 350 && inputs.values().all(|times| *times == 1));
+            assert_eq!(Some(strings), planned[2]);
+            // One stage after the other, or something of each among the first pieces.
+            let first: BTreeSet<usize> = order.iter().take(6).copied().collect();
+            assert!(if budget.is_some() { first.len() == 4 } else { order.is_sorted() }, "{order:?}");
         }
     }
 
