@@ -26,7 +26,7 @@ fn a_check_ends_within_its_budget_and_says_what_was_left_out() {
     let run = run(directory.path(), &["check", "--deep", "--budget", "2", "--decoders", "own,std", "--json"]);
     assert_none_wrong(run.wrong_status(0));
     assert!(start.elapsed().as_secs() < 15, "{:?}", start.elapsed());
-    let record: serde_json::Value = serde_json::from_str(run.out()).unwrap();
+    let record = run.json();
     assert_eq!(record["command"], "utfuzz check --deep --budget 2");
     assert_eq!(record["partial"], true);
     let of = |name: &str| {
@@ -42,19 +42,22 @@ fn a_check_ends_within_its_budget_and_says_what_was_left_out() {
 
 #[test]
 fn only_the_stages_named_are_run_and_their_names_are_listed() {
-    let directory = directory_with(&[("utfuzz.toml", b"[check]\nonly = ['vectors', 'words']\n")]);
+    let directory = directory_with(&[("utfuzz.toml", b"[check]\nonly = 'vectors,words'\n")]);
     for (args, stages) in [(&[][..], "vectors, words and texts"), (&["--only", "vectors"], "vectors")] {
         let run = run(directory.path(), &[&["check", "--quick", "--decoders", "std"], args].concat());
         assert_none_wrong(run.wrong_quiet(0).or_else(|| run.controls()));
         assert!(run.out().starts_with("clean as far as it ran: "), "{}", run.out());
-        let ran = run.out().lines().filter(|line| line.contains(" cases in ") && !line.contains("comparisons"));
+        let out = run.out();
+        let ran = out.lines().filter(|line| line.contains(" cases in ") && !line.contains("comparisons"));
         let ran: Vec<&str> = ran.map(|line| line.split("  ").next().unwrap()).collect();
         assert_eq!(ran.join(", "), stages, "{}", run.out());
     }
     let unknown = run(directory.path(), &["check", "--only", "vectors,letters"]);
-    assert_none_wrong(unknown.wrong_refusal(&["letters", "vectors, corpus, words, classes, structured"]));
+    assert_none_wrong(unknown.wrong_status(2));
+    assert!(unknown.err().contains("letters") && unknown.err().contains("vectors, corpus, words, classes, structured"));
     let nothing = run(directory.path(), &["check", "--only", "corpus"]);
-    assert_none_wrong(nothing.wrong_refusal(&["nothing is left to run", "corpus"]));
+    assert_none_wrong(nothing.wrong_status(2));
+    assert!(nothing.err().contains("nothing is left to run: the corpus stage needs a corpus"), "{}", nothing.err());
 }
 
 #[test]

@@ -184,6 +184,7 @@ pub(crate) fn check(texts: &[String], covered: bool) -> Record {
         silent: texts.to_vec(),
         files: texts.iter().map(replayed).collect(),
         interrupted: false,
+        partial: false,
         coverage: covered
             .then(|| Coverage { sets: texts.iter().map(set).collect(), parts: texts.iter().map(part).collect() }),
     };

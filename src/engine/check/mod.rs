@@ -11,7 +11,7 @@ mod progress;
 
 pub use byte_strings::{ByteOptions, check_bytes};
 pub(crate) use outcome::headline;
-pub use outcome::{Control, Covered, Outcome, Ran, Replayed, Stage};
+pub use outcome::{Control, Covered, Options, Outcome, Plan, Ran, Replayed, Stage};
 pub(crate) use progress::stretches;
 
 use crate::case::{Input, input};
@@ -27,64 +27,7 @@ use outcome::session;
 use pieces::{Inputs, Work};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// What to run.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// How long to run structured inputs after the other stages, if there is no budget.
-    pub time: Duration,
-    /// How long the check may take; a little more passes until it has ended. The stages take turns, so that each has its
-    /// share, and structured inputs fill the rest. `None` runs one stage after the other, each to its end.
-    pub budget: Option<Duration>,
-    /// Whether the first new divergence ends the check.
-    pub stop_at_first: bool,
-    /// The stages to run; the others are skipped.
-    pub only: Vec<Stage>,
-    /// The first seed of the structured inputs.
-    pub seed: u64,
-    /// A directory with the seeds of the fuzz targets, `regressions/`, and possibly further `vectors/`. `None` skips
-    /// the corpus stage.
-    pub corpus: Option<PathBuf>,
-    /// The known differences.
-    pub ledger: Ledger,
-    /// Which class strings.
-    pub plan: Plan,
-    /// To watch the check, and to end it early.
-    pub control: Control,
-}
-
-/// Which class strings a check runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Plan {
-    /// [`remote`](crate::generate::plan::remote) with few strings, and no corpus, for decoders that are slow.
-    Few,
-    /// [`remote`](crate::generate::plan::remote), for decoders in other processes; fewer texts too.
-    Remote,
-    /// [`quick`](crate::generate::plan::quick), a few seconds.
-    Quick,
-    /// [`standard`](crate::generate::plan::standard), about a minute.
-    #[default]
-    Standard,
-    /// [`deep`](crate::generate::plan::deep), some minutes.
-    Deep,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            time: Duration::from_secs(10),
-            budget: None,
-            stop_at_first: false,
-            only: Stage::ALL.to_vec(),
-            seed: 0,
-            corpus: None,
-            ledger: Ledger::built_in(),
-            plan: Plan::Standard,
-            control: Control::default(),
-        }
-    }
-}
+use std::time::Instant;
 
 /// Checks decoders, calling `progress` from any thread with the stage and the fraction of it, or of the budget, that is
 /// done.
@@ -213,6 +156,7 @@ mod tests {
     use crate::case::Case;
     use crate::engine::check::faulty::{Faulty, RIGHT};
     use crate::utf8::Validity;
+    use std::time::Duration;
 
     /// Each directory of the corpus contains one file, and the decoder must see all of them.
     #[test]

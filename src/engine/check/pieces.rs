@@ -2,8 +2,7 @@
 
 use crate::case::{Case, Input};
 use crate::decoder::Decoder;
-use crate::engine::check::Options;
-use crate::engine::check::outcome::{BATCH, Control, Covered, Outcome, Ran, Stage, session};
+use crate::engine::check::outcome::{BATCH, Control, Covered, Options, Outcome, Ran, Stage, session};
 use crate::generate::classes::{ClassPartition, Turn};
 use crate::generate::plan::{Part, Set};
 use crate::generate::structured::Structured;
@@ -262,7 +261,7 @@ pub(super) fn run(
     let seconds = |spent: Duration| spent.as_secs_f64() / threads as f64;
     let lines = queue.into_inner().unwrap_or_else(PoisonError::into_inner).lines;
     let is_finished = lines.iter().all(|line| line.planned.is_none_or(|planned| planned == line.cases));
-    let stages = lines.into_iter().filter(|line| line.begun || options.budget.is_some());
+    let stages = lines.into_iter().filter(|line| line.begun || line.planned == Some(0) || options.budget.is_some());
     let ran = |Line { stage, planned, spent, cases, .. }| Ran { stage, cases, planned, seconds: seconds(spent) };
     let names = record.statistics.comparisons.iter().map(|(name, _)| name.clone());
     let covered = work.parts.iter().zip(tallies).filter(|(part, tally)| tally.cases == part.cases());
