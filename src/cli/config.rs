@@ -51,8 +51,15 @@ impl Arguments {
     /// All, those of the file directly after the name of the command.
     pub(super) fn all(&self) -> Vec<OsString> {
         let mut all = self.typed.clone();
-        all.splice(self.at + 1..self.at + 1, self.of_file.iter().map(OsString::from));
+        let at = all.len().min(self.at + 1);
+        all.splice(at..at, self.of_file.iter().map(OsString::from));
         all
+    }
+
+    /// The command line.
+    pub(super) fn line(&self) -> String {
+        let words: Vec<String> = self.all().iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        format!("utfuzz {}", words.join(" "))
     }
 
     /// What the file adds, in words; `None` if that is nothing.

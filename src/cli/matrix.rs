@@ -1,7 +1,6 @@
 //! `utfuzz matrix`: what every decoder does, side by side.
 
 use crate::cli::arguments::Judging;
-use crate::cli::config::arguments;
 use crate::cli::one_by_one::one_by_one;
 use crate::cli::output::{Failure, Verdict, note};
 use crate::error::Error;
@@ -31,9 +30,10 @@ pub(super) struct MatrixVerb {
 }
 
 impl MatrixVerb {
-    pub(super) fn run(mut self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+    /// `command` is the command line, with the options of `utfuzz.toml`.
+    pub(super) fn run(mut self, command: String, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let old = self.since.as_deref().map(read).transpose()?;
-        let clock = Clock::start(command()?);
+        let clock = Clock::start(command);
         let selection = &mut self.judging.selection;
         if selection.decoders.is_empty() {
             selection.decoders = "*".into();
@@ -58,13 +58,6 @@ impl MatrixVerb {
         }
         Ok(Verdict::Clean)
     }
-}
-
-/// This command with all its options, also those of `utfuzz.toml`.
-fn command() -> Result<String, Error> {
-    let arguments = arguments(&super::command())?.all();
-    let arguments: Vec<_> = arguments.iter().skip(1).map(|word| word.to_string_lossy()).collect();
-    Ok(format!("utfuzz {}", arguments.join(" ")))
 }
 
 /// The matrix of a record in a file.

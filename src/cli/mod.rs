@@ -108,7 +108,7 @@ impl Cli {
         };
         let matches = command.try_get_matches_from(arguments.all());
         match matches.and_then(|matches| Self::from_arg_matches(&matches)) {
-            Ok(cli) => cli.run(),
+            Ok(cli) => cli.run(arguments.line()),
             Err(error) if error.use_stderr() => {
                 // The message repeats the arguments, which are untrusted.
                 let text = error.render().to_string();
@@ -126,7 +126,7 @@ impl Cli {
         }
     }
 
-    fn run(self) -> ExitCode {
+    fn run(self, line: String) -> ExitCode {
         self.display.apply();
         survive_the_file_size_limit();
         crate::judge::silence_panics();
@@ -148,7 +148,7 @@ impl Cli {
             Verb::List(list) => list.run(&mut out),
             Verb::Probe(probe) => probe.run(&mut out),
             Verb::Diff(diff) => diff.run(&mut out),
-            Verb::Matrix(matrix) => matrix.run(&mut out),
+            Verb::Matrix(matrix) => matrix.run(line, &mut out),
             Verb::Score(score) => score.run(&mut out),
             Verb::Measure(measure) => measure.run(&mut out),
             #[cfg(unix)]
