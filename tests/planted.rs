@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use utfuzz::case::input::files_below;
-use utfuzz::engine::score;
 use utfuzz::engine::score::Summary;
 use utfuzz::engine::score::{Engine, Options};
+use utfuzz::engine::{check, score};
 use utfuzz::judge::{Law, Subject};
 use utfuzz::peers;
 use utfuzz::peers::planted::rows;
@@ -32,6 +32,32 @@ fn every_planted_fault_is_caught_under_an_expected_signature() {
     let mut text = Vec::new();
     Text.export(&Record::of_score(&Clock::start("score"), score), &mut text).unwrap();
     assert!(clean, "{}", String::from_utf8_lossy(&text));
+}
+
+/// `cargo test --release --features planted --test planted -- --ignored --nocapture budget` prints both figures. It needs
+/// an optimised build and a machine that does nothing else.
+#[test]
+#[ignore = "takes ten seconds of two processors"]
+fn a_budget_of_ten_seconds_is_kept_and_catches_nearly_every_planted_fault() {
+    const BUDGET: Duration = Duration::from_secs(10);
+    let decoders = peers::all();
+    let planted: BTreeSet<String> = rows().map(|(name, _)| name).collect();
+    let decoders = decoders.iter().map(|decoder| &**decoder).filter(|of| planted.contains(&*of.info().name));
+    let options = check::Options {
+        budget: Some(BUDGET),
+        corpus: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")),
+        ..check::Options::default()
+    };
+    let start = Instant::now();
+    let outcome = check::check(&decoders.collect::<Vec<_>>(), &options, &|_, _| {}).unwrap();
+    let seconds = start.elapsed().as_secs_f64();
+    let caught: BTreeSet<&str> = outcome.divergences.keys().map(|signature| &*signature.decoder).collect();
+    let missed: Vec<&String> = planted.iter().filter(|name| !caught.contains(name.as_str())).collect();
+    println!("{} of {} planted decoders in {seconds:.1} s; missed: {missed:?}", caught.len(), planted.len());
+    for check::Ran { stage, cases, planned, seconds } in &outcome.stages {
+        println!("{}: {cases} cases of {planned:?} in {seconds:.1} s", stage.name());
+    }
+    assert!(caught.len() * 100 >= planted.len() * 95 && seconds <= 15.0);
 }
 
 /// No code that generates inputs (generators, mutator, feedback, targets) contains a name, id or citation of a planted

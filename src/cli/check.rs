@@ -1,32 +1,45 @@
 //! `utfuzz check`: the embedded engine.
 
 use crate::cli::arguments::{Judging, Selection};
-use crate::cli::isolate::{Checked, Job, Part, Whole, check_isolated, whole};
+use crate::cli::isolate::{Checked, Job, Part, Whole, check_isolated, unless_found, whole};
 use crate::cli::one_by_one::one_by_one;
 use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
 use crate::decoder::{Batched, Decoder};
-use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, byte_strings, check, check_bytes};
+use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, Stage, byte_strings, check, check_bytes};
 use crate::error::Error;
 use crate::judge::isolate::is_child;
 use crate::report::{Certificate, Clock, Exhaustive, Record};
 use crate::spec::Contract;
 use crate::triage::ledger::Ledger;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Judge decoders on vectors, the corpus, every short string, random inputs
 ///
 /// Five stages: published vectors, the corpus, short strings of text fragments, every short string over the byte
-/// classes, then random structured inputs until the time is up.
+/// classes, then random structured inputs until the time is up. With --budget they take turns.
 #[derive(Debug, Args)]
 pub(super) struct Check {
     /// How many seconds to run structured inputs after the other stages [default: 10, or 1 with --quick]
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
+    /// End the whole check after this many seconds: the stages take turns, those that find most first, and structured
+    /// inputs fill the rest
+    #[arg(long, value_name = "SECONDS", conflicts_with_all = ["seconds", "bytes", "certificate"],
+        value_parser = clap::value_parser!(u64).range(1..))]
+    budget: Option<u64>,
+    /// End with the first new divergence, explained
+    #[arg(long, conflicts_with_all = ["bytes", "certificate"])]
+    stop_at_first: bool,
+    /// Run only these stages
+    #[arg(long, value_name = "STAGE", value_delimiter = ',', conflicts_with_all = ["bytes", "certificate"],
+        value_parser = stage())]
+    only: Vec<Stage>,
     /// The first seed of the structured inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -48,7 +61,7 @@ pub(super) struct Check {
     #[arg(long, value_name = "DIR", requires = "exhaustive")]
     certificate: Option<PathBuf>,
     /// Check each decoder in a process of its own, so that one that crashes, exits or hangs is named and the others are
-    /// still checked; --seconds is shared among the decoders
+    /// still checked; --seconds or --budget is shared among the decoders
     #[arg(long, conflicts_with_all = ["certificate", "resume"])]
     isolate: bool,
     #[command(flatten)]
@@ -63,6 +76,12 @@ fn is_standard(contract: &Contract) -> bool {
     [Contract::STANDARD, Contract::VALIDATOR]
         .iter()
         .any(|standard| *contract == Contract { detection, end, ..*standard })
+}
+
+/// The name of a stage.
+fn stage() -> impl TypedValueParser<Value = Stage> {
+    let known = |name: String| Stage::ALL.into_iter().find(|stage| stage.word() == name);
+    PossibleValuesParser::new(Stage::ALL.map(Stage::word)).try_map(move |name| known(name).ok_or("no such stage"))
 }
 
 fn note_contradictions(contradictions: &[String]) {
@@ -94,7 +113,7 @@ impl Check {
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.ledger(corpus.as_deref())?;
-        if corpus.is_none() && self.bytes.is_none() {
+        if corpus.is_none() && self.bytes.is_none() && self.stages().contains(&Stage::Corpus) {
             note("no corpus directory here, so the corpus stage is skipped; name one with --corpus DIR");
         }
         if self.isolate {
@@ -110,16 +129,14 @@ impl Check {
         let clock = Clock::start(self.command());
         let outcome = match self.bytes {
             Some(len) => self.every_string(&decoders, len, &ledger, &control, &bar)?,
-            None => {
-                self.every_stage(&decoders, corpus, &ledger, Duration::from_secs(self.seconds()), &control, &bar)?
-            }
+            None => self.every_stage(&decoders, corpus, &ledger, Duration::from_secs(self.time()), &control, &bar)?,
         };
         bar.finish();
         note_contradictions(&outcome.contradictions);
         let mut record = Record::of_check(&clock, &decoders, &ledger, &outcome);
         if self.bytes.is_some() {
             // The time of a resumed run includes the earlier runs.
-            record.seconds = outcome.stages.iter().map(|(.., seconds)| seconds).sum();
+            record.seconds = outcome.stages.iter().map(|ran| ran.seconds).sum();
         }
         let run = self.bytes.map_or(Exhaustive::Classes, Exhaustive::Bytes);
         let write = |certificate: Certificate| certificate.write(run, &decoders, &outcome, &record);
@@ -128,7 +145,7 @@ impl Check {
         self.judging.print(&record, out)?;
         written?;
         if outcome.interrupted {
-            let stage = outcome.stages.last().map_or("", |(stage, ..)| stage.name());
+            let stage = outcome.stages.last().map_or("", |ran| ran.stage.name());
             note(&format!("interrupted during {stage}; {}", self.how_to_go_on()));
         }
         Ok(match outcome.interrupted && outcome.divergences.is_empty() {
@@ -157,9 +174,16 @@ impl Check {
         let control = Control::default();
         stop_when_interrupted(&control.stop);
         let clock = Clock::start(self.command());
-        let time = Duration::from_secs(self.seconds.unwrap_or(0)) / decoders.len() as u32;
+        let at_a_time = rayon::current_num_threads().min(decoders.len()) as u32;
+        let time = match self.budget {
+            Some(budget) => Duration::from_secs(budget) * at_a_time / decoders.len() as u32,
+            None => Duration::from_secs(self.seconds.unwrap_or(0)) / decoders.len() as u32,
+        };
         let options = self.options(corpus, ledger, time, &control);
-        let results = one_by_one(decoders, &control.stop, |decoder| check_one(decoder, &options, &clock), |_| ())?;
+        let found = AtomicBool::default();
+        let check =
+            |decoder: &dyn Decoder| unless_found(self.stop_at_first, &found, || check_one(decoder, &options, &clock));
+        let results = one_by_one(decoders, &control.stop, check, |_| ())?;
         let interrupted = control.stop.load(Ordering::Relaxed);
         self.conclude(whole(decoders, ledger, &clock, results, interrupted), out)
     }
@@ -174,8 +198,8 @@ impl Check {
         let (bar, stop) = (Bar::new(), Arc::default());
         stop_when_interrupted(&stop);
         let clock = Clock::start(format!("{} --isolate", self.command()));
-        let seconds = if self.bytes.is_some() { 0 } else { self.seconds() };
-        let whole = check_isolated(decoders, ledger, &clock, seconds, &stop, &bar);
+        let seconds = if self.bytes.is_some() { 0 } else { self.time() };
+        let whole = check_isolated(decoders, ledger, &clock, seconds, self.stop_at_first, &stop, &bar);
         bar.finish();
         self.conclude(whole, out)
     }
@@ -231,26 +255,49 @@ impl Check {
         Ok(decoders)
     }
 
-    fn seconds(&self) -> u64 {
-        self.seconds.unwrap_or(if self.quick { 1 } else { 10 })
+    /// How many seconds the check may take, if there is a budget, and otherwise structured inputs.
+    fn time(&self) -> u64 {
+        self.budget.or(self.seconds).unwrap_or(if self.quick { 1 } else { 10 })
+    }
+
+    fn stages(&self) -> Vec<Stage> {
+        if self.only.is_empty() { Stage::ALL.to_vec() } else { self.only.clone() }
     }
 
     fn command(&self) -> String {
-        match (self.deep, self.bytes) {
-            (_, Some(len)) => format!("utfuzz check --bytes {len}"),
-            (true, _) => format!("utfuzz check --deep --seconds {}", self.seconds()),
-            (false, _) if self.quick => format!("utfuzz check --quick --seconds {}", self.seconds()),
-            (false, _) => format!("utfuzz check --seconds {}", self.seconds()),
+        let mut command = "utfuzz check".to_owned();
+        if let Some(len) = self.bytes {
+            return format!("{command} --bytes {len}");
         }
+        for (is_given, option) in [(self.deep, " --deep"), (self.quick, " --quick")] {
+            command += if is_given { option } else { "" };
+        }
+        command += &format!(" {} {}", if self.budget.is_some() { "--budget" } else { "--seconds" }, self.time());
+        command += if self.stop_at_first { " --stop-at-first" } else { "" };
+        if !self.only.is_empty() {
+            command += &format!(" --only {}", self.only.iter().map(|stage| stage.word()).collect::<Vec<_>>().join(","));
+        }
+        command
     }
 
+    /// The options; `time` is that of structured inputs or, if there is a budget, of the whole check.
     fn options(&self, corpus: Option<PathBuf>, ledger: &Ledger, time: Duration, control: &Control) -> Options {
         let plan = match (self.quick, self.deep) {
             (true, _) => Plan::Quick,
             (_, true) => Plan::Deep,
             _ => Plan::Standard,
         };
-        Options { time, seed: self.seed, corpus, ledger: ledger.clone(), plan, control: control.clone() }
+        Options {
+            time,
+            budget: self.budget.map(|_| time),
+            stop_at_first: self.stop_at_first,
+            only: self.stages(),
+            seed: self.seed,
+            corpus,
+            ledger: ledger.clone(),
+            plan,
+            control: control.clone(),
+        }
     }
 
     fn every_stage(
@@ -263,7 +310,8 @@ impl Check {
         bar: &Bar,
     ) -> Result<Outcome, Failure> {
         let options = self.options(corpus, ledger, time, control);
-        Ok(check(decoders, &options, &|stage, share| bar.show(stage.name(), share))?)
+        let name = |stage: Stage| if options.budget.is_some() { "in turns" } else { stage.name() };
+        Ok(check(decoders, &options, &|stage, share| bar.show(name(stage), share))?)
     }
 
     fn every_string(

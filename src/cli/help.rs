@@ -61,7 +61,8 @@ const GROUPS: [(&str, &[Entry]); 4] = [
                 "check",
                 &[
                     ("utfuzz check --quick", "ten seconds"),
-                    ("utfuzz check", "a minute or two"),
+                    ("utfuzz check", "about a minute"),
+                    ("utfuzz check --budget 10 --stop-at-first", "ends after ten seconds, or with what is found first"),
                     ("utfuzz check --deep --certificate proof", "some minutes; records what was covered"),
                     ("utfuzz check --bytes 3 --decoders std", "every string of three bytes"),
                 ],

@@ -13,7 +13,7 @@ use crate::io::replace_file;
 use crate::judge::isolate::{Child, Crash, note_questions};
 use crate::judge::{Ending, Law, Subject};
 use crate::report::Clock;
-use crate::report::record::{Check, Difference, KnownDifference, Record, Section};
+use crate::report::record::{Check, Difference, KnownDifference, Record, Section, Stage};
 use crate::text::{counted, hex, shown};
 use crate::triage::ledger::Ledger;
 use crate::triage::session::Kept;
@@ -34,7 +34,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 pub(super) struct Job {
     /// The name of the decoder that it checks.
     pub(super) decoder: String,
-    /// How long to run structured inputs, in seconds.
+    /// How long to run structured inputs or, with a budget, everything, in seconds.
     pub(super) seconds: f64,
 }
 
@@ -81,28 +81,44 @@ fn write(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     replace_file(path, &text)
 }
 
-/// Checks each of these decoders in a process of its own, as many at a time as there are threads. Structured inputs run
-/// for `seconds` in total. Once `stop` is set, no more processes are started.
+/// Checks each of these decoders in a process of its own, as many at a time as there are threads. Structured inputs, or
+/// with a budget everything, run for `seconds` in total. Once `stop` is set, no more processes are started.
 pub(super) fn check_isolated(
     decoders: &[&dyn Decoder],
     ledger: &Ledger,
     clock: &Clock,
     seconds: u64,
+    stop_at_first: bool,
     stop: &AtomicBool,
     bar: &Bar,
 ) -> Whole {
     let (count, done) = (decoders.len(), AtomicUsize::new(0));
     let seconds = seconds as f64 * rayon::current_num_threads().min(count) as f64 / count as f64;
+    let found = AtomicBool::default();
     let each = |decoder: &&dyn Decoder| {
         let result = match stop.load(Ordering::Relaxed) {
             true => Ok(Checked::Skipped),
-            false => check_one(*decoder, seconds),
+            false => unless_found(stop_at_first, &found, || check_one(*decoder, seconds)),
         };
         bar.show("decoders", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / count as f64);
         result
     };
     let results = decoders.par_iter().with_max_len(1).map(each).collect();
     whole(decoders, ledger, clock, results, stop.load(Ordering::Relaxed))
+}
+
+/// What `check` returns; skipped if something new was `found` before, and that is to end the check.
+pub(super) fn unless_found(
+    stop_at_first: bool,
+    found: &AtomicBool,
+    check: impl FnOnce() -> Result<Checked, Error>,
+) -> Result<Checked, Error> {
+    if stop_at_first && found.load(Ordering::Relaxed) {
+        return Ok(Checked::Skipped);
+    }
+    let checked = check()?;
+    found.fetch_or(checked.has_found(), Ordering::Relaxed);
+    Ok(checked)
 }
 
 /// What all the decoders together showed, one result for each.
@@ -136,7 +152,7 @@ pub(super) fn whole(
                     None => total.divergences.push(died.difference(*decoder)),
                 }
             }
-            Ok(Checked::Skipped) => {}
+            Ok(Checked::Skipped) => total.partial |= !is_interrupted,
             Err(error) => failures.push(error),
         }
     }
@@ -157,7 +173,12 @@ fn add(total: &mut Check, part: Check) {
     for stage in part.stages {
         match total.stages.iter_mut().find(|known| known.name == stage.name) {
             Some(known) => {
-                (known.cases, known.seconds) = (known.cases.max(stage.cases), known.seconds.max(stage.seconds));
+                known.seconds = known.seconds.max(stage.seconds);
+                // Within a budget, one decoder may be asked less than another.
+                let left_out = |of: &Stage| (of.planned.unwrap_or(0).saturating_sub(of.cases), of.cases);
+                if left_out(&stage) > left_out(known) {
+                    (known.cases, known.planned) = (stage.cases, stage.planned);
+                }
             }
             None => total.stages.push(stage),
         }
@@ -167,6 +188,7 @@ fn add(total: &mut Check, part: Check) {
     total.known.extend(part.known);
     total.stale.extend(part.stale);
     total.silent.extend(part.silent);
+    total.partial |= part.partial;
 }
 
 /// The result of checking one decoder.
@@ -177,6 +199,15 @@ pub(super) enum Checked {
 }
 
 impl Checked {
+    /// Whether something new was found.
+    fn has_found(&self) -> bool {
+        match self {
+            Self::Finished(part) => part.record.check().is_some_and(|check| !check.divergences.is_empty()),
+            Self::Died(_) => true,
+            Self::Skipped => false,
+        }
+    }
+
     /// A decoder that was checked in this process.
     pub(super) fn of(record: Record, outcome: Outcome) -> Self {
         let (is_clean, is_interrupted) = (outcome.is_clean_but_for_the_ledger(), outcome.interrupted);

@@ -45,6 +45,54 @@ pub fn blocks() -> Vec<Block> {
     short.chain(crossing.map(|offset| Block { len: 5, offset })).collect()
 }
 
+/// Which strings of a block are judged, if not all.
+///
+/// It is the turn of a string if the numbers of its classes and its offset add up to a multiple of
+/// [`TURNS`](Turn::TURNS). So each string has its turn at one of any so many consecutive offsets; and at every offset, the
+/// strings whose turn it is have every combination of classes in all places but one, whichever that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Turn {
+    /// Every string.
+    Every,
+    /// The strings whose turn it is at this offset.
+    Its,
+    /// The others.
+    NotIts,
+}
+
+impl Turn {
+    /// A string has its turn at one offset in this many.
+    pub const TURNS: u64 = 4;
+
+    /// Whether the string is judged at this offset.
+    pub fn has(self, string: &[u8], offset: usize) -> bool {
+        let number = || string.iter().fold(offset as u64, |sum, &byte| sum + ByteClass::of(byte).index() as u64);
+        match self {
+            Self::Every => true,
+            Self::Its => number() % Self::TURNS == 0,
+            Self::NotIts => number() % Self::TURNS != 0,
+        }
+    }
+
+    /// How many strings of this block are judged.
+    pub fn count(self, block: &Block) -> u64 {
+        // For each remainder, how many strings have it; longer by one class at each step.
+        let mut sums = [0; Self::TURNS as usize];
+        sums[block.offset % Self::TURNS as usize] = 1;
+        for _ in 0..block.len {
+            let shorter = std::mem::take(&mut sums);
+            for (sum, count) in shorter.into_iter().enumerate() {
+                (0..ByteClass::COUNT).for_each(|class| sums[(sum + class) % Self::TURNS as usize] += count);
+            }
+        }
+        match self {
+            Self::Every => block.count(),
+            Self::Its => sums[0],
+            Self::NotIts => block.count() - sums[0],
+        }
+    }
+}
+
 /// Groups of class strings that a contract does not distinguish, and which member of each group is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassPartition {
@@ -94,6 +142,12 @@ impl ClassPartition {
         }
     }
 
+    /// Whether only strings whose turn it is need be judged, if that is all that is known of a string: another grammar
+    /// than RFC 3629.
+    pub fn is_by_turns(&self) -> bool {
+        self.by_turns
+    }
+
     /// Whether this string is judged at this turn. At each turn exactly one string of a group is, or none: some lengths
     /// show no more than shorter ones, and long strings are judged one time in four.
     pub fn has(&self, string: &[u8], turn: usize) -> bool {
@@ -102,10 +156,7 @@ impl ClassPartition {
         }
         /// Strings of this length or more make up most of the plan.
         const LONG: usize = 5;
-        /// Long strings are judged at one position in this many.
-        const PLACES: u64 = 4;
-        let number = || string.iter().fold(turn as u64, |number, &byte| number + ByteClass::of(byte).index() as u64);
-        if self.by_turns && string.len() >= LONG && number() % PLACES != 0 {
+        if self.by_turns && string.len() >= LONG && !Turn::Its.has(string, turn) {
             return false;
         }
         if !self.merges {
@@ -148,6 +199,39 @@ mod tests {
         for offset in [0, 12, 15, 28, 31, 60, 63] {
             assert!(plan.contains(&Block { len: 5, offset }));
         }
+    }
+
+    /// At every offset, those whose turn it is have every combination of classes in all places but one, and each string
+    /// has its turn at one of four offsets.
+    #[test]
+    fn turns_leave_no_combination_out() {
+        let (mut string, mut seen) = (Vec::new(), BTreeSet::new());
+        for (len, offsets) in [(1, 0..8), (2, 0..8), (3, 0..8), (4, 60..64)] {
+            let mut turns = vec![0; Block { len, offset: 0 }.count() as usize];
+            for offset in offsets.clone() {
+                seen.clear();
+                let mut count = 0;
+                for index in 0..turns.len() as u64 {
+                    Block { len, offset: 0 }.write(index, &mut string);
+                    assert_ne!(Turn::Its.has(&string, offset), Turn::NotIts.has(&string, offset));
+                    if !Turn::Its.has(&string, offset) {
+                        continue;
+                    }
+                    count += 1;
+                    turns[index as usize] += 1;
+                    for place in 0..len as usize {
+                        let mut others: Vec<u8> = string.iter().map(|&byte| ByteClass::of(byte).canonical()).collect();
+                        others.remove(place);
+                        seen.insert((place, others));
+                    }
+                }
+                assert_eq!(seen.len() as u64, u64::from(len) * Block { len: len - 1, offset }.count());
+                let counts = [Turn::Its, Turn::Every, Turn::NotIts].map(|turn| turn.count(&Block { len, offset }));
+                assert_eq!(counts, [count, counts[1], counts[1] - count]);
+            }
+            assert!(turns.iter().all(|&turns| turns * 4 == offsets.len()), "{len}");
+        }
+        assert!(Turn::Its.has(b"", 4) && Turn::NotIts.has(b"", 5) && Turn::Every.has(b"", 5));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! offset, padding and questions. Reports derive what was covered from the sets, so they cannot claim what was not run.
 
 use crate::case::{Case, Cuts};
-use crate::generate::classes::{Block, blocks};
+use crate::generate::classes::{Block, Turn, blocks};
 
 /// How many cases there are for each string of a set, and which questions are asked about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,11 +56,13 @@ impl Ask {
     }
 }
 
-/// Every class string of one length at one offset, with the same padding and questions.
+/// Class strings of one length at one offset, with the same padding and questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Set {
     /// The length of the strings, and their offset.
     pub strings: Block,
+    /// Which of them.
+    pub turn: Turn,
     /// What fills the bytes before them.
     pub before: Padding,
     /// What fills the 64 bytes after them; `None` if the input ends with the string.
@@ -75,7 +77,26 @@ impl Set {
 
     /// The number of cases.
     pub fn cases(&self) -> u64 {
-        self.strings.count() * self.ask.variants(self.strings.len)
+        self.turn.count(&self.strings) * self.ask.variants(self.strings.len)
+    }
+
+    /// When this set is run if time is short, the lowest first: short strings at every offset, then longer ones at the
+    /// start of the input and where a register of 16 bytes ends, then the rest.
+    pub fn rank(&self) -> u32 {
+        /// The length of the shortest registers in bytes.
+        const REGISTER: usize = 16;
+        let Block { len, offset } = self.strings;
+        let is_at_edge = offset % REGISTER == 0 || offset % REGISTER + len as usize >= REGISTER;
+        let around = u32::from(self.before != Padding::Ascii || self.after.is_some());
+        around
+            + match len {
+                0..=2 => 0,
+                3 if is_at_edge => 1,
+                4 if offset == 0 => 1,
+                3 => 2,
+                4 if is_at_edge => 2,
+                _ => 3,
+            }
     }
 
     /// Writes the inputs of this set.
@@ -113,11 +134,14 @@ impl Writer {
         &self.bytes
     }
 
-    /// Calls `judge` with each case of the string of this index.
+    /// Calls `judge` with each case of the string of this index; with none if it is not its turn.
     pub fn each(&mut self, index: u64, mut judge: impl FnMut(&Case<'_>)) {
-        let Set { strings: Block { len, offset }, ask, .. } = self.set;
+        let Set { strings: Block { len, offset }, turn, ask, .. } = self.set;
         self.write(index);
         let bytes = &self.bytes[..];
+        if !turn.has(&bytes[offset..offset + len as usize], offset) {
+            return;
+        }
         let ends = offset..offset + len as usize + 1;
         for variant in 0..ask.variants(len) {
             judge(&match ask {
@@ -179,6 +203,8 @@ impl Part {
 }
 
 const SHORT: &str = "short strings, every question";
+const SHORT_IN_TURNS: &str = "short strings, every question in turn";
+const CROSSING: &str = "strings across block edges";
 
 /// What `check --quick` covers: lengths 0 to 2 at the offsets 0 to 64, length 3 at the edges of 16, 32 and 64 bytes and
 /// at the start, length 4 at the start.
@@ -199,7 +225,7 @@ pub fn quick() -> Vec<Part> {
 ///
 /// Of these, `few` leaves out those of length 4 and most with surroundings, for decoders that take tens of microseconds.
 pub fn remote(few: bool) -> Vec<Part> {
-    let set = |len, offset, before, after| Set { strings: Block { len, offset }, before, after, ask: Ask::Answers };
+    let set = |len, offset, before, after| Set { before, after, ..alone(Block { len, offset }, Ask::Answers) };
     let everything = if few { 2 } else { 3 };
     let bare = |len| alone(Block { len, offset: 0 }, if len <= everything { Ask::Everything } else { Ask::Answers });
     let afters = || Padding::ALL.into_iter().map(Some).chain([None]);
@@ -221,29 +247,46 @@ pub fn remote(few: bool) -> Vec<Part> {
     parts
 }
 
-/// What `check` covers by default.
+/// What `check` covers by default: [`blocks`], but strings that make up most of the time take turns.
+///
+/// Strings of length 4 are asked for their answers everywhere, and every question at the start of the input and elsewhere
+/// when it is their turn. What that leaves to one offset in four depends on cuts, on the address, on what was asked before,
+/// or on text before the string, and most of this is drawn by lot in any case. Strings of length 5 cross each edge at one
+/// offset of four. A sequence of RFC 3629 has four bytes at most, so one place of five is a neighbour; whichever that is,
+/// the other four have every combination of classes at each of the four offsets.
 pub fn standard() -> Vec<Part> {
+    let (short, crossing): (Vec<_>, Vec<_>) = blocks().into_iter().partition(|strings| strings.len <= 4);
+    let in_turns = |strings: Block| match strings {
+        Block { len: 4, offset: 1.. } => {
+            let everything = Set { turn: Turn::Its, ..alone(strings, Ask::Everything) };
+            vec![everything, Set { turn: Turn::NotIts, ..alone(strings, Ask::Answers) }]
+        }
+        _ => vec![alone(strings, Ask::Everything)],
+    };
+    let crossing = crossing.into_iter().map(|strings| match strings.offset {
+        0 => alone(strings, Ask::Bytes),
+        _ => Set { turn: Turn::Its, ..alone(strings, Ask::Bytes) },
+    });
+    vec![Part::new(SHORT_IN_TURNS, short.into_iter().flat_map(in_turns)), Part::new(CROSSING, crossing)]
+}
+
+/// What `check --deep` covers: every string of [`blocks`], longer ones, and other surroundings.
+pub fn deep() -> Vec<Part> {
     let (short, crossing): (Vec<_>, Vec<_>) = blocks().into_iter().partition(|strings| strings.len <= 4);
     vec![
         Part::new(SHORT, short.into_iter().map(|strings| alone(strings, Ask::Everything))),
-        Part::new("strings across block edges", crossing.into_iter().map(|strings| alone(strings, Ask::Bytes))),
+        Part::new(CROSSING, crossing.into_iter().map(|strings| alone(strings, Ask::Bytes))),
+        Part::new("long strings", (6..=7).map(|len| alone(Block { len, offset: 0 }, Ask::Answers))),
+        Part::new("surroundings", surroundings()),
+        Part::new("after whole blocks", after_whole_blocks()),
+        Part::new("every set of cuts", every_set_of_cuts()),
+        Part::new("every cut", every_single_cut()),
+        Part::new("alignments", alignments()),
     ]
 }
 
-/// What `check --deep` covers.
-pub fn deep() -> Vec<Part> {
-    let mut parts = standard();
-    parts.push(Part::new("long strings", (6..=7).map(|len| alone(Block { len, offset: 0 }, Ask::Answers))));
-    parts.push(Part::new("surroundings", surroundings()));
-    parts.push(Part::new("after whole blocks", after_whole_blocks()));
-    parts.push(Part::new("every set of cuts", every_set_of_cuts()));
-    parts.push(Part::new("every cut", every_single_cut()));
-    parts.push(Part::new("alignments", alignments()));
-    parts
-}
-
 fn alone(strings: Block, ask: Ask) -> Set {
-    Set { strings, before: Padding::Ascii, after: None, ask }
+    Set { strings, turn: Turn::Every, before: Padding::Ascii, after: None, ask }
 }
 
 /// Up to length 4: each padding before with each padding after or none, except ASCII before and none after, which is in
@@ -252,7 +295,7 @@ fn surroundings() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in 0..64 {
         for before in Padding::ALL {
-            let set = |len, after| Set { strings: Block { len, offset }, before, after, ask: Ask::Answers };
+            let set = |len, after| Set { before, after, ..alone(Block { len, offset }, Ask::Answers) };
             for len in 0..=4 {
                 sets.extend(Padding::ALL.map(|after| set(len, Some(after))));
                 sets.extend((before != Padding::Ascii).then(|| set(len, None)));
@@ -267,7 +310,7 @@ fn after_whole_blocks() -> Vec<Set> {
     let mut sets = Vec::new();
     for offset in 64..128 {
         for before in Padding::ALL {
-            let set = |len, after| Set { strings: Block { len, offset }, before, after, ask: Ask::Answers };
+            let set = |len, after| Set { before, after, ..alone(Block { len, offset }, Ask::Answers) };
             sets.extend((0..=4).flat_map(|len| [set(len, None), set(len, Some(before))]));
         }
     }
@@ -291,7 +334,7 @@ fn every_single_cut() -> Vec<Set> {
     for offset in 0..64 {
         for before in Padding::ALL {
             let strings = (1..=3).map(|len| Block { len, offset });
-            sets.extend(strings.map(|strings| Set { strings, before, after: Some(before), ask: Ask::EveryCut }));
+            sets.extend(strings.map(|strings| Set { before, after: Some(before), ..alone(strings, Ask::EveryCut) }));
         }
     }
     sets
@@ -409,7 +452,7 @@ mod tests {
     fn a_set_holds_every_class_string_once_at_its_offset() {
         for (before, after) in every_setting() {
             for offset in [0, 1, 2, 3, 5, 16, 63, 127] {
-                let set = Set { strings: Block { len: 2, offset }, before, after, ask: Ask::Answers };
+                let set = Set { before, after, ..alone(Block { len: 2, offset }, Ask::Answers) };
                 let mut writer = set.writer();
                 let mut seen = BTreeSet::new();
                 for index in 0..set.strings.count() {
@@ -426,7 +469,7 @@ mod tests {
     fn every_variant_of_a_padding_is_used() {
         for padding in [Padding::Valid, Padding::IllFormed] {
             let strings = Block { len: 2, offset: 9 };
-            let mut writer = Set { strings, before: padding, after: Some(padding), ask: Ask::Answers }.writer();
+            let mut writer = Set { before: padding, after: Some(padding), ..alone(strings, Ask::Answers) }.writer();
             let written = (0..strings.count()).map(|index| {
                 let bytes = writer.write(index);
                 (bytes[..9].to_vec(), bytes[11..].to_vec())
@@ -438,7 +481,7 @@ mod tests {
 
     /// The cuts of all cases of one string.
     fn cuts(ask: Ask, len: u32, offset: usize) -> Vec<Vec<usize>> {
-        let set = Set { strings: Block { len, offset }, before: Padding::Ascii, after: Some(Padding::Ascii), ask };
+        let set = Set { after: Some(Padding::Ascii), ..alone(Block { len, offset }, ask) };
         let mut all = Vec::new();
         set.writer().each(7, |case| all.push(case.cuts().offsets().to_vec()));
         assert_eq!(all.len() as u64, ask.variants(len));
@@ -484,12 +527,46 @@ mod tests {
             assert!(!seen.contains(set), "{set:?}");
             seen.push(*set);
         }
-        let standard: u64 = standard().iter().map(Part::cases).sum();
-        assert_eq!(standard, parts[0].cases() + parts[1].cases());
         assert!(quick()[0].sets.iter().all(|set| parts[0].sets.contains(set)));
         let up_to_4 = (0..=4).map(|len| 13u64.pow(len)).sum::<u64>();
         let surroundings = parts.iter().find(|part| part.name == "surroundings").unwrap();
         assert_eq!(surroundings.cases(), 64 * (3 * 13u64.pow(5) + 11 * up_to_4));
+    }
+
+    /// The standard plan has every string of the first two parts of the deep one, across an edge at one offset of four.
+    #[test]
+    fn the_standard_plan_is_what_it_says() {
+        let (standard, deep) = (standard(), deep());
+        assert!(quick()[0].sets.iter().all(|set| standard[0].sets.contains(set)));
+        assert_eq!(standard[0].cases(), deep[0].cases());
+        let at_the_start = Block { len: 5, offset: 0 }.count();
+        assert_eq!(standard[1].cases(), at_the_start + (deep[1].cases() - at_the_start) / Turn::TURNS);
+        let mut strings = [0; 2];
+        for (of, part) in strings.iter_mut().zip(&standard) {
+            for set in &part.sets {
+                let mut writer = set.writer();
+                (0..set.strings.count()).for_each(|index| writer.each(index, |_| *of += 1));
+            }
+            assert_eq!(*of, part.cases());
+        }
+        for (len, offset) in [(0, 64), (3, 17), (4, 0), (5, 0)] {
+            assert!(
+                standard
+                    .iter()
+                    .flat_map(|part| &part.sets)
+                    .any(|set| { (set.strings, set.turn) == (Block { len, offset }, Turn::Every) })
+            );
+        }
+    }
+
+    /// When time is short, what `check --quick` has comes first.
+    #[test]
+    fn short_strings_and_edges_come_first() {
+        let rank = |len, offset| alone(Block { len, offset }, Ask::Everything).rank();
+        assert!((0..=64).all(|offset| rank(2, offset) < rank(3, 63) && rank(3, offset) < rank(5, 63)));
+        assert!(rank(4, 0) < rank(4, 5) && rank(4, 61) < rank(4, 20) && rank(3, 63) < rank(3, 20));
+        let quick = quick().into_iter().flat_map(|part| part.sets).map(|set| set.rank()).max();
+        assert!(quick < Some(rank(3, 20)));
     }
 
     #[test]
@@ -500,12 +577,8 @@ mod tests {
         }
         for offset in 0..64 {
             for padding in Padding::ALL {
-                let around = |len| Set {
-                    strings: Block { len, offset },
-                    before: padding,
-                    after: Some(padding),
-                    ask: Ask::Answers,
-                };
+                let strings = |len| alone(Block { len, offset }, Ask::Answers);
+                let around = |len| Set { before: padding, after: Some(padding), ..strings(len) };
                 assert!((0..=5).all(|len| sets.contains(&around(len))));
                 assert!((1..=3).all(|len| sets.contains(&Set { ask: Ask::EveryCut, ..around(len) })));
             }

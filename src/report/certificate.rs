@@ -327,7 +327,7 @@ fn byte_sets(infos: &[&Info], len: u32) -> Vec<CoveredSet> {
 mod tests {
     use super::*;
     use crate::engine::check::{Covered, Outcome};
-    use crate::generate::classes::Block;
+    use crate::generate::classes::{Block, Turn};
     use crate::report::record::Clock;
     use crate::triage::ledger::Ledger;
 
@@ -339,7 +339,8 @@ mod tests {
         let before = filler(&row.before).unwrap_or(Padding::Ascii);
         let offsets = || row.offsets.iter().flat_map(|&(first, last)| first..=last);
         let blocks = (row.lengths.0..=row.lengths.1).flat_map(|len| offsets().map(move |offset| Block { len, offset }));
-        blocks.map(|strings| plan::Set { strings, before, after: filler(&row.after), ask }).collect()
+        let (turn, after) = (Turn::Every, filler(&row.after));
+        blocks.map(|strings| plan::Set { strings, turn, before, after, ask }).collect()
     }
 
     #[test]

@@ -84,7 +84,13 @@ fn write_check(record: &Record, check: &Check, out: &mut dyn Write) -> io::Resul
     writeln!(
         out,
         "{}\n",
-        headline(check.is_clean(), check.interrupted, check.divergences.len(), check.cases, check.comparisons)
+        headline(
+            check.is_clean(),
+            [check.interrupted, check.partial],
+            check.divergences.len(),
+            check.cases,
+            check.comparisons
+        )
     )?;
     for file in check.files.iter().filter(|_| check.files.len() > 1) {
         let known = file
@@ -113,7 +119,9 @@ fn write_check(record: &Record, check: &Check, out: &mut dyn Write) -> io::Resul
         writeln!(out, "SILENT: {} answered nothing, so nothing is known about it", printable(name))?;
     }
     for stage in &check.stages {
-        writeln!(out, "{:<14} {:>10} cases in {:.1} s", stage.name, stage.cases, stage.seconds)?;
+        let planned = stage.planned.filter(|planned| *planned != stage.cases);
+        let planned = planned.map_or(String::new(), |planned| format!(" of {planned}"));
+        writeln!(out, "{:<15} {:>9}{planned} cases in {:.1} s", stage.name, stage.cases, stage.seconds)?;
     }
     writeln!(out, "{}", printable(&check.shares))?;
     let rate = check.cases as f64 / record.seconds.max(1e-9);

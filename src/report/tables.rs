@@ -85,7 +85,10 @@ pub(super) fn answers_compared(record: &Record, check: &Check) -> Table {
 
 fn check_answer(check: &Check) -> (String, bool) {
     let new = check.divergences.len();
-    (headline(check.is_clean(), check.interrupted, new, check.cases, check.comparisons), check.is_clean())
+    (
+        headline(check.is_clean(), [check.interrupted, check.partial], new, check.cases, check.comparisons),
+        check.is_clean(),
+    )
 }
 
 fn check_page(record: &Record, check: &Check) -> Vec<Block> {

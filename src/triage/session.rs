@@ -27,7 +27,7 @@ impl Finding {
 
     /// Adds the inputs of another finding; keeps the smaller divergence.
     pub(super) fn absorb(&mut self, other: Self) {
-        let size = |divergence: &Divergence| (divergence.bytes.len(), divergence.bytes.clone());
+        let size = |of: &Divergence| (of.bytes.len(), of.bytes.clone(), of.cuts.clone());
         self.hits += other.hits;
         let room = Self::NAMED.saturating_sub(self.files.len());
         self.files.extend(other.files.into_iter().take(room));
@@ -51,7 +51,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Combines both; of two inputs of the same size, the one of `self` is kept.
+    /// Combines both, in any order.
     pub fn merge(mut self, other: Self) -> Self {
         self.clean += other.clean;
         self.statistics.merge(&other.statistics);

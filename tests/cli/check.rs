@@ -19,6 +19,56 @@ fn a_quick_check_runs_every_stage_and_says_first_whether_it_is_clean() {
     }
 }
 
+#[test]
+fn a_check_ends_within_its_budget_and_says_what_was_left_out() {
+    let directory = directory_with(&[("utfuzz.toml", b"[check]\nseconds = 60\n")]);
+    let start = std::time::Instant::now();
+    let run = run(directory.path(), &["check", "--deep", "--budget", "2", "--decoders", "own,std", "--json"]);
+    assert_none_wrong(run.wrong_status(0));
+    assert!(start.elapsed().as_secs() < 15, "{:?}", start.elapsed());
+    let record: serde_json::Value = serde_json::from_str(run.out()).unwrap();
+    assert_eq!(record["command"], "utfuzz check --deep --budget 2");
+    assert_eq!(record["partial"], true);
+    let of = |name: &str| {
+        let stages = record["stages"].as_array().unwrap();
+        stages.iter().find(|stage| stage["name"] == name).unwrap_or_else(|| panic!("{name}: {stages:?}")).clone()
+    };
+    for stage in ["vectors", "words and texts", "class strings"] {
+        assert!(of(stage)["cases"].as_u64() > Some(0), "{}", of(stage));
+    }
+    assert!(of("class strings")["cases"].as_u64() < of("class strings")["planned"].as_u64());
+    assert!(of("structured")["cases"].as_u64() > Some(0) && of("structured")["planned"].is_null());
+}
+
+#[test]
+fn only_the_stages_named_are_run_and_their_names_are_listed() {
+    let directory = directory_with(&[("utfuzz.toml", b"[check]\nonly = ['vectors', 'words']\n")]);
+    for (args, stages) in [(&[][..], "vectors, words and texts"), (&["--only", "vectors"], "vectors")] {
+        let run = run(directory.path(), &[&["check", "--quick", "--decoders", "std"], args].concat());
+        assert_none_wrong(run.wrong_quiet(0).or_else(|| run.controls()));
+        assert!(run.out().starts_with("clean as far as it ran: "), "{}", run.out());
+        let ran = run.out().lines().filter(|line| line.contains(" cases in ") && !line.contains("comparisons"));
+        let ran: Vec<&str> = ran.map(|line| line.split("  ").next().unwrap()).collect();
+        assert_eq!(ran.join(", "), stages, "{}", run.out());
+    }
+    let unknown = run(directory.path(), &["check", "--only", "vectors,letters"]);
+    assert_none_wrong(unknown.wrong_refusal(&["letters", "vectors, corpus, words, classes, structured"]));
+    let nothing = run(directory.path(), &["check", "--only", "corpus"]);
+    assert_none_wrong(nothing.wrong_refusal(&["nothing is left to run", "corpus"]));
+}
+
+#[test]
+fn the_first_new_divergence_can_end_a_check() {
+    let directory = directory_with(&[]);
+    for more in [&[][..], &["--budget", "60"], &["--isolate"]] {
+        let args = ["check", "--stop-at-first", "--quiet", "--no-ledger", "--decoders", "utf8-decode"];
+        let run = run(directory.path(), &[&args, more].concat());
+        assert_none_wrong(run.wrong_status(1));
+        assert!(run.out().starts_with("1 new signature: "), "{more:?}: {}", run.out());
+        assert_eq!(run.out().matches("divergence: ").count(), 1, "{more:?}: {}", run.out());
+    }
+}
+
 /// A run that takes longer than ten seconds: `--seconds 11`, and what comes before.
 #[test]
 fn a_long_check_without_a_terminal_writes_progress() {

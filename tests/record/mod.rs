@@ -176,7 +176,7 @@ pub(crate) fn check(texts: &[String], covered: bool) -> Record {
     let check = Check {
         cases: 9,
         comparisons: 99,
-        stages: vec![Stage { name: "vectors".into(), cases: 9, seconds: 0.1 }],
+        stages: vec![Stage { name: "vectors".into(), cases: 9, planned: Some(9), seconds: 0.1 }],
         shares: texts[0].clone(),
         divergences: texts.iter().map(difference).collect(),
         known: texts.iter().map(|text| KnownDifference { id: text.clone(), decoder: text.clone(), hits: 2 }).collect(),

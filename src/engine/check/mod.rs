@@ -2,40 +2,45 @@
 //!
 //! Five stages: published vectors, the corpus, every short string of fragments, every class string up to a length, then
 //! structured inputs generated from seeds until the time is up. All but the last are the same on every machine and run.
+//! Within a budget they take turns.
 
 pub mod byte_strings;
-mod class_strings;
 mod outcome;
+mod pieces;
 mod progress;
 
 pub use byte_strings::{ByteOptions, check_bytes};
 pub(crate) use outcome::headline;
-pub use outcome::{Control, Covered, Outcome, Replayed, Stage};
+pub use outcome::{Control, Covered, Outcome, Ran, Replayed, Stage};
 pub(crate) use progress::stretches;
 
-use crate::case::{Case, Input, input};
+use crate::case::{Input, input};
 use crate::decoder::{Decoder, check_names};
 use crate::engine::targets;
 use crate::error::Error;
-use crate::generate::plan;
-use crate::generate::structured::Structured;
-use crate::generate::{fragments, input_file, vectors};
+use crate::generate::{fragments, input_file, plan, vectors};
 use crate::judge::Questions;
 use crate::text::shown;
 use crate::triage::ledger::Ledger;
-use crate::triage::session::{Record, Shown};
-use outcome::{BATCH, session};
-use rayon::prelude::*;
+use crate::triage::session::Shown;
+use outcome::session;
+use pieces::{Inputs, Work};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How long to run structured inputs after the other stages.
+    /// How long to run structured inputs after the other stages, if there is no budget.
     pub time: Duration,
+    /// How long the check may take; a little more passes until it has ended. The stages take turns, so that each has its
+    /// share, and structured inputs fill the rest. `None` runs one stage after the other, each to its end.
+    pub budget: Option<Duration>,
+    /// Whether the first new divergence ends the check.
+    pub stop_at_first: bool,
+    /// The stages to run; the others are skipped.
+    pub only: Vec<Stage>,
     /// The first seed of the structured inputs.
     pub seed: u64,
     /// A directory with the seeds of the fuzz targets, `regressions/`, and possibly further `vectors/`. `None` skips
@@ -58,7 +63,7 @@ pub enum Plan {
     Remote,
     /// [`quick`](crate::generate::plan::quick), a few seconds.
     Quick,
-    /// [`standard`](crate::generate::plan::standard), a minute or two.
+    /// [`standard`](crate::generate::plan::standard), about a minute.
     #[default]
     Standard,
     /// [`deep`](crate::generate::plan::deep), some minutes.
@@ -69,6 +74,9 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             time: Duration::from_secs(10),
+            budget: None,
+            stop_at_first: false,
+            only: Stage::ALL.to_vec(),
             seed: 0,
             corpus: None,
             ledger: Ledger::built_in(),
@@ -78,45 +86,45 @@ impl Default for Options {
     }
 }
 
-/// Checks decoders, calling `progress` from any thread with the stage and the fraction of it that is done.
+/// Checks decoders, calling `progress` from any thread with the stage and the fraction of it, or of the budget, that is
+/// done.
 ///
 /// # Errors
-/// The [names](check_names) of the decoders are wrong; a corpus directory or file cannot be read, or a vector file cannot be
-/// parsed.
+/// The [names](check_names) of the decoders are wrong; no stage is left to run; a corpus directory or file cannot be read,
+/// or a vector file cannot be parsed.
 pub fn check(
     decoders: &[&dyn Decoder],
     options: &Options,
     progress: &(dyn Fn(Stage, f64) + Sync),
 ) -> Result<Outcome, Error> {
+    let deadline = options.budget.and_then(|budget| Instant::now().checked_add(budget));
     check_names(decoders.iter().copied())?;
-    let (ledger, control) = (&options.ledger, &options.control);
-    let (mut stages, mut record) = (Vec::new(), Record::default());
-    let mut run = |stage: Stage, work: &mut dyn FnMut() -> Result<Record, Error>| -> Result<(), Error> {
-        if control.is_stopped() {
-            return Ok(());
-        }
-        let start = Instant::now();
-        progress(stage, 0.0);
-        let part = work()?;
-        stages.push((stage, part.statistics.cases, start.elapsed().as_secs_f64()));
-        record = std::mem::take(&mut record).merge(part);
-        Ok(())
-    };
-    let (mut contradictions, mut covered) = (Vec::new(), Vec::new());
-    run(Stage::Vectors, &mut || {
+    let mut contradictions = Vec::new();
+    let work = work(options, &mut contradictions)?;
+    let outcome = pieces::run(decoders, options, deadline, &work, progress);
+    let partial = outcome.partial || Stage::ALL.iter().any(|stage| !options.only.contains(stage));
+    let is_whole = !outcome.interrupted && !partial;
+    let stale = if is_whole { stale(decoders, &options.ledger, &outcome) } else { Vec::new() };
+    Ok(Outcome { contradictions, stale, partial, ..outcome })
+}
+
+/// What is to be run. Published vectors whose claims `spec` contradicts are added to `contradictions`.
+fn work(options: &Options, contradictions: &mut Vec<String>) -> Result<Work, Error> {
+    let is_wanted = |stage| options.only.contains(&stage);
+    let mut work = Work::default();
+    let mut add = |stage, inputs: Vec<Input>, questions| work.lists.push(Inputs { stage, inputs, questions });
+    if is_wanted(Stage::Vectors) {
         let vectors = vectors(options.corpus.as_deref())?;
-        contradictions = vectors.iter().flat_map(|(suite, vector)| vector.contradictions(suite)).collect();
+        contradictions.extend(vectors.iter().flat_map(|(suite, vector)| vector.contradictions(suite)));
         let inputs = vectors.into_iter().map(|(_, vector)| Input { bytes: vector.bytes, cuts: None });
-        Ok(judge_inputs(decoders, ledger, inputs.collect(), Questions::ALL, control, &|_| {}))
-    })?;
-    if let Some(corpus) = options.corpus.as_ref().filter(|_| options.plan != Plan::Few) {
-        run(Stage::Corpus, &mut || {
-            let inputs = corpus_files(corpus)?.into_iter().map(|path| input_file::read(&path));
-            let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-            Ok(judge_inputs(decoders, ledger, inputs, Questions::ALL, control, &|_| {}))
-        })?;
+        add(Stage::Vectors, inputs.collect(), Questions::ALL);
     }
-    run(Stage::Words, &mut || {
+    let corpus = options.corpus.as_ref().filter(|_| is_wanted(Stage::Corpus) && options.plan != Plan::Few);
+    if let Some(corpus) = corpus {
+        let inputs = corpus_files(corpus)?.into_iter().map(|path| input_file::read(&path));
+        add(Stage::Corpus, inputs.collect::<Result<_, _>>()?, Questions::ALL);
+    }
+    if is_wanted(Stage::Words) {
         // How long the strings are, which of the texts are judged, and by which questions.
         let (longest, nth, questions) = match options.plan {
             Plan::Few => (1, 64, Questions::ANSWERS),
@@ -124,32 +132,27 @@ pub fn check(
             Plan::Quick => (2, 1, Questions::ALL),
             Plan::Standard | Plan::Deep => (fragments::LONGEST, 1, Questions::ALL),
         };
-        let judge = |strings: &mut dyn Iterator<Item = Vec<u8>>, questions| {
-            let inputs = strings.map(|bytes| Input { bytes, cuts: None }).collect();
-            judge_inputs(decoders, ledger, inputs, questions, control, &|share| progress(Stage::Words, share))
-        };
-        let strings = judge(&mut fragments::strings_up_to(longest), Questions::ALL);
-        Ok(strings.merge(judge(&mut fragments::texts().step_by(nth), questions)))
-    })?;
-    run(Stage::Classes, &mut || {
-        let parts = match options.plan {
+        let input = |bytes| Input { bytes, cuts: None };
+        add(Stage::Words, fragments::strings_up_to(longest).map(input).collect(), Questions::ALL);
+        add(Stage::Words, fragments::texts().step_by(nth).map(input).collect(), questions);
+    }
+    if is_wanted(Stage::Classes) {
+        work.parts = match options.plan {
             Plan::Few => plan::remote(true),
             Plan::Remote => plan::remote(false),
             Plan::Quick => plan::quick(),
             Plan::Standard => plan::standard(),
             Plan::Deep => plan::deep(),
         };
-        let part;
-        (covered, part) =
-            class_strings::check(decoders, ledger, parts, control, &|share| progress(Stage::Classes, share));
-        Ok(part)
-    })?;
-    if !options.time.is_zero() {
-        run(Stage::Structured, &mut || Ok(structured(decoders, options, progress)))?;
     }
-    let interrupted = control.is_stopped();
-    let stale = if interrupted { Vec::new() } else { stale(decoders, ledger, &record) };
-    Ok(Outcome { stages, covered, contradictions, stale, interrupted, ..Outcome::of(record) })
+    let has_time = options.budget.is_some() || !options.time.is_zero();
+    work.structured = is_wanted(Stage::Structured) && has_time;
+    if work.lists.is_empty() && work.parts.is_empty() && !work.structured {
+        return Err(Error::usage(
+            "nothing is left to run: the corpus stage needs a corpus, structured inputs need time",
+        ));
+    }
+    Ok(work)
 }
 
 /// Judges only these inputs, each with the name of its file. Ledger entries that match nothing are not reported as stale.
@@ -166,35 +169,10 @@ pub fn replay(decoders: &[&dyn Decoder], ledger: &Ledger, inputs: Vec<(PathBuf, 
     Outcome { files, ..Outcome::of(session.finish()) }
 }
 
-/// Judges inputs on all cores, in pieces of thousands.
-fn judge_inputs(
-    decoders: &[&dyn Decoder],
-    ledger: &Ledger,
-    inputs: Vec<Input>,
-    questions: Questions,
-    control: &Control,
-    progress: &(dyn Fn(f64) + Sync),
-) -> Record {
-    const INPUTS: usize = 2048;
-    let done = AtomicUsize::new(0);
-    let pieces = inputs.par_chunks(INPUTS).map(|piece| {
-        control.piece(|| {
-            let mut session = session(decoders, ledger);
-            for batch in piece.chunks(BATCH) {
-                session.prepare(batch.iter().map(Input::case), questions);
-                batch.iter().for_each(|input| drop(session.judge_selected(&input.case(), questions, |_| true)));
-            }
-            progress((done.fetch_add(piece.len(), Ordering::Relaxed) + piece.len()) as f64 / inputs.len() as f64);
-            session.finish()
-        })
-    });
-    pieces.reduce(Record::default, Record::merge)
-}
-
-fn stale(decoders: &[&dyn Decoder], ledger: &Ledger, record: &Record) -> Vec<String> {
+fn stale(decoders: &[&dyn Decoder], ledger: &Ledger, outcome: &Outcome) -> Vec<String> {
     let entries = ledger.entries().iter().enumerate();
     let about_these = entries.filter(|(_, entry)| decoders.iter().any(|decoder| entry.names(&decoder.info().name)));
-    about_these.filter(|(index, _)| !record.known.contains_key(index)).map(|(_, entry)| entry.id.clone()).collect()
+    about_these.filter(|(index, _)| !outcome.known.contains_key(index)).map(|(_, entry)| entry.id.clone()).collect()
 }
 
 /// The vectors of this crate and those of other suites below `vectors/`, each with the name of its suite.
@@ -229,32 +207,10 @@ fn corpus_files(corpus: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-fn structured(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(Stage, f64) + Sync)) -> Record {
-    let start = Instant::now();
-    let threads = rayon::current_num_threads() as u64;
-    let parts = (0..threads).into_par_iter().map(|thread| {
-        let mut session = session(decoders, &options.ledger);
-        for round in 0.. {
-            let elapsed = start.elapsed();
-            if elapsed >= options.time || options.control.is_stopped() {
-                break;
-            }
-            progress(Stage::Structured, elapsed.as_secs_f64() / options.time.as_secs_f64());
-            let first = round * BATCH as u64;
-            let seeds = (first..first + BATCH as u64).map(|index| options.seed.wrapping_add(index * threads + thread));
-            let inputs: Vec<Vec<u8>> = seeds.map(|seed| Structured::seeded(seed).0).collect();
-            session.prepare(inputs.iter().map(|bytes| Case::new(bytes)), Questions::ALL);
-            inputs.iter().for_each(|bytes| drop(session.judge(&Case::new(bytes))));
-            options.control.cases.fetch_add(BATCH as u64, Ordering::Relaxed);
-        }
-        session.finish()
-    });
-    parts.reduce(Record::default, Record::merge)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Case;
     use crate::engine::check::faulty::{Faulty, RIGHT};
     use crate::utf8::Validity;
 
@@ -295,6 +251,58 @@ mod tests {
         let text = outcome.to_string();
         assert!(text.starts_with("not clean, but no new signature: 0 cases, 0 comparisons\n"), "{text}");
         assert!(text.contains("\ncontradicted by the standard: ") && text.contains("mine.txt, slash"), "{text}");
+    }
+
+    fn options() -> Options {
+        Options { ledger: Ledger::default(), plan: Plan::Quick, ..Options::default() }
+    }
+
+    /// In the time given nothing is run to its end, but something of everything.
+    #[test]
+    fn a_budget_is_kept_and_every_stage_has_a_share() {
+        let budget = Duration::from_millis(1500);
+        let never = "[[known]]\nid = \"never\"\ndecoder = \"faulty\"\nversions = \"=1.0.0\"\nlaws = [\"reset\"]\n\
+                     subjects = [\"end\"]\nreason = \"r\"\nlink = \"https://localhost\"\ndate = \"2026-01-01\"\n";
+        let ledger = Ledger::parse(never, "a test").unwrap();
+        let options = Options { budget: Some(budget), plan: Plan::Deep, ledger, ..options() };
+        let start = Instant::now();
+        let outcome = check(&[&RIGHT], &options, &|_, _| {}).unwrap();
+        let elapsed = start.elapsed();
+        assert!(elapsed >= budget && elapsed < 4 * budget, "{elapsed:?}");
+        let stages: Vec<Stage> = outcome.stages.iter().map(|ran| ran.stage).collect();
+        assert_eq!(stages, [Stage::Vectors, Stage::Words, Stage::Classes, Stage::Structured]);
+        assert!(outcome.stages.iter().all(|ran| ran.cases > 0 && ran.seconds < elapsed.as_secs_f64()), "{outcome}");
+        assert!(outcome.stages.iter().any(|ran| ran.planned.is_some_and(|planned| planned > ran.cases)));
+        assert!(outcome.partial && outcome.stale.is_empty() && outcome.is_clean(), "{outcome}");
+        assert!(outcome.covered.iter().all(|covered| covered.cases == covered.part.cases()));
+        assert!(outcome.covered.len() < plan::deep().len());
+        assert!(outcome.to_string().starts_with("clean as far as it ran: "), "{outcome}");
+    }
+
+    #[test]
+    fn the_first_new_divergence_ends_a_check() {
+        let wrong = Faulty { verdict: |_, _| Validity::Valid, ..RIGHT };
+        for budget in [None, Some(Duration::from_secs(60))] {
+            let options = Options { stop_at_first: true, budget, ..options() };
+            let outcome = check(&[&wrong], &options, &|_, _| {}).unwrap();
+            assert!(outcome.divergences.len() == 1 && outcome.partial && !outcome.interrupted, "{outcome}");
+            assert!(outcome.statistics.cases < 1000 && outcome.silent().next().is_none(), "{outcome}");
+            assert!(outcome.to_string().contains("divergence: "), "{outcome}");
+        }
+    }
+
+    #[test]
+    fn only_the_stages_that_are_named_are_run() {
+        let run = |only: &[Stage]| check(&[&RIGHT], &Options { only: only.to_vec(), ..options() }, &|_, _| {});
+        for stage in [Stage::Vectors, Stage::Words] {
+            let outcome = run(&[stage]).unwrap();
+            assert_eq!(outcome.stages.iter().map(|ran| ran.stage).collect::<Vec<_>>(), [stage]);
+            assert!(outcome.partial && outcome.is_clean() && outcome.covered.is_empty(), "{outcome}");
+            assert!(outcome.stages.iter().all(|ran| ran.planned == Some(ran.cases)));
+        }
+        // Without a corpus, that would be nothing.
+        assert!(run(&[Stage::Corpus]).is_err_and(|error| error.to_string().contains("needs a corpus")));
+        assert!(run(&[]).is_err());
     }
 
     #[test]

@@ -27,16 +27,6 @@ impl Control {
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
-
-    /// Judges a piece of work, unless the check is to end.
-    pub(super) fn piece(&self, judge: impl FnOnce() -> Record) -> Record {
-        if self.is_stopped() {
-            return Record::default();
-        }
-        let record = judge();
-        self.cases.fetch_add(record.statistics.cases, Ordering::Relaxed);
-        record
-    }
 }
 
 /// How often each thread and piece of work explains a broken law before it is settled.
@@ -68,6 +58,32 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// The stages of [`check`](super::check), in their order.
+    pub const ALL: [Self; 5] = [Self::Vectors, Self::Corpus, Self::Words, Self::Classes, Self::Structured];
+
+    /// How much of the time it has for each part of another stage, if they take turns. The first two are short and find
+    /// most.
+    pub(super) fn share(self) -> u32 {
+        match self {
+            Self::Vectors => 8,
+            Self::Corpus => 4,
+            Self::Words => 1,
+            Self::Classes | Self::Structured | Self::Bytes => 2,
+        }
+    }
+
+    /// The name in one word, for options.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Vectors => "vectors",
+            Self::Corpus => "corpus",
+            Self::Words => "words",
+            Self::Classes => "classes",
+            Self::Structured => "structured",
+            Self::Bytes => "bytes",
+        }
+    }
+
     /// The name, for people and for JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -84,9 +100,9 @@ impl Stage {
 /// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Each stage that was run, the number of its cases, and the seconds it took.
-    pub stages: Vec<(Stage, u64, f64)>,
-    /// The class strings that were run, part by part.
+    /// Each stage that was run.
+    pub stages: Vec<Ran>,
+    /// The class strings that were run, part by part; only parts that were run to their end.
     pub covered: Vec<Covered>,
     /// Published vectors whose claims `spec` contradicts: the vector, the claim, and what `spec` says.
     pub contradictions: Vec<String>,
@@ -96,12 +112,28 @@ pub struct Outcome {
     pub divergences: BTreeMap<Signature, Finding>,
     /// Known differences: the index in the ledger, and how often it was hit.
     pub known: BTreeMap<usize, u64>,
-    /// Ids of ledger entries for these decoders that matched nothing.
+    /// Ids of ledger entries for these decoders that matched nothing, if everything was run.
     pub stale: Vec<String>,
     /// Of a replay: what each file shows.
     pub files: Vec<Replayed>,
     /// Whether it was ended early, so that nothing is known about the rest of its inputs.
     pub interrupted: bool,
+    /// Whether it was to run less than everything, and did: within a budget, up to the first new divergence, or only some
+    /// stages.
+    pub partial: bool,
+}
+
+/// How much of a stage was run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ran {
+    /// The stage.
+    pub stage: Stage,
+    /// The number of cases that were judged.
+    pub cases: u64,
+    /// The number of cases that the whole stage has; `None` if there is no end to them.
+    pub planned: Option<u64>,
+    /// How long it took, in seconds: the time of all threads, divided by their number.
+    pub seconds: f64,
 }
 
 /// What a file shows that was replayed.
@@ -136,8 +168,16 @@ impl Outcome {
 
     /// Like [`Outcome::is_clean`], but entries of the ledger may match nothing.
     pub(crate) fn is_clean_but_for_the_ledger(&self) -> bool {
-        let is_silent = self.statistics.silent().next().is_some();
+        let is_silent = self.silent().next().is_some();
         !self.interrupted && self.divergences.is_empty() && self.contradictions.is_empty() && !is_silent
+    }
+
+    /// The decoders that answered nothing. Not every decoder is asked every class string, so of some of these nothing is
+    /// known.
+    pub fn silent(&self) -> impl Iterator<Item = &str> {
+        let asked_all = |ran: &Ran| ran.cases > 0 && (ran.stage != Stage::Classes || ran.planned == Some(ran.cases));
+        let is_known = !self.interrupted && (self.stages.is_empty() || self.stages.iter().any(asked_all));
+        self.statistics.silent().filter(move |_| is_known)
     }
 
     /// For a test: does nothing if nothing new, stale, silent or contradicted was found.
@@ -173,9 +213,10 @@ impl fmt::Display for Outcome {
         let Statistics { cases, .. } = self.statistics;
         let comparisons = self.statistics.total_comparisons();
         let interrupted = self.interrupted;
-        f.write_str(&headline(self.is_clean(), interrupted, self.divergences.len(), cases, comparisons))?;
+        let (new, early) = (self.divergences.len(), [interrupted, self.partial]);
+        f.write_str(&headline(self.is_clean(), early, new, cases, comparisons))?;
         let lines = |title: &'static str, of: &[String]| of.iter().map(|line| format!("\n{title}: {line}")).collect();
-        let silent: Vec<String> = self.statistics.silent().map(ToString::to_string).collect();
+        let silent: Vec<String> = self.silent().map(ToString::to_string).collect();
         let rest: [String; 3] = [
             lines("contradicted by the standard", &self.contradictions),
             lines("stale in the ledger", &self.stale),
@@ -186,9 +227,17 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The first line of a report: whether the result is clean, how many signatures are new, and how much was judged.
-pub(crate) fn headline(is_clean: bool, interrupted: bool, new: usize, cases: u64, comparisons: u64) -> String {
+/// The first line of a report: whether the result is clean, how many signatures are new, and how much was judged; of a
+/// run that was interrupted, or was to run less than everything.
+pub(crate) fn headline(
+    is_clean: bool,
+    [interrupted, partial]: [bool; 2],
+    new: usize,
+    cases: u64,
+    comparisons: u64,
+) -> String {
     let result = match (is_clean, new) {
+        (true, _) if partial => "clean as far as it ran".to_owned(),
         (true, _) => "clean".to_owned(),
         (false, 0) if interrupted => "interrupted, with no new signature until then".to_owned(),
         (false, _) if interrupted => format!("{} until it was interrupted", counted(new, "new signature")),

@@ -5,7 +5,7 @@
 
 use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;
-use crate::engine::check::outcome::{Outcome, Stage};
+use crate::engine::check::outcome::{Outcome, Ran, Stage};
 use crate::error::Error;
 use crate::explain::Signature;
 use crate::io::read_regular;
@@ -179,7 +179,8 @@ impl State {
 
     pub(super) fn into_outcome(self) -> Outcome {
         let seconds = (self.before + self.now).as_secs_f64();
-        let stages = vec![(Stage::Bytes, self.record.statistics.cases, seconds)];
+        let (cases, planned) = (self.record.statistics.cases, Some(self.pieces() as u64 * piece_len(self.run.len)));
+        let stages = vec![Ran { stage: Stage::Bytes, cases, planned, seconds }];
         Outcome { stages, ..Outcome::of(self.record) }
     }
 

@@ -137,6 +137,10 @@ pub struct Check {
     /// Whether it was ended early; nothing is then said of `stale` and `silent`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
+    /// Whether it was to run less than everything: within a budget, up to the first new divergence, or only some stages.
+    /// Nothing is then said of `stale`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// What an exhaustive run covered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
@@ -185,7 +189,10 @@ pub struct Stage {
     pub name: String,
     /// Number of cases.
     pub cases: u64,
-    /// How long it took, in seconds.
+    /// Number of cases that it has in all, if they have an end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<u64>,
+    /// How long it took, in seconds: the time of all threads, divided by their number.
     pub seconds: f64,
 }
 

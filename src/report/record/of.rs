@@ -170,17 +170,23 @@ impl Check {
         Self {
             cases: statistics.cases,
             comparisons: statistics.total_comparisons(),
-            stages: stages.map(|&(of, cases, seconds)| Stage { name: of.name().into(), cases, seconds }).collect(),
+            stages: stages.map(stage).collect(),
             shares: statistics.shares(),
             divergences: outcome.divergences.iter().map(|(signature, found)| difference(signature, found)).collect(),
             known: known.collect(),
             stale: outcome.stale.clone(),
-            silent: statistics.silent().map(str::to_owned).filter(|_| !outcome.interrupted).collect(),
+            silent: outcome.silent().map(str::to_owned).collect(),
             files: outcome.files.iter().map(|file| replayed(file, ledger)).collect(),
             interrupted: outcome.interrupted,
+            partial: outcome.partial,
             coverage: None,
         }
     }
+}
+
+fn stage(ran: &check::Ran) -> Stage {
+    let check::Ran { stage, cases, planned, seconds } = *ran;
+    Stage { name: stage.name().into(), cases, planned, seconds }
 }
 
 fn replayed(file: &check::Replayed, ledger: &Ledger) -> Replayed {
