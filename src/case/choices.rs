@@ -136,6 +136,8 @@ impl Choices {
 
     pub(super) fn with_placement(self, alignment: usize, poisoned: bool) -> Self {
         let manner = ALIGNMENT.set(self.manner, alignment as u64);
+        // Not across the edge of a page.
+        let manner = PAGE.set(manner, 1);
         Self { manner: NEIGHBOURS.set(manner, poisoned.into()), ..self }
     }
 

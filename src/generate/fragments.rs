@@ -71,7 +71,7 @@ pub fn texts() -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// The first and the last character of each row of the grammar.
-fn bounds() -> Vec<Vec<u8>> {
+pub(super) fn bounds() -> Vec<Vec<u8>> {
     let of_row = |pick: fn(&(u8, u8)) -> u8| RFC3629.rows.iter().map(move |row| row.bytes.iter().map(pick).collect());
     of_row(|range| range.0).chain(of_row(|range| range.1)).collect()
 }
@@ -86,34 +86,36 @@ pub fn pairs_of_bounds() -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// What means something in other encodings, or to programs that guess the encoding of a text: byte order marks, escape
-/// sequences, declarations. Each is followed by text and by an error.
+/// sequences, declarations.
+pub(super) const MARKS: [&[u8]; 24] = [
+    b"\xEF\xBB\xBF",
+    b"\xEF\xBB\xBF\xEF\xBB\xBF",
+    b"\xFE\xFF",
+    b"\xFF\xFE",
+    b"\0\0\xFE\xFF",
+    b"\xFF\xFE\0\0",
+    b"+/v8-",
+    b"+ADw-",
+    b"\xF7\x64\x4C",
+    b"\xDD\x73\x66\x73",
+    b"\x0E\xFE\xFF",
+    b"\xFB\xEE\x28",
+    b"\x84\x31\x95\x33",
+    b"\x1B$B",
+    b"\x1B%G",
+    b"~{",
+    b"\x0E",
+    b"<?xml version='1.0' encoding='latin1'?>",
+    b"<meta charset=latin1>",
+    b"#!/bin/sh\xFF\n",
+    b"# coding: latin1\n",
+    b"\0\0\0\0\0\0\0\0",
+    b"%C3%A9",
+    b"&#xE9;",
+];
+
+/// Each of the [`MARKS`], at the start and inside, followed by text and by an error.
 pub fn marks() -> impl Iterator<Item = Vec<u8>> {
-    const MARKS: [&[u8]; 24] = [
-        b"\xEF\xBB\xBF",
-        b"\xEF\xBB\xBF\xEF\xBB\xBF",
-        b"\xFE\xFF",
-        b"\xFF\xFE",
-        b"\0\0\xFE\xFF",
-        b"\xFF\xFE\0\0",
-        b"+/v8-",
-        b"+ADw-",
-        b"\xF7\x64\x4C",
-        b"\xDD\x73\x66\x73",
-        b"\x0E\xFE\xFF",
-        b"\xFB\xEE\x28",
-        b"\x84\x31\x95\x33",
-        b"\x1B$B",
-        b"\x1B%G",
-        b"~{",
-        b"\x0E",
-        b"<?xml version='1.0' encoding='latin1'?>",
-        b"<meta charset=latin1>",
-        b"#!/bin/sh\xFF\n",
-        b"# coding: latin1\n",
-        b"\0\0\0\0\0\0\0\0",
-        b"%C3%A9",
-        b"&#xE9;",
-    ];
     const AFTER: [&[u8]; 5] = [b"", b"abc", "abé€".as_bytes(), b"ab\xE2\x82", b"a\xFF"];
     let before: [&[u8]; 2] = [b"", b"ab"];
     before.into_iter().flat_map(|before| {

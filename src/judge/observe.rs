@@ -107,9 +107,10 @@ struct Prefixed {
 #[derive(Default)]
 struct Placed {
     verdict: Option<Validity>,
-    /// The output, written at another address too.
-    output: Option<Vec<u8>>,
-    /// The buffers for the input and the output.
+    /// The output, written at another address too, if there is one.
+    output: Vec<u8>,
+    has_output: bool,
+    /// The buffers for the input, and for other outputs.
     bytes: Vec<u8>,
     text: Vec<u8>,
 }
@@ -185,8 +186,9 @@ impl Observation {
     /// Replaces each output by the expected one if they differ only in how many U+FFFD stand in a row.
     pub(crate) fn accept_segmentation(&mut self, expected: &[u8]) {
         let Self { output, streamed, reused, placed, .. } = self;
-        let outputs = [&mut output.buffer.bytes, &mut streamed.buffer.output, &mut reused.buffer.streamed.output];
-        for observed in outputs.into_iter().chain(&mut placed.buffer.output) {
+        let (output, placed) = (&mut output.buffer.bytes, &mut placed.buffer.output);
+        let outputs = [output, &mut streamed.buffer.output, &mut reused.buffer.streamed.output, placed];
+        for observed in outputs {
             if observed != expected && one_for_each_run(observed).eq(one_for_each_run(expected)) {
                 expected.clone_into(observed);
             }
@@ -209,7 +211,7 @@ impl Observation {
 
     /// The verdict at another address, and the output.
     pub(crate) fn placed(&self) -> Option<(Option<Validity>, Option<&[u8]>)> {
-        self.placed.get().map(|placed| (placed.verdict, placed.output.as_deref()))
+        self.placed.get().map(|placed| (placed.verdict, placed.has_output.then_some(&*placed.output)))
     }
 
     pub(crate) fn reused(&self) -> Option<&Reused> {
@@ -516,15 +518,13 @@ impl Placed {
         }
         let bytes = &self.bytes[range];
         self.verdict = decoder.validate(bytes);
-        let mut output = self.output.take().unwrap_or_default();
+        self.has_output = false;
         if has_output {
-            let existing = make_room(&mut output, case, len);
-            if decoder.decode_lossy(bytes, &mut output).is_some() {
-                output.drain(..existing.min(output.len()));
-                self.output = Some(output);
-            }
+            let existing = make_room(&mut self.output, case, len);
+            self.has_output = decoder.decode_lossy(bytes, &mut self.output).is_some();
+            self.output.drain(..existing.min(self.output.len()));
         }
-        self.verdict.is_some() || self.output.is_some()
+        self.verdict.is_some() || self.has_output
     }
 }
 

@@ -240,7 +240,7 @@ pub(super) static STREAMS: &[Planted] = &[
         stream: || {
             let shared = ALIVE.with_borrow_mut(|alive| {
                 alive.retain(|stream| stream.strong_count() > 0);
-                let new = if alive.len() < 4 { None } else { alive[3].upgrade() };
+                let new = if alive.len() < 4 { None } else { alive[0].upgrade() };
                 let new = new.unwrap_or_default();
                 alive.push(Arc::downgrade(&new));
                 new
@@ -314,7 +314,12 @@ pub(super) static STREAMS: &[Planted] = &[
                 stream.inner.push(&chunk[..len], out);
             })
         },
-        ..sound("h23", "a chunk of 65,536 bytes is taken for an empty one", INVENTED, &["stream/*/*", "reset/*/*"])
+        ..sound(
+            "h23",
+            "a chunk of 65,536 bytes is taken for an empty one",
+            INVENTED,
+            &["stream/*/*", "reset/*/*", "prefix/*/*"],
+        )
     },
     Planted {
         stream: || {
@@ -363,7 +368,7 @@ pub(super) static ADDRESSES: &[Planted] = &[
             "h09",
             "an error in the last 16 bytes of 64 or more is missed if they start at an odd address",
             INVENTED,
-            &["placement/*/aligned16", "placement/*/offset"],
+            &["placement/*/aligned16", "placement/*/offset", "concatenation/*/*", "spans/*/*"],
         )
     },
     Planted {
@@ -375,7 +380,7 @@ pub(super) static ADDRESSES: &[Planted] = &[
             "h10",
             "a character is lost if the output starts at the last byte of a register and the input is not ASCII",
             INVENTED,
-            &["placement/*/*", "identity/*/*", "lossy/*/*"],
+            &["placement/*/*", "identity/*/*", "lossy/*/*", "repeat/end/*"],
         )
     },
     Planted {
@@ -390,7 +395,7 @@ pub(super) static ADDRESSES: &[Planted] = &[
             "h11",
             "the last character is lost if replacements fill the output buffer exactly",
             "the family of encoding_rs a074922",
-            &["placement/*/*", "identity/*/*", "lossy/*/*"],
+            &["placement/*/*", "identity/*/*", "lossy/*/*", "repeat/end/*"],
         )
     },
     Planted {
@@ -399,7 +404,7 @@ pub(super) static ADDRESSES: &[Planted] = &[
             "h12",
             "the last character is lost if a buffer without capacity grows for more than 32 bytes",
             INVENTED,
-            &["placement/*/*", "identity/*/*", "lossy/*/*"],
+            &["placement/*/*", "identity/*/*", "lossy/*/*", "repeat/end/*"],
         )
     },
     Planted {
@@ -415,7 +420,7 @@ pub(super) static ADDRESSES: &[Planted] = &[
             "h13",
             "the last character is lost if the output buffer is one byte too short",
             "the family of dart-lang/sdk#36235",
-            &["placement/*/*", "identity/*/*", "lossy/*/*"],
+            &["placement/*/*", "identity/*/*", "lossy/*/*", "repeat/end/*"],
         )
     },
     Planted {
@@ -761,7 +766,7 @@ pub(super) static HISTORIES: &[Planted] = &[
             "h45",
             "a well-formed input of four bytes or more is rejected after three that were",
             INVENTED,
-            &["repeat/end/*"],
+            &["repeat/end/*", "spans/*/*"],
         )
     },
     Planted {
