@@ -63,6 +63,8 @@ pub(crate) struct Choices {
     manner: u64,
     /// Which question is asked, if only one is.
     sample: u64,
+    /// What is asked rarely.
+    rare: u64,
 }
 
 /// Some bits of a word.
@@ -108,10 +110,12 @@ const DROPPED: Field = WATCHED_CUT.next(6);
 const START: Field = DROPPED.next(3);
 const OTHERS: Field = START.next(3);
 const ONE_SHOT: Field = OTHERS.next(3);
-const MOVED: Field = ONE_SHOT.next(6);
-const AT_ONCE: Field = MOVED.next(6);
-const ROOM: Field = AT_ONCE.next(3);
+const ROOM: Field = ONE_SHOT.next(3);
 const PAGE: Field = ROOM.next(2);
+
+// The fields of `rare`. Starting a thread takes as long as hundreds of answers, and milliseconds on a busy machine.
+const MOVED: Field = Field::first(10);
+const AT_ONCE: Field = MOVED.next(12);
 
 // The fields of `sample`.
 const DECODER: Field = Field::first(32);
@@ -131,7 +135,7 @@ impl Choices {
         let mut rng = Rng::of(bytes);
         let (short, cuts) = (1 + rng.below(Self::SHORT_PREFIX), rng.next_u32());
         let prefix = if rng.one_in(4096) { rng.choose(Self::LONG_PREFIXES) } else { short };
-        Self { prefix, cuts, manner: rng.next(), sample: rng.next() }
+        Self { prefix, cuts, manner: rng.next(), sample: rng.next(), rare: rng.next() }
     }
 
     pub(super) fn with_placement(self, alignment: usize, poisoned: bool) -> Self {
@@ -211,14 +215,14 @@ impl Choices {
         ONE_SHOT.of(self.manner) == 0
     }
 
-    /// Whether a stream gets its second chunk on another thread; true one time in 64.
+    /// Whether a stream gets its second chunk on another thread; true one time in 1024.
     pub(crate) fn is_moved(&self) -> bool {
-        MOVED.of(self.manner) == 0
+        MOVED.of(self.rare) == 0
     }
 
-    /// Whether the decoder is also asked on two threads at the same time; true one time in 64.
+    /// Whether the decoder is also asked on two threads at the same time; true one time in 4096.
     pub(crate) fn is_at_once(&self) -> bool {
-        AT_ONCE.of(self.manner) == 0
+        AT_ONCE.of(self.rare) == 0
     }
 
     /// How much room there is in the output at another address, as one of eight.

@@ -89,7 +89,9 @@ fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, b
             let mut shows = (0..OFFSETS).map(&mut try_at).collect::<Vec<_>>();
             // It may occur only at larger offsets than those tried.
             let far = if start >= OFFSETS { try_at(start) } else { None };
-            if period(&shows).is_none() && shows.iter().chain([&far]).any(Option::is_some) {
+            let settled = &shows[SETTLED..];
+            let varies = settled.iter().any(Option::is_some) && settled.iter().any(Option::is_none);
+            if period(&shows).is_none() && (varies || far.is_some()) {
                 shows.extend((OFFSETS..MORE_OFFSETS).map(&mut try_at));
             }
             let Some(&(law, subject)) = shows.iter().chain([&far]).flatten().min() else { continue };

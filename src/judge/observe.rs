@@ -133,6 +133,9 @@ pub(crate) enum End {
 
 /// The maximum number of errors of one input that are followed in turn. Later ones are asked for individually.
 const FOLLOWED: usize = 4096;
+/// How many bytes are validated again in all, about, to follow the errors of an input. Many decoders read the whole input
+/// whatever comes first.
+const FOLLOWED_BYTES: usize = 1 << 22;
 
 impl Observation {
     /// Asks the decoder these questions. `expected` are the errors `spec` finds.
@@ -259,12 +262,12 @@ impl Errors {
         first: Option<Validity>,
         mut expected: impl ExactSizeIterator<Item = Malformed>,
     ) -> bool {
-        (self.first, self.asked) = (0, FOLLOWED);
+        (self.first, self.asked) = (0, FOLLOWED.min(1 + FOLLOWED_BYTES / (bytes.len() + 1)));
         self.list.clear();
         let mut start = 0;
         let mut verdict = first;
         while let Some(Validity::Invalid(malformed)) = verdict
-            && self.list.len() < FOLLOWED
+            && self.list.len() < self.asked
         {
             let stated = shifted(malformed, start);
             self.list.push(stated);

@@ -434,7 +434,12 @@ pub(super) static ADDRESSES: &[Planted] = &[
                 verdict => verdict,
             }
         },
-        ..sound("h14", "a character across the edge of two memory pages is rejected", INVENTED, &["placement/*/*"])
+        ..sound(
+            "h14",
+            "a character across the edge of two memory pages is rejected",
+            INVENTED,
+            &["placement/*/*", "spans/*/*", "concatenation/*/*"],
+        )
     },
 ];
 
