@@ -164,6 +164,12 @@ pub trait Stream {
     fn is_answered(&self) -> bool {
         true
     }
+
+    /// This stream, if it may move to another thread between two chunks: `Some(self)` for a type that is [`Send`]. Then
+    /// it is also judged there.
+    fn sendable(&mut self) -> Option<&mut (dyn Stream + Send + '_)> {
+        None
+    }
 }
 
 /// The identity of a decoder, and its contract.

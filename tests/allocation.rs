@@ -1,6 +1,6 @@
 //! After warm-up, a judge allocates nothing per case or per decoder. There are two exceptions. After cases with long
-//! outputs their buffers are freed, since a decoder may scan the whole buffer on every short case that follows. After
-//! one case in 64 the streams are dropped, and new ones are taken.
+//! outputs their buffers are freed, since a decoder may scan the whole buffer on every short case that follows. And some
+//! cases ask for what is new: streams, output buffers, threads.
 #![cfg(feature = "peers")]
 
 use utfuzz::case::Case;
@@ -21,10 +21,10 @@ fn judging_does_not_allocate() {
     let all = seeds::differential();
     let is_quiet = |bytes: &&Vec<u8>| {
         let case = Case::new(bytes);
-        is_short(&case) && !case.drops_streams()
+        is_short(&case) && !case.allocates()
     };
     let seeds: Vec<Vec<u8>> = all.values().filter(is_quiet).cloned().collect();
-    assert!(all.len() - seeds.len() < 35, "{} of {} seeds allocate nothing", seeds.len(), all.len());
+    assert!(seeds.len() > all.len() / 8, "{} of {} seeds allocate nothing", seeds.len(), all.len());
     let mut run = || {
         for bytes in &seeds {
             let case = Case::new(bytes);

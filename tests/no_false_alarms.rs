@@ -76,6 +76,10 @@ impl Stream for PerfectStream {
         self.written = 0;
         Some(spec::validity(&self.contract, &std::mem::take(&mut self.read)))
     }
+
+    fn sendable(&mut self) -> Option<&mut (dyn Stream + Send + '_)> {
+        Some(self)
+    }
 }
 
 fn contracts() -> Vec<Contract> {

@@ -97,7 +97,22 @@ fn generators_do_not_know_the_planted_faults() {
 
 #[test]
 fn expected_signatures_name_existing_laws_subjects_and_shapes() {
-    let shapes = ["anywhere", "edge16", "edge32", "edge64", "offset", "tail", "cut", "context"];
+    let shapes = [
+        "anywhere",
+        "edge16",
+        "edge32",
+        "edge64",
+        "edge128",
+        "edge256",
+        "aligned16",
+        "aligned32",
+        "aligned64",
+        "size",
+        "offset",
+        "tail",
+        "cut",
+        "context",
+    ];
     let mut wrong = Vec::new();
     for (name, row) in rows() {
         for signature in row.expected_signatures {

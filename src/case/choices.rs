@@ -63,6 +63,8 @@ pub(crate) struct Choices {
     manner: u64,
     /// Which question is asked, if only one is.
     sample: u64,
+    /// What is asked rarely.
+    rare: u64,
 }
 
 /// Some bits of a word.
@@ -103,8 +105,17 @@ const DRAINED: Field = STREAM_OUTPUT.next(1);
 const INTERLEAVED: Field = DRAINED.next(2);
 const BOUNDS_OUTPUT: Field = INTERLEAVED.next(1);
 const BOUNDS_SIDES: Field = BOUNDS_OUTPUT.next(2);
-const WATCHED_CUT: Field = BOUNDS_SIDES.next(16);
+const WATCHED_CUT: Field = BOUNDS_SIDES.next(8);
 const DROPPED: Field = WATCHED_CUT.next(6);
+const START: Field = DROPPED.next(3);
+const OTHERS: Field = START.next(3);
+const ONE_SHOT: Field = OTHERS.next(3);
+const ROOM: Field = ONE_SHOT.next(3);
+const PAGE: Field = ROOM.next(2);
+
+// The fields of `rare`. Starting a thread takes as long as hundreds of answers, and milliseconds on a busy machine.
+const MOVED: Field = Field::first(10);
+const AT_ONCE: Field = MOVED.next(12);
 
 // The fields of `sample`.
 const DECODER: Field = Field::first(32);
@@ -114,6 +125,8 @@ const ERROR: Field = QUESTION.next(16);
 impl Choices {
     /// The longest of the usual prefixes, in bytes.
     pub(super) const SHORT_PREFIX: usize = 64;
+    /// The values of [`Choices::room`] below this stand for an output buffer that is allocated anew.
+    pub(crate) const FRESH_ROOMS: u32 = 3;
     /// Lengths of the occasional long prefixes, in bytes: next to typical sizes of counters and buffers.
     const LONG_PREFIXES: [usize; 6] = [255, 256, 4095, 4096, 65535, 65536];
 
@@ -122,11 +135,13 @@ impl Choices {
         let mut rng = Rng::of(bytes);
         let (short, cuts) = (1 + rng.below(Self::SHORT_PREFIX), rng.next_u32());
         let prefix = if rng.one_in(4096) { rng.choose(Self::LONG_PREFIXES) } else { short };
-        Self { prefix, cuts, manner: rng.next(), sample: rng.next() }
+        Self { prefix, cuts, manner: rng.next(), sample: rng.next(), rare: rng.next() }
     }
 
     pub(super) fn with_placement(self, alignment: usize, poisoned: bool) -> Self {
         let manner = ALIGNMENT.set(self.manner, alignment as u64);
+        // Not across the edge of a page.
+        let manner = PAGE.set(manner, 1);
         Self { manner: NEIGHBOURS.set(manner, poisoned.into()), ..self }
     }
 
@@ -180,6 +195,46 @@ impl Choices {
         WATCHED_CUT.of(self.manner) as usize % count.max(1)
     }
 
+    /// Whether the stream is a new one, which was never used; true three times in eight.
+    pub(crate) fn is_new_stream(&self) -> bool {
+        START.of(self.manner) < 3
+    }
+
+    /// Whether, before the stream is taken, another one is dropped inside a sequence; true one time in eight.
+    pub(crate) fn is_after_abandoned_stream(&self) -> bool {
+        START.of(self.manner) == 0
+    }
+
+    /// Whether three more streams are alive; true one time in eight.
+    pub(crate) fn has_others(&self) -> bool {
+        OTHERS.of(self.manner) == 0
+    }
+
+    /// Whether other bytes are decoded in one piece between two chunks of a stream; true one time in eight.
+    pub(crate) fn has_one_shot_between(&self) -> bool {
+        ONE_SHOT.of(self.manner) == 0
+    }
+
+    /// Whether a stream gets its second chunk on another thread; true one time in 1024.
+    pub(crate) fn is_moved(&self) -> bool {
+        MOVED.of(self.rare) == 0
+    }
+
+    /// Whether the decoder is also asked on two threads at the same time; true one time in 4096.
+    pub(crate) fn is_at_once(&self) -> bool {
+        AT_ONCE.of(self.rare) == 0
+    }
+
+    /// How much room there is in the output at another address, as one of eight.
+    pub(crate) fn room(&self) -> u32 {
+        ROOM.of(self.manner)
+    }
+
+    /// Whether the bytes at another address cross the edge of a memory page; true one time in four.
+    pub(crate) fn is_across_pages(&self) -> bool {
+        PAGE.of(self.manner) == 0
+    }
+
     /// Whether the streams are dropped afterwards; true one time in 64.
     pub(crate) fn drops_streams(&self) -> bool {
         DROPPED.of(self.manner) == 0
@@ -210,7 +265,7 @@ mod tests {
     type Reduced = (&'static str, fn(&Choices) -> usize, usize);
 
     /// Each choice, reduced to one of four or of two.
-    const CHOICES: [Reduced; 14] = [
+    const CHOICES: [Reduced; 19] = [
         ("prefix", |choices| choices.prefix() % 4, 4),
         ("kind of cuts", |choices| choices.cuts().below(4), 4),
         ("alignment", |choices| choices.placement().0 / 16, 4),
@@ -223,6 +278,11 @@ mod tests {
         ("whole at bounds", |choices| choices.is_whole_at_bounds().into(), 2),
         ("both bounds", |choices| choices.has_both_bounds().into(), 2),
         ("watched cut", |choices| choices.watched_cut(4), 4),
+        ("new stream", |choices| choices.is_new_stream().into(), 2),
+        ("other streams", |choices| choices.has_others().into(), 2),
+        ("one-shot between", |choices| choices.has_one_shot_between().into(), 2),
+        ("room", |choices| choices.room() as usize % 4, 4),
+        ("across pages", |choices| choices.is_across_pages().into(), 2),
         ("decoder", |choices| choices.sampled_decoder(4), 4),
         ("question and error", |choices| 2 * choices.sampled_question(2) + choices.sampled_error(2), 4),
     ];

@@ -34,8 +34,27 @@ impl<'a> Case<'a> {
 
     /// Whether a judge drops the streams of every decoder after this case, as a user would, and takes new ones; true one
     /// time in 64.
-    pub fn drops_streams(&self) -> bool {
+    pub(crate) fn drops_streams(&self) -> bool {
         self.choices.drops_streams()
+    }
+
+    /// Whether judging this case may allocate although the buffers have grown: streams are taken or dropped, buffers are
+    /// new on purpose, or threads are started.
+    pub fn allocates(&self) -> bool {
+        let choices = &self.choices;
+        let streams = choices.drops_streams() || choices.is_new_stream() || choices.has_others();
+        streams || choices.is_moved() || choices.is_at_once() || choices.room() < Choices::FRESH_ROOMS
+    }
+
+    /// These bytes with these cuts, and with all other choices of this case.
+    pub(crate) fn alike<'b>(&self, bytes: &'b [u8], cuts: Cuts) -> Case<'b> {
+        Case { bytes, choices: self.choices, cuts: OnceCell::from(cuts) }
+    }
+
+    /// This case, placed at another alignment.
+    pub(crate) fn at_alignment(&self, alignment: usize) -> Self {
+        let (_, poisoned) = self.placement();
+        Self { choices: self.choices.with_placement(alignment, poisoned), ..self.clone() }
     }
 
     /// The case of these bytes with these cuts.

@@ -34,6 +34,8 @@ impl Located {
 /// subject.
 const OFFSETS: usize = 192;
 const SETTLED: usize = 64;
+/// The number of offsets tried if that is not enough to tell a period.
+const MORE_OFFSETS: usize = SETTLED + 3 * 256;
 
 pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Located {
     if let Subject::Process(_) = broken.subject {
@@ -46,7 +48,7 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
     for _ in 0..3 {
         let nearer = match &moved {
             None => on_related_input(&mut judge, case, broken),
-            Some((bytes, broken)) => on_related_input(&mut judge, &Case::with_cuts(bytes, Cuts::NONE), broken),
+            Some((bytes, broken)) => on_related_input(&mut judge, &case.alike(bytes, Cuts::NONE), broken),
         };
         match nearer {
             Some(nearer) => moved = Some(nearer),
@@ -54,7 +56,7 @@ pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -
         }
     }
     let Some((bytes, nearest)) = moved else { return examine_here(&mut judge, decoder, case, broken) };
-    let located = examine_here(&mut judge, decoder, &Case::with_cuts(&bytes, Cuts::NONE), &nearest);
+    let located = examine_here(&mut judge, decoder, &case.alike(&bytes, Cuts::NONE), &nearest);
     Located { witness: located.witness.or(Some(bytes)), ..located }
 }
 
@@ -77,20 +79,27 @@ fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, b
             // A fault that occurs elsewhere but not at the original offset is another one.
             if [SETTLED + start % 64, start]
                 .iter()
-                .all(|&offset| strongest(judge, offset, core, focus, ending).is_none())
+                .all(|&offset| strongest(judge, case, offset, core, focus, ending).is_none())
             {
                 continue;
             }
             let moved: Vec<Vec<u8>> = (0..OFFSETS).map(|offset| relocated(offset, core, ending)).collect();
-            judge.prepare(moved.iter().map(|bytes| Case::with_cuts(bytes, Cuts::NONE)), Questions::IN_PLACE);
-            let shows = (0..OFFSETS).map(|offset| strongest(judge, offset, core, focus, ending)).collect::<Vec<_>>();
+            judge.prepare(moved.iter().map(|bytes| case.alike(bytes, Cuts::NONE)), Questions::IN_PLACE);
+            let mut try_at = |offset| strongest(judge, case, offset, core, focus, ending);
+            let mut shows = (0..OFFSETS).map(&mut try_at).collect::<Vec<_>>();
             // It may occur only at larger offsets than those tried.
-            let far = if start >= OFFSETS { strongest(judge, start, core, focus, ending) } else { None };
+            let far = if start >= OFFSETS { try_at(start) } else { None };
+            let settled = &shows[SETTLED..];
+            let varies = settled.iter().any(Option::is_some) && settled.iter().any(Option::is_none);
+            if period(&shows).is_none() && (varies || far.is_some()) {
+                shows.extend((OFFSETS..MORE_OFFSETS).map(&mut try_at));
+            }
             let Some(&(law, subject)) = shows.iter().chain([&far]).flatten().min() else { continue };
-            let shape = match period(&shows.iter().map(Option::is_some).collect::<Vec<_>>()) {
+            let shape = match period(&shows) {
                 Some(1) if ending.is_empty() => Shape::Tail,
                 Some(1) => Shape::Anywhere,
                 Some(period) => Shape::Edge(period),
+                None if shows.iter().all(Option::is_none) => Shape::Size,
                 None => Shape::Offset,
             };
             let first = shows.iter().position(|show| *show == Some((law, subject)));
@@ -102,13 +111,18 @@ fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, b
             }
         }
     }
+    if let Some((law, subject)) = only_if_many(judge, &contract, case, &broken) {
+        return Located { law, subject, ..unchanged(Shape::Size) };
+    }
     match broken.law {
+        law if law.is_about_streams() && fails_uncut(judge, case, law) => unchanged(Shape::Context),
         law if law.may_depend_on_cuts() => match cut_subject(judge, &contract, case, broken.law) {
             Some(subject) => Located { subject, ..unchanged(Shape::Cut) },
             None if broken.law == Law::Panic => unchanged(Shape::Context),
             None => unchanged(Shape::Cut),
         },
-        Law::Placement | Law::Prefix => unchanged(Shape::Offset),
+        Law::Placement => unchanged(alignment(judge, case)),
+        Law::Prefix => unchanged(Shape::Offset),
         _ => unchanged(Shape::Context),
     }
 }
@@ -118,10 +132,17 @@ fn relocated(offset: usize, core: &[u8], ending: &[u8]) -> Vec<u8> {
 }
 
 /// The law that is broken, and on which subject, if `core` follows `offset` ASCII bytes, in one chunk.
-fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], focus: usize, ending: &[u8]) -> Option<(Law, Subject)> {
+fn strongest(
+    judge: &mut Judge<'_>,
+    case: &Case<'_>,
+    offset: usize,
+    core: &[u8],
+    focus: usize,
+    ending: &[u8],
+) -> Option<(Law, Subject)> {
     let bytes = relocated(offset, core, ending);
     // The other questions are about related inputs, with other offsets.
-    let broken = judge.judge_on(&Case::with_cuts(&bytes, Cuts::NONE), Questions::IN_PLACE).first()?;
+    let broken = judge.judge_on(&case.alike(&bytes, Cuts::NONE), Questions::IN_PLACE).first()?;
     let (law, subject) = (broken.law, broken.subject);
     let contract = judge.decoders().next()?.info().contract;
     let placed =
@@ -129,20 +150,66 @@ fn strongest(judge: &mut Judge<'_>, offset: usize, core: &[u8], focus: usize, en
     Some((law, placed))
 }
 
-/// The smallest of 1, 16, 32 and 64 with which the hits repeat after the first 64 offsets.
-fn period(hits: &[bool]) -> Option<u8> {
-    let settled = &hits[SETTLED..];
-    if !settled.contains(&true) {
+/// The smallest of 1, 16, 32, 64, 128 and 256 with which what shows repeats after the first 64 offsets; at least twice.
+fn period<T>(shows: &[Option<T>]) -> Option<u16> {
+    let is_same = |one: &Option<T>, other: &Option<T>| one.is_some() == other.is_some();
+    let settled = &shows[SETTLED..];
+    if settled.iter().all(Option::is_none) {
         return None;
     }
-    if !settled.contains(&false) {
+    if settled.iter().all(Option::is_some) {
         // Everywhere, or everywhere except near the start.
-        return hits.iter().all(|&hit| hit).then_some(1);
+        return shows.iter().all(Option::is_some).then_some(1);
     }
-    [16, 32, 64]
-        .into_iter()
-        .find(|&period| settled.windows(period + 1).all(|window| window[0] == window[period]))
-        .map(|period| period as u8)
+    let repeats = |period: usize| {
+        settled.len() >= 2 * period && settled.windows(period + 1).all(|window| is_same(&window[0], &window[period]))
+    };
+    [16, 32, 64, 128, 256].into_iter().find(|&period| repeats(usize::from(period)))
+}
+
+/// Whether the law is broken without any cut.
+fn fails_uncut(judge: &mut Judge<'_>, case: &Case<'_>, law: Law) -> bool {
+    let whole = case.alike(case.bytes, Cuts::NONE);
+    judge.judge_on(&whole, Questions::STREAM).iter().any(|broken| broken.law == law)
+}
+
+/// The law that is broken by an error that occurs as often as there are errors in the input, if one alone breaks none.
+fn only_if_many(
+    judge: &mut Judge<'_>,
+    contract: &Contract,
+    case: &Case<'_>,
+    broken: &Broken,
+) -> Option<(Law, Subject)> {
+    const FEW: usize = 100;
+    const LONGEST: usize = 1 << 20;
+    if !broken.law.is_about_one_answer() {
+        return None;
+    }
+    let is_error = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { .. });
+    let count = segments(contract, case.bytes).filter(is_error).take(LONGEST).count();
+    let error = segments(contract, case.bytes)
+        .filter(is_error)
+        .find(|error| broken.offset.is_none_or(|offset| error.range().end > offset))?;
+    let one = [&case.bytes[error.range()], b"a"].concat();
+    let mut breaks = |count: usize| {
+        let bytes = one.repeat(count);
+        judge.judge_on(&case.alike(&bytes, Cuts::NONE), Questions::IN_PLACE).first().copied()
+    };
+    let many = (count >= FEW && count * one.len() <= LONGEST).then(|| breaks(count)).flatten();
+    let many = many.filter(|many| many.law.is_at_least_as_strong_as(broken.law) && breaks(1).is_none());
+    many.map(|many| (many.law, many.subject))
+}
+
+/// Whether the addresses at which the law of placement is broken repeat.
+fn alignment(judge: &mut Judge<'_>, case: &Case<'_>) -> Shape {
+    const BLOCK: usize = 64;
+    let breaks = |alignment| !judge.judge_on(&case.at_alignment(alignment), Questions::PLACEMENT).is_empty();
+    let hits: Vec<bool> = (0..BLOCK).map(breaks).collect();
+    if !(hits.contains(&true) && hits.contains(&false)) {
+        return Shape::Offset;
+    }
+    let repeats = |period: &usize| hits.windows(period + 1).all(|window| window[0] == window[*period]);
+    Shape::Aligned([16, 32].into_iter().find(repeats).unwrap_or(BLOCK) as u16)
 }
 
 /// A law about related inputs may be broken because a stronger law is broken on a related input itself. Returns that
@@ -184,7 +251,7 @@ fn on_related_input(judge: &mut Judge<'_>, case: &Case<'_>, broken: &Broken) -> 
         _ => return None,
     };
     related.into_iter().find_map(|bytes| {
-        let first = judge.judge_on(&Case::with_cuts(&bytes, Cuts::NONE), Questions::IN_PLACE).first().copied()?;
+        let first = judge.judge_on(&case.alike(&bytes, Cuts::NONE), Questions::IN_PLACE).first().copied()?;
         (first.law != broken.law && first.law.is_at_least_as_strong_as(broken.law) || broken.law == Law::Panic)
             .then_some((bytes, first))
     })
@@ -256,7 +323,7 @@ fn locate(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law)
         return None;
     }
     let mut breaks = |bytes: &[u8]| {
-        let case = Case::with_cuts(bytes, Cuts::NONE);
+        let case = case.alike(bytes, Cuts::NONE);
         judge.judge(&case).first().is_some_and(|broken| broken.law.is_at_least_as_strong_as(law))
     };
     let all: Vec<Segment> = segments(contract, case.bytes).collect();
@@ -304,9 +371,9 @@ fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law:
         None => case.cuts().offsets().to_vec(),
     };
     // A single cut; if that is not enough, a few consecutive ones.
-    let (cut, broken) = [1, 2, 4].into_iter().find_map(|count| {
+    let (cut, broken) = [1, 2, 3, 4].into_iter().find_map(|count| {
         cuts.windows(count).find_map(|cuts| {
-            let alone = Case::with_cuts(case.bytes, Cuts::new(cuts.iter().copied(), len));
+            let alone = case.alike(case.bytes, Cuts::new(cuts.iter().copied(), len));
             let broken =
                 judge.judge_on(&alone, Questions::STREAM).first().copied().filter(|broken| broken.law == law)?;
             Some((cuts[0], broken))
@@ -332,13 +399,20 @@ mod tests {
 
     #[test]
     fn a_period_is_the_smallest_that_fits() {
-        let every = |period: usize| (0..OFFSETS).map(|offset| offset % period == period - 1).collect::<Vec<_>>();
+        let hits = |is_hit: &dyn Fn(usize) -> bool, count| {
+            (0..count).map(|offset| is_hit(offset).then_some(())).collect::<Vec<_>>()
+        };
+        let every = |period: usize| hits(&|offset| offset % period == period - 1, OFFSETS);
+        for wide in [128, 256] {
+            assert_eq!(period(&hits(&|offset| offset % wide == wide - 1, MORE_OFFSETS)), Some(wide as u16));
+        }
+        assert_eq!(period(&every(128)), None, "once is not enough");
         assert_eq!(period(&every(1)), Some(1));
         assert_eq!(period(&every(16)), Some(16));
         assert_eq!(period(&every(32)), Some(32));
         assert_eq!(period(&every(64)), Some(64));
         assert_eq!(period(&every(48)), None);
-        assert_eq!(period(&(0..OFFSETS).map(|offset| offset > 0).collect::<Vec<_>>()), None);
-        assert_eq!(period(&(0..OFFSETS).map(|offset| offset < 20).collect::<Vec<_>>()), None);
+        assert_eq!(period(&hits(&|offset| offset > 0, OFFSETS)), None);
+        assert_eq!(period(&hits(&|offset| offset < 20, OFFSETS)), None);
     }
 }

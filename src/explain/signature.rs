@@ -10,8 +10,12 @@ use std::borrow::Cow;
 pub enum Shape {
     /// At every offset, with text after it.
     Anywhere,
-    /// Only at certain offsets, which repeat every 16, 32 or 64 bytes.
-    Edge(u8),
+    /// Only at certain offsets, which repeat every 16, 32, 64, 128 or 256 bytes.
+    Edge(u16),
+    /// Only at certain addresses, which repeat every 16, 32 or 64 bytes.
+    Aligned(u16),
+    /// Only in an input of a certain size, or with a certain number of errors.
+    Size,
     /// Only at certain offsets, which do not repeat with such a period.
     Offset,
     /// Only at the end of the input.
@@ -27,6 +31,8 @@ impl fmt::Display for Shape {
         match self {
             Self::Anywhere => f.write_str("anywhere"),
             Self::Edge(period) => write!(f, "edge{period}"),
+            Self::Aligned(period) => write!(f, "aligned{period}"),
+            Self::Size => f.write_str("size"),
             Self::Offset => f.write_str("offset"),
             Self::Tail => f.write_str("tail"),
             Self::Cut => f.write_str("cut"),

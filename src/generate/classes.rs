@@ -1,7 +1,8 @@
 //! Every string over the 13 byte classes, and which of them a grammar can distinguish.
 //!
-//! A class is represented alternately by its first and its last byte, since bugs in range checks occur at the bounds.
+//! A class is represented by its first or its last byte, by lot for each place, since bugs in range checks occur at the bounds.
 
+use crate::case::choices::Rng;
 use crate::spec::grammar::{Form, RFC3629};
 use crate::spec::{Contract, Segmentation};
 use crate::utf8::ByteClass;
@@ -27,11 +28,12 @@ impl Block {
         out.clear();
         out.resize(self.offset, b'a');
         let mut digits = index;
+        // One independent bit for each place.
+        let bounds = Rng::new(index ^ (self.offset as u64) << 48).next_u32();
         for at in 0..self.len {
             let class = ByteClass::BOUNDS[(digits % ByteClass::COUNT as u64) as usize];
             digits /= ByteClass::COUNT as u64;
-            let turn = (index ^ index >> 3 ^ u64::from(at)) & 1;
-            out.push(if turn == 0 { class.0 } else { class.1 });
+            out.push(if bounds >> at & 1 == 0 { class.0 } else { class.1 });
         }
     }
 }

@@ -1,7 +1,11 @@
 //! Every short string of fragments (characters and faults that decoders, or the formats on top of them, treat
-//! specially), and text that contains every character.
+//! specially), text that contains every character, pairs of the first and last characters of each width, marks of other
+//! encodings, and inputs of sizes at which counters and buffers end.
 //!
 //! Class strings represent each class by two bytes, so they contain no byte order mark, U+FFFD or quotation mark.
+
+use crate::case::{Cuts, Input};
+use crate::spec::grammar::RFC3629;
 
 /// What the strings are made of.
 const FRAGMENTS: [&[u8]; 25] = [
@@ -66,6 +70,97 @@ pub fn texts() -> impl Iterator<Item = Vec<u8>> {
     scalars.chain(pairs)
 }
 
+/// The first and the last character of each row of the grammar.
+pub(super) fn bounds() -> Vec<Vec<u8>> {
+    let of_row = |pick: fn(&(u8, u8)) -> u8| RFC3629.rows.iter().map(move |row| row.bytes.iter().map(pick).collect());
+    of_row(|range| range.0).chain(of_row(|range| range.1)).collect()
+}
+
+/// Every pair of the first and last characters of each row of the grammar, at each offset in a block of 64 bytes.
+pub fn pairs_of_bounds() -> impl Iterator<Item = Vec<u8>> {
+    let bounds = bounds();
+    (0..64).flat_map(move |offset| {
+        let pairs = bounds.iter().flat_map(|first| bounds.iter().map(move |second| [&first[..], second].concat()));
+        pairs.map(|pair| [&vec![b'a'; offset], &pair[..]].concat()).collect::<Vec<_>>()
+    })
+}
+
+/// What means something in other encodings, or to programs that guess the encoding of a text: byte order marks, escape
+/// sequences, declarations.
+pub(super) const MARKS: [&[u8]; 24] = [
+    b"\xEF\xBB\xBF",
+    b"\xEF\xBB\xBF\xEF\xBB\xBF",
+    b"\xFE\xFF",
+    b"\xFF\xFE",
+    b"\0\0\xFE\xFF",
+    b"\xFF\xFE\0\0",
+    b"+/v8-",
+    b"+ADw-",
+    b"\xF7\x64\x4C",
+    b"\xDD\x73\x66\x73",
+    b"\x0E\xFE\xFF",
+    b"\xFB\xEE\x28",
+    b"\x84\x31\x95\x33",
+    b"\x1B$B",
+    b"\x1B%G",
+    b"~{",
+    b"\x0E",
+    b"<?xml version='1.0' encoding='latin1'?>",
+    b"<meta charset=latin1>",
+    b"#!/bin/sh\xFF\n",
+    b"# coding: latin1\n",
+    b"\0\0\0\0\0\0\0\0",
+    b"%C3%A9",
+    b"&#xE9;",
+];
+
+/// Each of the [`MARKS`], at the start and inside, followed by text and by an error.
+pub fn marks() -> impl Iterator<Item = Vec<u8>> {
+    const AFTER: [&[u8]; 5] = [b"", b"abc", "abé€".as_bytes(), b"ab\xE2\x82", b"a\xFF"];
+    let before: [&[u8]; 2] = [b"", b"ab"];
+    before.into_iter().flat_map(|before| {
+        MARKS.into_iter().flat_map(move |mark| AFTER.into_iter().map(move |after| [before, mark, after].concat()))
+    })
+}
+
+/// Inputs of sizes at which counters and buffers end: just below and above 64 KiB and 1 MiB, 256, 4096 and 65,536 errors,
+/// outputs that cross 4 to 64 KiB, 256 chunks. Streams get them in chunks of 64 KiB, or byte by byte.
+pub fn sizes() -> impl Iterator<Item = Input> {
+    const PIECES: [&[u8]; 6] = [b"a", b"\xC3\xA9", b"\xE2\x82\xAC", b"\xF0\x9F\x98\x80", b"a\xFF", b"\xE2\x82a"];
+    const ENDS: [&[u8]; 4] = [b"", b"\xFF", b"\xE2\x82", b"\xF0\x9F\x98\x80"];
+    let filled = |len: usize, piece: &[u8], end: &[u8]| {
+        let body = len - end.len();
+        let mut bytes = piece.repeat(body / piece.len());
+        bytes.splice(0..0, vec![b'a'; body % piece.len()]);
+        [&bytes, end].concat()
+    };
+    let near = |size: usize| size - 3..=size + 3;
+    let of_64_kib =
+        near(1 << 16).flat_map(move |len| (0..ENDS.len()).map(move |at| filled(len, PIECES[(len + at) % 4], ENDS[at])));
+    let of_1_mib =
+        near(1 << 20).zip(0..).map(move |(len, at): (_, usize)| filled(len, PIECES[at % 4], ENDS[at * 3 % 4]));
+    let errors = [256, 4096, 65_536].into_iter().flat_map(move |many| {
+        (many - 1..=many + 1).flat_map(|count| [b"\x80".repeat(count), b"\xE2\x82a".repeat(count)])
+    });
+    let crossing = [4096, 8192, 16_384, 65_536].into_iter().flat_map(move |size| {
+        (0..=3).flat_map(move |back| {
+            PIECES[1..].iter().flat_map(move |piece| {
+                let before = vec![b'a'; size - back];
+                // The output may be cut where the text ends, or later.
+                [[&before[..], piece].concat(), [&before[..], piece, b"ab"].concat()]
+            })
+        })
+    });
+    let far = [1100, 5000].into_iter().map(|len| [b"\xFF", &vec![b'a'; len][..], b"\xFFa"].concat());
+    let whole = of_64_kib.chain(of_1_mib).chain(errors).chain(crossing).chain(far);
+    let whole = whole.map(|bytes| Input { cuts: Some(Cuts::every(1 << 16, bytes.len())), bytes });
+    let single = PIECES.into_iter().map(move |piece| {
+        let bytes = filled(600, piece, b"\xE2\x82");
+        Input { cuts: Some(Cuts::every(1, bytes.len())), bytes }
+    });
+    whole.chain(single)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +174,44 @@ mod tests {
         let pairs: BTreeSet<[u8; 2]> =
             texts.iter().flat_map(|text| text.as_bytes().windows(2)).map(|pair| [pair[0], pair[1]]).collect();
         assert_eq!(pairs.iter().filter(|pair| pair.is_ascii()).count(), 128 * 128);
+    }
+
+    /// Each first and last character of each row, at each offset in a block, with each other before and after it.
+    #[test]
+    fn every_bound_of_every_row_occurs_at_every_offset() {
+        let mut seen: BTreeSet<(usize, &[u8])> = BTreeSet::new();
+        let pairs: Vec<Vec<u8>> = pairs_of_bounds().collect();
+        let bounds = bounds();
+        assert_eq!((pairs.len(), bounds.len()), (64 * 18 * 18, 18));
+        for pair in &pairs {
+            assert!(std::str::from_utf8(pair).is_ok());
+            for bound in &bounds {
+                let starts = (0..pair.len()).filter(|&start| pair[start..].starts_with(bound));
+                seen.extend(starts.map(|start| (start % 64, &bound[..])));
+            }
+        }
+        for bound in bounds.iter().filter(|bound| bound.len() > 1) {
+            let offsets = (0..64).filter(|&offset| seen.contains(&(offset, bound))).count();
+            assert_eq!(offsets, 64, "{bound:02X?}");
+        }
+    }
+
+    #[test]
+    fn the_sizes_are_those_at_which_counters_end() {
+        let sizes: Vec<Input> = sizes().collect();
+        let has = |len: usize| sizes.iter().any(|input| input.bytes.len() == len);
+        for size in [1 << 16, 1 << 20] {
+            assert!((size - 3..=size + 3).all(has));
+        }
+        let errors = |bytes: &[u8]| bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
+        for count in [255, 256, 257, 4095, 4096, 4097, 65_535, 65_536, 65_537] {
+            assert!(sizes.iter().any(|input| errors(&input.bytes) == count), "{count} errors");
+        }
+        let chunks = |input: &Input| input.case().cuts().chunks(&input.bytes).count();
+        assert!(sizes.iter().any(|input| chunks(input) > 256));
+        let all: usize = sizes.iter().map(|input| input.bytes.len()).sum();
+        assert!(all < 20 << 20, "{all} bytes");
+        assert!(marks().count() > 200);
     }
 
     #[test]

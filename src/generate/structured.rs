@@ -1,6 +1,7 @@
 //! Structured inputs: segments of text and faults across block edges, generated with `arbitrary`.
 
 use crate::case::choices::Rng;
+use crate::generate::fragments::MARKS;
 use crate::utf8::{push_extended, push_form};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use core::fmt;
@@ -12,8 +13,8 @@ pub struct Structured(pub Vec<u8>);
 impl Structured {
     /// No segment is added to an input longer than this, except for the few that are [long](Self::LONG) on purpose.
     pub const LONGEST: usize = 600;
-    /// The approximate maximum length in bytes of a long input.
-    pub const LONG: usize = 3 * 8192;
+    /// The maximum length in bytes of a long input, about.
+    pub const LONG: usize = 10 << 16;
 
     /// The input generated from this seed.
     pub fn seeded(seed: u64) -> Self {
@@ -106,8 +107,10 @@ fn fault_at_the_end(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
 
 /// Text, a fault, or padding that moves the next segment to a block edge.
 pub(super) fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
-    match u.int_in_range(0..=10)? {
+    match u.int_in_range(0..=12)? {
         0 => ascii(u, out)?,
+        11 => out.extend_from_slice(u.choose(&MARKS)?),
+        12 => neighbours(u, out)?,
         1 | 2 => to_edge(u, out)?,
         3 | 4 => text(u, out)?,
         5..=8 => fault(u, out)?,
@@ -135,6 +138,15 @@ fn ascii(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
+/// Two characters that are the first or the last of their width.
+fn neighbours(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    for _ in 0..2 {
+        let (first, last) = *u.choose(&RANGES[..9])?;
+        push_extended(if u.arbitrary()? { first } else { last }, out);
+    }
+    Ok(())
+}
+
 /// A fault or text between two equal [`SYNTAX`] bytes.
 fn enclosed(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let byte = *u.choose(SYNTAX)?;
@@ -150,7 +162,7 @@ fn enclosed(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
 
 /// One character repeated to the end of a large buffer, then text or a fault; all of this twice, then ASCII.
 fn long(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
-    let edge = *u.choose(&[1024, 4096, 8192])?;
+    let edge = if u.ratio(1, 8)? { 1 << 16 } else { *u.choose(&[1024, 4096, 8192])? };
     let mut character = Vec::new();
     if u.ratio(1, 2)? {
         text(u, &mut character)?
@@ -186,7 +198,8 @@ fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
 fn many(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let mut one = Vec::new();
     fault(u, &mut one)?;
-    let times = *u.choose(&[16, 32, 64, 128, 256, 256])? + 1 - u.int_in_range(0..=2)?;
+    let times = if u.ratio(1, 16)? { *u.choose(&[4096, 1 << 16])? } else { *u.choose(&[16, 32, 64, 128, 256, 256])? };
+    let times = times + 1 - u.int_in_range(0..=2)?;
     (0..times).for_each(|_| out.extend_from_slice(&one));
     Ok(())
 }

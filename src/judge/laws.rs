@@ -58,8 +58,8 @@ laws! {
         "A stream whose contract says so writes all decided output at once.";
     Reset "reset" Stream Some(reset),
         "A finished stream behaves like a new one.";
-    Repeat "repeat" Surroundings None,
-        "The same question has the same answer, whatever was asked before.";
+    Repeat "repeat" Surroundings Some(repeat),
+        "The same question has the same answer, whatever was asked before or is asked at the same time.";
     Placement "placement" Surroundings Some(placement),
         "The address and the neighbours of the bytes change nothing.";
     Prefix "prefix" Surroundings Some(prefix),
@@ -270,7 +270,12 @@ fn first_inconsistent(observed: &Observation, case: &Case<'_>, comparisons: &mut
         streamed.map_or(LawOutcome::NotApplicable, |streamed| output(Law::Stream, &streamed.output)),
         verdict(Law::Reset, reused.and_then(|reused| reused.streamed.validity)),
         reused.map_or(LawOutcome::NotApplicable, |reused| output(Law::Reset, &reused.streamed.output)),
-        verdict(Law::Placement, observed.placed),
+        observed.at_once.map_or(LawOutcome::NotApplicable, at_once),
+        verdict(Law::Placement, observed.placed().and_then(|(verdict, _)| verdict)),
+        observed
+            .placed()
+            .and_then(|(_, text)| text)
+            .map_or(LawOutcome::NotApplicable, |text| output(Law::Placement, text)),
     ];
     // At the start of the input a byte order mark may mean something, in any encoding.
     let marks: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xFE\xFF", b"\xFF\xFE"];
@@ -423,14 +428,27 @@ fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> La
     }
 }
 
-/// Neither the neighbouring bytes nor the existing content of the output changes the answer.
+/// What is asked at the same time; what was asked before is found by the judge while it asks.
+fn repeat(_: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
+    observed.at_once.map_or(LawOutcome::NotApplicable, at_once)
+}
+
+fn at_once(is_same: bool) -> LawOutcome {
+    if is_same { LawOutcome::Holds } else { violated(Law::Repeat, None) }
+}
+
+/// Neither the address, the neighbouring bytes, nor the existing content and the size of the output buffer changes the
+/// answer.
 fn placement(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     if observed.has_changed_existing_output() {
         return violated(Law::Placement, None);
     }
-    let Some(placed) = observed.placed else { return LawOutcome::NotApplicable };
-    let mismatch = verdict_mismatch(&expected.validity(), &placed);
-    mismatch.map(|mismatch| Mismatch { law: Law::Placement, ..mismatch }).into()
+    let Some((verdict, output)) = observed.placed() else { return LawOutcome::NotApplicable };
+    let mismatch = verdict.and_then(|verdict| verdict_mismatch(&expected.validity(), &verdict));
+    let decodes = expected.contract().replacement.is_some() || expected.validity().is_valid();
+    let output = output.filter(|_| decodes);
+    let differs = || output.and_then(|output| output_mismatch(Law::Placement, expected, output));
+    mismatch.map(|mismatch| Mismatch { law: Law::Placement, ..mismatch }).or_else(differs).into()
 }
 
 fn prefix(expected: &Expectation<'_>, observed: &Observation, case: &Case<'_>) -> LawOutcome {

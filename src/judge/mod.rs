@@ -211,7 +211,7 @@ impl<'d> Judge<'d> {
     fn ask(&mut self, index: usize, case: &Case<'_>, questions: Questions) {
         let slot = &mut self.slots[index];
         let questions = slot.applicable(questions);
-        let output = questions.has(&[Question::Output, Question::Stream, Question::Reused]);
+        let output = questions.has(&[Question::Output, Question::Stream, Question::Reused, Question::Placement]);
         let Some(expectation) = self.expectations.of(slot.expectation, case.bytes, output) else { return };
         let mut comparisons = 0;
         let mismatch = slot.first_broken(&expectation, &mut self.observation, case, questions, &mut comparisons);

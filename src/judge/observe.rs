@@ -7,6 +7,8 @@ use crate::judge::isolate::guard_pages::GuardedBuffer;
 use crate::judge::question::{Question, Questions};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 /// The answers of one decoder to one case; `None` if it was not asked or could not answer. The buffers are kept from
 /// case to case.
@@ -19,9 +21,9 @@ pub(crate) struct Observation {
     streamed: Answer<Streamed>,
     reused: Answer<Reused>,
     prefixed: Answer<Prefixed>,
-    /// The verdict on the same bytes at another address, between other bytes.
-    pub(crate) placed: Option<Validity>,
-    placed_bytes: Vec<u8>,
+    placed: Answer<Placed>,
+    /// Whether the answers were the same while another thread asked about other bytes.
+    pub(crate) at_once: Option<bool>,
     /// Whether only the input was read; otherwise, past which end.
     pub(crate) bounds: Option<Result<(), End>>,
     #[cfg(all(target_os = "linux", feature = "guard-pages"))]
@@ -101,6 +103,18 @@ struct Prefixed {
     streamed: Streamed,
 }
 
+/// The answers to the same bytes at another address, between other bytes.
+#[derive(Default)]
+struct Placed {
+    verdict: Option<Validity>,
+    /// The output, written at another address too, if there is one.
+    output: Vec<u8>,
+    has_output: bool,
+    /// The buffers for the input, and for other outputs.
+    bytes: Vec<u8>,
+    text: Vec<u8>,
+}
+
 /// The state for placing the bytes next to an inaccessible page.
 #[cfg(all(target_os = "linux", feature = "guard-pages"))]
 #[derive(Default)]
@@ -119,13 +133,16 @@ pub(crate) enum End {
 
 /// The maximum number of errors of one input that are followed in turn. Later ones are asked for individually.
 const FOLLOWED: usize = 4096;
+/// How many bytes are validated again in all, about, to follow the errors of an input. Many decoders read the whole input
+/// whatever comes first.
+const FOLLOWED_BYTES: usize = 1 << 22;
 
 impl Observation {
     /// Asks the decoder these questions. `expected` are the errors `spec` finds.
-    pub(crate) fn observe(
+    pub(crate) fn observe<'s>(
         &mut self,
-        decoder: &dyn Decoder,
-        streams: &mut Streams<'_>,
+        decoder: &'s dyn Decoder,
+        streams: &mut Streams<'s>,
         case: &Case<'_>,
         questions: Questions,
         expected: impl ExactSizeIterator<Item = Malformed> + Clone,
@@ -141,7 +158,11 @@ impl Observation {
         });
         self.streamed.set(asks(Question::Stream), |streamed| {
             let watched = observed_cut(case).filter(|_| asks(Question::Written));
-            streamed.feed(streams, case.cuts().chunks(bytes), watched, FeedMode::of(case))
+            let mode = FeedMode::of(case, decoder);
+            if case.choices.is_new_stream() {
+                streams.renew(decoder, case.choices.is_after_abandoned_stream());
+            }
+            streamed.feed(streams, case.cuts().chunks(bytes), watched, mode)
         });
         self.reused.set(asks(Question::Reused), |reused| reused.ask(streams, bytes));
         self.bounds = None;
@@ -150,9 +171,10 @@ impl Observation {
             self.bounds = self.guarded.ask(decoder, streams, case);
         }
         self.prefixed.set(asks(Question::Prefix), |prefixed| prefixed.ask(decoder, streams, case));
-        self.placed = None;
-        if asks(Question::Placement) {
-            self.placed = ask_elsewhere(&mut self.placed_bytes, decoder, case);
+        self.placed.set(asks(Question::Placement), |placed| placed.ask(decoder, case));
+        self.at_once = None;
+        if asks(Question::Placement) && case.choices.is_at_once() {
+            self.at_once = ask_at_once(decoder, bytes);
         }
         self.halves = None;
         if asks(Question::Halves)
@@ -166,8 +188,10 @@ impl Observation {
 
     /// Replaces each output by the expected one if they differ only in how many U+FFFD stand in a row.
     pub(crate) fn accept_segmentation(&mut self, expected: &[u8]) {
-        let Self { output, streamed, reused, .. } = self;
-        for observed in [&mut output.buffer.bytes, &mut streamed.buffer.output, &mut reused.buffer.streamed.output] {
+        let Self { output, streamed, reused, placed, .. } = self;
+        let (output, placed) = (&mut output.buffer.bytes, &mut placed.buffer.output);
+        let outputs = [output, &mut streamed.buffer.output, &mut reused.buffer.streamed.output, placed];
+        for observed in outputs {
             if observed != expected && one_for_each_run(observed).eq(one_for_each_run(expected)) {
                 expected.clone_into(observed);
             }
@@ -186,6 +210,11 @@ impl Observation {
     /// The answer to the input in chunks.
     pub(crate) fn streamed(&self) -> Option<&Streamed> {
         self.streamed.get()
+    }
+
+    /// The verdict at another address, and the output.
+    pub(crate) fn placed(&self) -> Option<(Option<Validity>, Option<&[u8]>)> {
+        self.placed.get().map(|placed| (placed.verdict, placed.has_output.then_some(&*placed.output)))
     }
 
     pub(crate) fn reused(&self) -> Option<&Reused> {
@@ -233,12 +262,12 @@ impl Errors {
         first: Option<Validity>,
         mut expected: impl ExactSizeIterator<Item = Malformed>,
     ) -> bool {
-        (self.first, self.asked) = (0, FOLLOWED);
+        (self.first, self.asked) = (0, FOLLOWED.min(1 + FOLLOWED_BYTES / (bytes.len() + 1)));
         self.list.clear();
         let mut start = 0;
         let mut verdict = first;
         while let Some(Validity::Invalid(malformed)) = verdict
-            && self.list.len() < FOLLOWED
+            && self.list.len() < self.asked
         {
             let stated = shifted(malformed, start);
             self.list.push(stated);
@@ -288,24 +317,45 @@ pub(crate) struct Streams<'s> {
     pub(crate) interleaved: Option<Box<dyn Stream + 's>>,
 }
 
+impl<'s> Streams<'s> {
+    /// Takes a new stream to be judged, `abandoned` after another one was dropped inside a sequence.
+    fn renew(&mut self, decoder: &'s dyn Decoder, abandoned: bool) {
+        if let Some(mut stream) = decoder.stream().filter(|_| abandoned) {
+            stream.push(b"\xF0\x9F", &mut Vec::new());
+        }
+        self.primary = None;
+        self.primary = decoder.stream();
+    }
+}
+
 /// How a stream is fed. The mode is derived from the bytes, since a case is fed in one mode only.
 #[derive(Clone, Copy, Default)]
-struct FeedMode {
+struct FeedMode<'d> {
     /// The output is taken away after each chunk.
     drained: bool,
     /// The existing content of the output, if it is not drained.
     existing: &'static [u8],
     /// Another stream of the decoder is fed in between.
     interleaved: bool,
+    /// The decoder, of which three more streams are alive and fed in between.
+    others: Option<&'d dyn Decoder>,
+    /// The decoder, which decodes other bytes in one piece in between.
+    one_shot: Option<&'d dyn Decoder>,
+    /// The second chunk is pushed on another thread.
+    moved: bool,
 }
 
-impl FeedMode {
-    fn of(case: &Case<'_>) -> Self {
+impl<'d> FeedMode<'d> {
+    fn of(case: &Case<'_>, decoder: &'d dyn Decoder) -> Self {
         let choices = &case.choices;
         Self {
             drained: choices.is_drained(),
             existing: existing_output(choices.existing_stream_output()),
             interleaved: choices.is_interleaved(),
+            others: choices.has_others().then_some(decoder),
+            one_shot: choices.has_one_shot_between().then_some(decoder),
+            // A process of an adapter belongs to one thread.
+            moved: choices.is_moved() && decoder.batched().is_none(),
         }
     }
 }
@@ -349,9 +399,12 @@ impl Streamed {
         streams: &mut Streams<'_>,
         chunks: impl IntoIterator<Item = &'a [u8]>,
         watched: Option<(usize, usize)>,
-        mode: FeedMode,
+        mode: FeedMode<'_>,
     ) -> bool {
         const NOISE: &[u8] = b"\xF0\x9F";
+        // The first bytes of sequences of each length.
+        const NOISES: [&[u8]; 3] = [b"\xC3", b"\xE2\x82", b"\xF0\x9F\x98"];
+        let mut others = mode.others.map(|decoder| NOISES.map(|noise| (decoder.stream(), noise)));
         let Streams { primary, interleaved } = streams;
         let Some(stream) = primary.as_deref_mut() else { return false };
         let mut interleaved = interleaved.as_deref_mut().filter(|_| mode.interleaved);
@@ -360,7 +413,19 @@ impl Streamed {
         self.output.extend_from_slice(existing);
         self.written = None;
         for (index, chunk) in chunks.into_iter().enumerate() {
-            self.write(mode.drained, |out| stream.push(chunk, out));
+            match stream.sendable().filter(|_| mode.moved && index == 1) {
+                Some(stream) => self.write(mode.drained, |out| elsewhere(|| stream.push(chunk, out))),
+                None => self.write(mode.drained, |out| stream.push(chunk, out)),
+            }
+            for (other, noise) in others.iter_mut().flatten() {
+                empty(&mut self.piece);
+                other.iter_mut().for_each(|other| other.push(noise, &mut self.piece));
+            }
+            if let Some(decoder) = mode.one_shot {
+                empty(&mut self.piece);
+                decoder.validate(NOISE);
+                decoder.decode_lossy(NOISE, &mut self.piece);
+            }
             if let Some(other) = &mut interleaved {
                 empty(&mut self.piece);
                 other.push(NOISE, &mut self.piece);
@@ -437,27 +502,123 @@ fn one_for_each_run(bytes: &[u8]) -> impl Iterator<Item = u8> {
     })
 }
 
-/// The verdict on the bytes at another address, where the decoder has just validated other bytes.
-fn ask_elsewhere(buffer: &mut Vec<u8>, decoder: &dyn Decoder, case: &Case<'_>) -> Option<Validity> {
-    let range = place(buffer, case);
-    if let Some(last) = buffer[range.clone()].last_mut() {
-        let right = std::mem::replace(last, if *last == 0xFF { b'a' } else { 0xFF });
-        decoder.validate(&buffer[range.clone()]);
-        buffer[range.end - 1] = right;
+impl Placed {
+    /// The answers at another address, where the decoder has just been asked about other bytes.
+    fn ask(&mut self, decoder: &dyn Decoder, case: &Case<'_>) -> bool {
+        let range = place(&mut self.bytes, case);
+        // How long the output is. This is the answer at the address that the bytes have.
+        empty(&mut self.text);
+        let has_output = decoder.decode_lossy(case.bytes, &mut self.text).is_some();
+        let len = self.text.len();
+        if let Some(last) = self.bytes[range.clone()].last_mut() {
+            let right = std::mem::replace(last, if *last == 0xFF { b'a' } else { 0xFF });
+            decoder.validate(&self.bytes[range.clone()]);
+            if has_output {
+                empty(&mut self.text);
+                decoder.decode_lossy(&self.bytes[range.clone()], &mut self.text);
+            }
+            self.bytes[range.end - 1] = right;
+        }
+        let bytes = &self.bytes[range];
+        self.verdict = decoder.validate(bytes);
+        self.has_output = false;
+        if has_output {
+            let existing = make_room(&mut self.output, case, len);
+            self.has_output = decoder.decode_lossy(bytes, &mut self.output).is_some();
+            self.output.drain(..existing.min(self.output.len()));
+        }
+        self.verdict.is_some() || self.has_output
     }
-    decoder.validate(&buffer[range])
 }
 
-/// Places the bytes at one of 64 alignments, between margins that change the verdict if they are read (lead bytes
-/// before, continuation bytes after), or between ASCII. Alignment and margins are derived from the bytes.
+/// Prepares a buffer for an output of this length, and returns how many bytes it holds already: a buffer without any
+/// capacity, one that is exactly large enough, one that is a byte too small; or else a large one, in which the output
+/// begins at an address that is derived from the alignment of the input.
+fn make_room(output: &mut Vec<u8>, case: &Case<'_>, len: usize) -> usize {
+    let (alignment, _) = case.placement();
+    match case.choices.room() {
+        0 => *output = Vec::new(),
+        1 => *output = Vec::with_capacity(alignment + len),
+        2 => *output = Vec::with_capacity(alignment + len.saturating_sub(1)),
+        _ => {
+            empty(output);
+            output.reserve(2 * BLOCK + len);
+            let start = output.as_ptr().align_offset(BLOCK).min(BLOCK);
+            // An odd factor, so that what repeats at other alignments of the output does so at those of the input.
+            output.resize(start + (5 * alignment + 3) % BLOCK, b'a');
+            return output.len();
+        }
+    }
+    output.resize(if output.capacity() > 0 { alignment } else { 0 }, b'a');
+    output.len()
+}
+
+/// Whether the decoder gives the same answers as before while another thread asks it about other bytes; `None` if it
+/// cannot answer, or if its process belongs to one thread.
+fn ask_at_once(decoder: &dyn Decoder, bytes: &[u8]) -> Option<bool> {
+    /// How often each side asks.
+    const ROUNDS: usize = 32;
+    /// Ends the other thread, also if this one panics.
+    struct Until<'f>(&'f AtomicBool);
+    impl Drop for Until<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    if decoder.batched().is_some() {
+        return None;
+    }
+    let answer = |bytes: &[u8]| {
+        let mut output = Vec::new();
+        (decoder.validate(bytes), decoder.decode_lossy(bytes, &mut output).map(|()| output))
+    };
+    let alone = answer(bytes);
+    if alone == (None, None) {
+        return None;
+    }
+    let others = [b"\xE2\x82", &bytes[bytes.len() / 2..]].concat();
+    let (started, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    Some(thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                answer(&others);
+                started.store(true, Ordering::Relaxed);
+            }
+        });
+        let _until = Until(&ended);
+        while !started.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+        (0..ROUNDS).all(|_| answer(bytes) == alone)
+    }))
+}
+
+/// Runs this on another thread, and waits for it. A panic there is one here.
+fn elsewhere(run: impl FnOnce() + Send) {
+    let panic = thread::scope(|scope| scope.spawn(run).join().err());
+    if let Some(panic) = panic {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// The size in bytes of a cache line.
+const BLOCK: usize = 64;
+
+/// Places the bytes at one of 64 alignments or across the edge of a memory page, between margins that change the verdict
+/// if they are read (lead bytes before, continuation bytes after), or between ASCII. This is derived from the bytes.
 fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
-    const BLOCK: usize = 64;
+    const PAGE: usize = 4096;
     let (alignment, poisoned) = case.placement();
     let (before, after) = if poisoned { (0xC3, 0x80) } else { (b'a', b'a') };
     let len = case.bytes.len();
+    let unit = if case.choices.is_across_pages() { PAGE } else { BLOCK };
     buffer.clear();
-    buffer.resize(4 * BLOCK + len, after);
-    let start = buffer.as_ptr().align_offset(BLOCK).min(BLOCK) + BLOCK + alignment;
+    buffer.resize(3 * unit + BLOCK + len, after);
+    let edge = buffer.as_ptr().align_offset(unit).min(unit) + unit;
+    let start = match unit {
+        PAGE => edge - (alignment * (len + 1) / BLOCK).min(PAGE),
+        _ => edge + alignment,
+    };
     buffer[..start].fill(before);
     buffer[start..start + len].copy_from_slice(case.bytes);
     start..start + len

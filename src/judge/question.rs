@@ -62,6 +62,9 @@ impl Questions {
     /// The verdict and the output.
     pub const ANSWERS: Self = Self::of(&[Question::Verdict, Question::Output]);
 
+    /// The verdict and the output, and the input in chunks.
+    pub(crate) const IN_CHUNKS_TOO: Self = Self::of(&[Question::Verdict, Question::Output, Question::Stream]);
+
     /// The verdict.
     pub(crate) const VERDICT: Self = Self::of(&[Question::Verdict]);
 

@@ -81,6 +81,10 @@ impl Stream for LossyStream {
         self.decoder = (self.coding.start)();
         None
     }
+
+    fn sendable(&mut self) -> Option<&mut (dyn Stream + Send + '_)> {
+        Some(self)
+    }
 }
 
 fn valid_up_to(bytes: &[u8]) -> Validity {
@@ -178,5 +182,9 @@ impl Stream for StrictStream {
         let verdict = self.verdict();
         *self = Self::new();
         Some(verdict)
+    }
+
+    fn sendable(&mut self) -> Option<&mut (dyn Stream + Send + '_)> {
+        Some(self)
     }
 }

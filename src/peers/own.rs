@@ -87,6 +87,10 @@ impl Stream for Streaming {
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
         Some(validity(Streaming::finish(self, out)))
     }
+
+    fn sendable(&mut self) -> Option<&mut (dyn Stream + Send + '_)> {
+        Some(self)
+    }
 }
 
 /// A result of `codec` as a verdict.

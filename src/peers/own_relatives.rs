@@ -140,4 +140,8 @@ impl Stream for Converter {
     fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
         Some(Converter::finish(self, out).ok()?.first.map_or(Validity::Valid, invalid))
     }
+
+    fn sendable(&mut self) -> Option<&mut (dyn Stream + Send + '_)> {
+        Some(self)
+    }
 }

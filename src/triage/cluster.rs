@@ -222,7 +222,7 @@ fn is_slow(file: &Path) -> bool {
 fn is_caused_by_location(shape: Shape) -> bool {
     match shape {
         Shape::Anywhere | Shape::Tail => false,
-        Shape::Edge(_) | Shape::Offset | Shape::Cut | Shape::Context => true,
+        Shape::Edge(_) | Shape::Aligned(_) | Shape::Size | Shape::Offset | Shape::Cut | Shape::Context => true,
     }
 }
 

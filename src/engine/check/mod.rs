@@ -78,6 +78,12 @@ fn work(options: &Options, contradictions: &mut Vec<String>) -> Result<Work, Err
         let input = |bytes| Input { bytes, cuts: None };
         add(Stage::Words, fragments::strings_up_to(longest).map(input).collect(), Questions::ALL);
         add(Stage::Words, fragments::texts().step_by(nth).map(input).collect(), questions);
+        if !matches!(options.plan, Plan::Few | Plan::Remote) {
+            add(Stage::Words, fragments::marks().map(input).collect(), Questions::ALL);
+            add(Stage::Words, fragments::sizes().collect(), Questions::IN_CHUNKS_TOO);
+            let nth = if options.plan == Plan::Quick { 7 } else { 1 };
+            add(Stage::Words, fragments::pairs_of_bounds().step_by(nth).map(input).collect(), Questions::BYTES);
+        }
     }
     if is_wanted(Stage::Classes) {
         work.parts = match options.plan {

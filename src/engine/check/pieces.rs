@@ -88,6 +88,23 @@ const INPUTS: usize = 2048;
 /// How many inputs a piece has if the stages take turns.
 const INPUTS_IN_TURNS: usize = 64;
 
+/// The inputs in pieces of at most this many, and of few if they are long.
+fn ranges(inputs: &[Input], most: usize) -> Vec<Range<usize>> {
+    /// About how many bytes a piece of long inputs has at most.
+    const BYTES: usize = 1 << 20;
+    let mut ranges = Vec::new();
+    let (mut first, mut bytes) = (0, 0);
+    for (index, input) in inputs.iter().enumerate() {
+        if index > first && (index - first == most || bytes + input.bytes.len() > BYTES) {
+            ranges.push(first..index);
+            (first, bytes) = (index, 0);
+        }
+        bytes += input.bytes.len();
+    }
+    ranges.extend((first < inputs.len()).then_some(first..inputs.len()));
+    ranges
+}
+
 impl Queue {
     /// Each case of the work once: in order; or for a check in turns in small pieces, of which those come first that find
     /// most, and others are drawn from everywhere.
@@ -95,8 +112,7 @@ impl Queue {
         let mut lines: Vec<Line> = Vec::new();
         for (list, Inputs { stage, inputs, .. }) in work.lists.iter().enumerate() {
             let size = if in_turns { INPUTS_IN_TURNS } else { INPUTS };
-            let pieces = (0..inputs.len()).step_by(size);
-            let pieces = pieces.map(|first| Piece::Inputs { list, range: first..inputs.len().min(first + size) });
+            let pieces = ranges(inputs, size).into_iter().map(|range| Piece::Inputs { list, range });
             let cases = inputs.len() as u64;
             match lines.last_mut().filter(|line| line.stage == *stage) {
                 Some(line) => {

@@ -132,9 +132,9 @@ fn run_embedded(decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Durati
     let ledger = Ledger::default();
     let mut session = Session::new([decoder], &ledger);
     let (mut find, mut executions) = (None, 0u64);
-    inputs(engine, seed, |bytes| {
+    inputs(engine, seed, |case| {
         executions += 1;
-        if let Some(shown) = session.judge(&Case::new(bytes)).first() {
+        if let Some(shown) = session.judge(case).first() {
             find = shown.signature().cloned().map(Find::Signature);
             return ControlFlow::Break(());
         }
@@ -145,23 +145,30 @@ fn run_embedded(decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Durati
 }
 
 /// Calls `each` with the inputs of an engine, in order, until it breaks. The inputs do not depend on the decoder.
-fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&[u8]) -> ControlFlow<()>) {
+fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&Case<'_>) -> ControlFlow<()>) {
     let mut bytes = Vec::new();
     let flow = match engine {
         Engine::Exhaustive => fragments_and_class_strings(&mut bytes, &mut each),
         // Seeds are far apart, so that runs do not generate the same inputs.
-        Engine::Structured => (0..).try_for_each(|index| each(&Structured::seeded((seed << 40) + index).0)),
+        Engine::Structured => (0..).try_for_each(|index| each(&Case::new(&Structured::seeded((seed << 40) + index).0))),
         Engine::Plain | Engine::Mutator | Engine::Behaviour => ControlFlow::Continue(()),
     };
     debug_assert!(flow.is_break() || engine != Engine::Structured);
 }
 
-fn fragments_and_class_strings(bytes: &mut Vec<u8>, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
-    fragments::strings_up_to(fragments::LONGEST).chain(fragments::texts()).try_for_each(|string| each(&string))?;
+fn fragments_and_class_strings(
+    bytes: &mut Vec<u8>,
+    each: &mut dyn FnMut(&Case<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let short = fragments::strings_up_to(2).chain(fragments::marks());
+    let longer =
+        fragments::strings_up_to(fragments::LONGEST).chain(fragments::texts()).chain(fragments::pairs_of_bounds());
+    short.chain(longer).try_for_each(|string| each(&Case::new(&string)))?;
+    fragments::sizes().try_for_each(|input| each(&input.case()))?;
     blocks().into_iter().try_for_each(|block| {
         (0..block.count()).try_for_each(|index| {
             block.write(index, bytes);
-            each(bytes)
+            each(&Case::new(bytes))
         })
     })
 }
@@ -310,8 +317,8 @@ mod tests {
     fn other_seeds_generate_other_inputs() {
         let first = |seed| {
             let mut drawn = Vec::new();
-            inputs(Engine::Structured, seed, |bytes| {
-                drawn.push(bytes.to_vec());
+            inputs(Engine::Structured, seed, |case| {
+                drawn.push(case.bytes.to_vec());
                 if drawn.len() < 100 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
             drawn

@@ -10,11 +10,11 @@ use crate::utf8::{ErrorLen, Malformed, Validity};
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// A letter for the category (g: grammar, s: blocks and buffers, r: replacement, t: streams, m: memory, x:
-    /// relatives of UTF-8) and a number.
+    /// relatives of UTF-8, h: hard) and a number.
     pub id: &'static str,
     /// What the decoder does wrong.
     pub fault: &'static str,
-    /// The decoders that had it.
+    /// The decoders that had it, or that it is invented.
     pub citation: &'static str,
     /// The signatures that the fault implies, without the decoder: `law/subject/shape`, with `*` for any characters.
     ///

@@ -149,6 +149,10 @@ impl Stream for Chunked {
         }
         Some(ended.first_error.map_or(Validity::Valid, Validity::Invalid))
     }
+
+    fn sendable(&mut self) -> Option<&mut (dyn Stream + Send + '_)> {
+        Some(self)
+    }
 }
 
 /// RFC 3629 §4, and a form without lead bytes, to fill tables with.

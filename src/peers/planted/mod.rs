@@ -1,12 +1,13 @@
 //! Decoders with exactly one fault each, to show that the harness finds it. Feature `planted`.
 //!
-//! Every fault occurred in a real decoder. Apart from the fault, each is our decoder or, for a grammar that ours does
+//! Every fault occurred in a real decoder, but for those of [`hard`]. Apart from the fault, each is our decoder or, for a grammar that ours does
 //! not read, `spec`.
 #![cfg(feature = "planted")]
 
 mod blocks;
 mod fault;
 mod grammar;
+mod hard;
 mod relatives;
 mod resync;
 mod streams;
@@ -42,6 +43,12 @@ fn planted() -> impl Iterator<Item = &'static Planted> {
         streams::WAITING,
         blocks::MEMORY,
         relatives::FAULTS,
+        hard::STREAMS,
+        hard::ADDRESSES,
+        hard::SIZES,
+        hard::LITERALS,
+        hard::NEIGHBOURS,
+        hard::HISTORIES,
     ];
     families.into_iter().flatten()
 }

@@ -65,6 +65,10 @@ impl Stream for Chunks {
         self.pushed = 0;
         Some(validity)
     }
+
+    fn sendable(&mut self) -> Option<&mut (dyn Stream + Send + '_)> {
+        Some(self)
+    }
 }
 
 fn push(chunks: &mut Chunks, chunk: &[u8], out: &mut Vec<u8>) {
