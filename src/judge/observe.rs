@@ -164,9 +164,19 @@ impl Observation {
         }
     }
 
-    /// Replaces each output by the expected one if they differ only in how many U+FFFD stand in a row.
+    /// Replaces each output by the expected one if they differ only in how many U+FFFD stand in a row, and forgets the
+    /// lengths of errors.
     pub(crate) fn accept_segmentation(&mut self, expected: &[u8]) {
-        let Self { output, streamed, reused, .. } = self;
+        let Self { verdict, output, errors, streamed, reused, prefixed, placed, .. } = self;
+        // Where the next error is looked for depends on the length of the one before.
+        errors.is_given &= errors.buffer.list.iter().all(|error| error.len.is_none());
+        let of_streams = [&mut streamed.buffer.validity, &mut reused.buffer.streamed.validity];
+        let others = prefixed.buffer.verdicts.iter_mut().chain([verdict, placed]);
+        for verdict in others.chain(of_streams) {
+            if let Some(Validity::Invalid(error)) = verdict {
+                error.len = None;
+            }
+        }
         for observed in [&mut output.buffer.bytes, &mut streamed.buffer.output, &mut reused.buffer.streamed.output] {
             if observed != expected && one_for_each_run(observed).eq(one_for_each_run(expected)) {
                 expected.clone_into(observed);

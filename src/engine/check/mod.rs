@@ -14,7 +14,7 @@ pub use outcome::{Control, Covered, Outcome, Replayed, Stage};
 pub(crate) use progress::stretches;
 
 use crate::case::{Case, Input, input};
-use crate::decoder::{Decoder, check_names};
+use crate::decoder::{Decoder, check_infos};
 use crate::engine::targets;
 use crate::error::Error;
 use crate::generate::plan;
@@ -81,14 +81,14 @@ impl Default for Options {
 /// Checks decoders, calling `progress` from any thread with the stage and the fraction of it that is done.
 ///
 /// # Errors
-/// The [names](check_names) of the decoders are wrong; a corpus directory or file cannot be read, or a vector file cannot be
-/// parsed.
+/// The [names or contracts](check_infos) of the decoders are wrong; a corpus directory or file cannot be read, or a vector
+/// file cannot be parsed.
 pub fn check(
     decoders: &[&dyn Decoder],
     options: &Options,
     progress: &(dyn Fn(Stage, f64) + Sync),
 ) -> Result<Outcome, Error> {
-    check_names(decoders.iter().copied())?;
+    check_infos(decoders.iter().copied())?;
     let (ledger, control) = (&options.ledger, &options.control);
     let (mut stages, mut record) = (Vec::new(), Record::default());
     let mut run = |stage: Stage, work: &mut dyn FnMut() -> Result<Record, Error>| -> Result<(), Error> {
