@@ -181,6 +181,18 @@ impl<'a> Expectation<'a> {
         &self.output.bytes
     }
 
+    /// The outputs of other segmentations that differ from [`Expectation::lossy`] in more than the number of U+FFFD: in a
+    /// grammar with pairs, a maximal subpart may contain the first byte of the next sequence.
+    pub(crate) fn other_texts(&self) -> Vec<Vec<u8>> {
+        let has_pairs = self.contract().grammar.rows.iter().any(|row| row.form == Form::Pair);
+        let segmentations = [Segmentation::MaximalSubpart, Segmentation::Byte].into_iter().filter(|_| has_pairs);
+        let text = |segmentation| {
+            let mut out = Vec::new();
+            spec::lossy(&Contract { segmentation, ..*self.contract() }, self.bytes, &mut out).map(|()| out)
+        };
+        segmentations.filter_map(text).collect()
+    }
+
     /// The length in bytes of the output that is decided once `cut` bytes have been read: all but the output of a
     /// sequence that more bytes could complete.
     pub(crate) fn decided_by(&self, cut: usize) -> usize {

@@ -210,7 +210,7 @@ pub(crate) fn first_broken(
     match promise {
         Promise::Everything => first_unexpected(expected, observed, case, comparisons),
         Promise::AnySegmentation => first_inconsistent(expected, observed, case, comparisons).or_else(|| {
-            observed.accept_segmentation(expected.lossy());
+            observed.accept_segmentation(expected.lossy(), &expected.other_texts());
             first_unexpected(expected, observed, case, comparisons)
         }),
         Promise::WellFormed if expected.validity().is_valid() => {
