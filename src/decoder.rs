@@ -4,7 +4,7 @@
 //! repairs.
 
 use crate::error::Error;
-use crate::spec::Contract;
+use crate::spec::{Contract, Detection, Replacement};
 use crate::utf8::Validity;
 use core::fmt;
 use std::borrow::Cow;
@@ -232,6 +232,26 @@ impl Promise {
             Self::Nothing => Some("undocumented"),
         }
     }
+
+    /// Checks that this can be what is promised of a contract.
+    ///
+    /// # Errors
+    /// Which part of the contract contradicts it, why, and what to declare instead.
+    pub fn check(self, contract: &Contract) -> Result<(), String> {
+        match (self, contract.replacement, contract.detection) {
+            (Self::AnySegmentation, Some(Replacement::ReplacementCharacter), Detection::Late) => Ok(()),
+            (Self::AnySegmentation, Some(Replacement::ReplacementCharacter), Detection::Earliest) => Err(
+                "detected-at-once contradicts any-segmentation: how much is decided depends on how many U+FFFD are \
+                     written; name the segmentation, or declare Detection::Late"
+                    .to_owned(),
+            ),
+            (Self::AnySegmentation, other, _) => Err(format!(
+                "{} contradicts any-segmentation, which is about how many U+FFFD are written; promise everything",
+                other.map_or("no-output", Replacement::name)
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Info {
@@ -308,6 +328,15 @@ impl Info {
         self
     }
 
+    /// Checks that the contract does not contradict itself, nor what of it is promised.
+    ///
+    /// # Errors
+    /// What contradicts what, why, and what to declare instead.
+    pub fn check(&self) -> Result<(), String> {
+        self.contract.check()?;
+        self.promise.check(&self.contract)
+    }
+
     /// The contract, and which part of it is promised, in one line.
     pub fn claim(&self) -> String {
         let word = self.promise.word().map(|word| format!(" {word}"));
@@ -322,11 +351,11 @@ impl Info {
 }
 
 /// Checks that decoders can be judged together: each has a name that no other one has, of lower-case letters, digits,
-/// `-`, `_` and `.`.
+/// `-`, `_` and `.`, and a contract that does not contradict itself.
 ///
 /// # Errors
-/// Which decoder has no such name, or panics when it is asked for its name.
-pub fn check_names<'d>(decoders: impl IntoIterator<Item = &'d dyn Decoder>) -> Result<(), Error> {
+/// Which decoder has no such name or contract, or panics when it is asked for them.
+pub fn check_infos<'d>(decoders: impl IntoIterator<Item = &'d dyn Decoder>) -> Result<(), Error> {
     let mut names = BTreeSet::new();
     for (index, decoder) in decoders.into_iter().enumerate() {
         let wrong = |what: &str| Err(Error::usage(format!("decoder {} of the list {what}", index + 1)));
@@ -339,6 +368,9 @@ pub fn check_names<'d>(decoders: impl IntoIterator<Item = &'d dyn Decoder>) -> R
         }
         if !names.insert(name) {
             return wrong(&format!("is named {name:?}, like one before it; names must be unique"));
+        }
+        if let Err(contradiction) = info.check() {
+            return wrong(&format!("({name}) has a contract that cannot be kept: {contradiction}"));
         }
     }
     Ok(())

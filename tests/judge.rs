@@ -181,3 +181,45 @@ fn only_what_is_promised_is_expected() {
     assert_eq!(first(Promise::Nothing, stripped, b"\xEF\xBB\xBFtext"), None);
     assert_eq!(first(Promise::WellFormed, stripped, b"\xEF\xBB\xBFtext"), Some(Law::Lossy));
 }
+
+/// A report marks what the contract of the decoder expects, not what the standard does.
+#[test]
+fn a_report_says_what_the_contract_of_the_decoder_expects() {
+    let input = b"\xEF\xBB\xBFa\xED\xA0\x80\xE2\x82";
+    for contract in [
+        "rfc3629 byte",
+        "rfc3629 run latin-1 incomplete-is-error",
+        "rfc3629 maximal-subpart-surrogate surrogateescape",
+        "rfc3629-without-noncharacters drop bom-stripped",
+        "cesu-8 byte incomplete-is-error",
+        "modified-utf-8 lead-announced windows-1252",
+    ] {
+        let contract: Contract = contract.parse().unwrap();
+        let decoder = Faulty {
+            info: Info::new("faulty", "0").contract(contract),
+            validate: |_| Some(Validity::Valid),
+            lossy: |_| Some(b"?".to_vec()),
+            ..Faulty::default()
+        };
+        let report = first_divergence(&decoder, &Case::with_cuts(input, Cuts::NONE)).unwrap().to_string();
+        let mut output = Vec::new();
+        spec::lossy(&contract, input, &mut output).unwrap();
+        let output: Vec<String> = output.iter().map(|byte| format!("{byte:02X}")).collect();
+        let mut expected = vec![
+            format!("contract: {contract}\n"),
+            format!("(* is the answer of {contract};"),
+            format!("\n* {}\n    no decoder\n", spec::validity(&contract, input)),
+            format!("\n* {}\n    no decoder\n", output.join(" ")),
+        ];
+        expected.extend(spec::segments(&contract, input).filter_map(|segment| match segment.reading {
+            spec::Reading::IllFormed { kind } => {
+                let rule = spec::Rule::broken(contract.grammar, kind, &input[segment.start..]);
+                Some(format!("{kind}: {} [{}]", rule.says, rule.source))
+            }
+            spec::Reading::WellFormed(_) => None,
+        }));
+        let missing: Vec<&String> = expected.iter().filter(|part| !report.contains(&***part)).collect();
+        assert!(missing.is_empty(), "{report}\nlacks {missing:?}");
+        assert!(!report.contains("should answer"), "{report}");
+    }
+}

@@ -36,8 +36,8 @@ fn are_alike(one: &Contract, other: &Contract) -> bool {
 #[test]
 fn five_hundred_contracts_are_named_by_at_most_eight_questions_each() {
     let (mut asked, mut most) = (0, 0);
-    // Every third contract: five hundred of all grammars, segmentations and replacements.
-    let contracts: Vec<Contract> = all().into_iter().step_by(3).collect();
+    // Every second contract: more than five hundred of all grammars, segmentations and replacements.
+    let contracts: Vec<Contract> = all().into_iter().step_by(2).collect();
     assert!(contracts.len() > 500);
     for contract in &contracts {
         let found = probe(&Honest::new(*contract)).unwrap();

@@ -3,8 +3,8 @@
 use std::fs;
 use utfuzz::generate::vectors;
 use utfuzz::spec;
-use utfuzz::spec::{Contract, Reading, Replacement, Segmentation, grammar};
-use utfuzz::utf8::{ByteClass, Kind, Validity};
+use utfuzz::spec::{Contract, End, Reading, Replacement, Segmentation, grammar};
+use utfuzz::utf8::{ByteClass, ErrorLen, Kind, Malformed, Validity};
 
 /// Asserts that `spec` and `core::str` give the same verdict and output for every byte string of length `N`.
 fn agrees_with_core_str<const N: usize>(firsts: impl Iterator<Item = u8>) -> u64 {
@@ -109,6 +109,42 @@ fn every_segmentation_and_replacement_is_distinct() {
     assert_eq!(output(Replacement::SurrogateEscape, b"\xE0\xA0"), [0xDCE0, 0xDCA0]);
     assert_eq!(output(Replacement::Latin1, b"\xE4\x80"), [0xE4, 0x80]);
     assert_eq!(output(Replacement::Windows1252, b"\x80\x81\xFF"), [0x20AC, 0x81, 0xFF]);
+}
+
+/// As CPython's incremental decoders, glibc's `mbrtowc`, Perl's `STOP_AT_PARTIAL` and Go's `FullRune` report it: what more
+/// bytes could complete is incomplete, whatever is written for each of its bytes.
+#[test]
+fn an_incomplete_sequence_is_incomplete_however_it_is_cut() {
+    let verdict = |contract: Contract, bytes: &[u8]| spec::validity(&contract, bytes).malformed().copied().unwrap();
+    for grammar in grammar::ALL {
+        for segmentation in Segmentation::ALL {
+            let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
+            for row in grammar.rows {
+                let lowest: Vec<u8> = row.bytes.iter().map(|&(first, _)| first).collect();
+                for len in 1..lowest.len() {
+                    let begun = &lowest[..len];
+                    // Where lone surrogates have a form, three bytes of a pair are whole.
+                    if spec::validity(&contract, begun).is_valid() {
+                        continue;
+                    }
+                    let reported = verdict(contract, begun);
+                    let expected = Malformed { kind: Some(Kind::Incomplete), ..Malformed::at(0, ErrorLen::Incomplete) };
+                    assert_eq!(reported, expected, "{contract}: {begun:02X?}");
+                    // A decoder that reports it as an error reports the first segment.
+                    let first = spec::segments(&contract, begun).next().unwrap();
+                    let reported = verdict(Contract { end: End::Error, ..contract }, begun);
+                    assert_eq!(reported.len, Some(ErrorLen::Bytes(first.len)), "{contract}: {begun:02X?}");
+                    // Followed by something else, it is an error like any other.
+                    let wrong = verdict(contract, &[begun, b"\xFF"].concat());
+                    assert!(matches!(wrong.len, Some(ErrorLen::Bytes(_))), "{contract}: {begun:02X?}");
+                }
+            }
+        }
+    }
+    let by_byte = Contract { segmentation: Segmentation::Byte, ..Contract::STANDARD };
+    let mut out = Vec::new();
+    spec::lossy(&by_byte, b"\xE0\xA0", &mut out);
+    assert_eq!(out, "\u{FFFD}\u{FFFD}".as_bytes());
 }
 
 #[test]

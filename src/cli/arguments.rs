@@ -4,7 +4,7 @@
 use crate::cli::output::note;
 use crate::cli::terminal::painted;
 use crate::codec::convert::Encoding;
-use crate::decoder::{Decoder, check_names};
+use crate::decoder::{Decoder, check_infos};
 use crate::error::Error;
 use crate::peers;
 #[cfg(unix)]
@@ -174,7 +174,7 @@ impl Selection {
         if !is_default {
             all.extend(peers::all());
         }
-        check_names(all.iter().map(|decoder| &**decoder))?;
+        check_infos(all.iter().map(|decoder| &**decoder))?;
         let selected = peers::select(&all, &self.decoders).map_err(Error::usage)?;
         let chosen: Vec<_> =
             all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect();

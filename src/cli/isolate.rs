@@ -301,7 +301,7 @@ impl Died {
              its check was not run\n\ninput, {}:\n{}\n",
             info.name,
             info.version,
-            info.contract,
+            info.claim(),
             crash.detail,
             counted(crash.bytes.len(), "byte"),
             annotate(&info.contract, &crash.bytes),

@@ -15,8 +15,8 @@ use std::borrow::Cow;
 /// What each decoder answered on one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// The name of the grammar whose answers are marked with a star.
-    pub grammar: &'static str,
+    /// The contract whose answers are marked with a star.
+    pub contract: Contract,
     /// The questions at least one decoder answers.
     pub questions: Vec<Question>,
 }
@@ -92,7 +92,16 @@ impl Grid {
         }
         questions.retain(|question| question.groups.iter().any(|group| !group.decoders.is_empty()));
         questions.iter_mut().for_each(|question| question.groups.sort_by_key(|group| !group.arbiter));
-        Self { grammar: contract.grammar.name, questions }
+        Self { contract: *contract, questions }
+    }
+
+    /// The contract; only its grammar if its answers are otherwise those of [`Contract::STANDARD`].
+    fn marked_with_a_star(&self) -> String {
+        let Contract { grammar, detection, .. } = self.contract;
+        match self.contract == (Contract { grammar, detection, ..Contract::STANDARD }) {
+            true => grammar.name.to_owned(),
+            false => self.contract.to_string(),
+        }
     }
 }
 
@@ -164,7 +173,7 @@ impl fmt::Display for Grid {
             let groups = &question.groups;
             let is_marked = groups.iter().any(|group| !group.breaches.is_empty());
             let marks = if is_marked { "; ! breaks its own contract" } else { "" };
-            writeln!(f, "{} (* is the answer of {}{marks})", question.name, self.grammar)?;
+            writeln!(f, "{} (* is the answer of {}{marks})", question.name, self.marked_with_a_star())?;
             for group in groups {
                 let mark = if group.arbiter { '*' } else { ' ' };
                 writeln!(f, "{mark} {}", group.answer)?;

@@ -90,8 +90,7 @@ fn cut(contract: &Contract, window: &Window) -> Option<Guess> {
         let says = format!("{what} at byte {end}, a multiple of {UNIT}: text was cut at the size of a buffer");
         return Some(Guess::new("cut", says, None));
     }
-    let last = segments(contract, &window.bytes).last()?;
-    let is_cut = matches!(last.reading, Reading::IllFormed { incomplete: true, .. });
+    let is_cut = segments(contract, &window.bytes).any(|segment| segment.is_incomplete());
     let is_end = window.start + window.bytes.len() as u64 == window.total;
     (is_cut && is_end)
         .then(|| Guess::new("cut", "the input ends inside a character: it was cut, or more follows", None))

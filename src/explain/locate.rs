@@ -382,8 +382,7 @@ fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law:
     let at = |offset: usize| segments(contract, case.bytes).find(|segment| segment.range().contains(&offset));
     let parts_at_cut =
         broken.offset.and_then(at).is_some_and(|segment| [segment.start, segment.range().end].contains(&cut));
-    let last = segments(contract, &case.bytes[..cut]).last();
-    let is_waiting = last.is_some_and(|segment| matches!(segment.reading, Reading::IllFormed { incomplete: true, .. }));
+    let is_waiting = segments(contract, &case.bytes[..cut]).any(|segment| segment.is_incomplete());
     let side = if broken.offset.is_some_and(|offset| offset >= cut) { cut } else { cut.saturating_sub(1) };
     Some(match law {
         Law::Detection => broken.subject,

@@ -46,7 +46,8 @@ pub struct Divergence {
     pub cuts: Vec<usize>,
     /// The distance in bytes, if it was cut at regular distances.
     pub step: Option<usize>,
-    /// What each decoder answered; a star marks the answers of [`Contract::STANDARD`].
+    /// What each decoder answered. A star marks the answers of the contract, which replaces by U+FFFD if the decoder itself
+    /// has no output.
     pub grid: Grid,
     test: String,
 }
@@ -74,6 +75,8 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
         _ => None,
     });
     let signature = located.signature(decoder);
+    let replacement = info.contract.replacement.or(Contract::STANDARD.replacement);
+    let of_grid = Contract { replacement, ..info.contract };
     Divergence {
         version: info.version.clone(),
         contract: info.contract,
@@ -82,7 +85,7 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
         bytes: case.bytes.to_vec(),
         cuts: cuts.map_or_else(Vec::new, |cuts| cuts.offsets().to_vec()),
         step: cuts.and_then(|cuts| cuts.step()),
-        grid: Grid::of(&Contract::STANDARD, judge.active(), case),
+        grid: Grid::of(&of_grid, judge.active(), case),
         test: printed_test::printed_test(&signature, info, case, cuts),
         signature,
     }

@@ -159,7 +159,7 @@ impl Automaton {
             _ => return self.read_slowly(contract, bytes, start, state),
         };
         let kind = self.refused[usize::from(state)][usize::from(bytes[here])];
-        Segment { start, len, reading: Reading::IllFormed { kind, incomplete: false } }
+        Segment { start, len, reading: Reading::IllFormed { kind } }
     }
 
     fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Segment {
@@ -198,10 +198,8 @@ mod tests {
     fn the_automaton_finds_the_errors_of_the_rows() {
         for grammar in ALL {
             let automaton = Automaton::of(grammar);
-            let rules =
-                [Segmentation::MaximalSubpart, Segmentation::Byte, Segmentation::LeadAnnounced, Segmentation::Run];
             let same = |bytes: &[u8]| {
-                rules.iter().for_each(|&segmentation| {
+                Segmentation::ALL.iter().for_each(|&segmentation| {
                     let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
                     let mut found = Vec::new();
                     automaton.ill_formed(&contract, bytes, |segment| found.push(segment));

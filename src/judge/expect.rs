@@ -4,11 +4,14 @@
 use crate::judge::automaton::Automaton;
 use crate::spec;
 use crate::spec::grammar::{ALL, Form, Grammar};
-use crate::spec::model::{malformed, stripped};
-use crate::spec::{Bom, Contract, Reading, Replacement, Segment, Segmentation, segments};
+use crate::spec::model::{is_last_error, malformed, stripped};
+use crate::spec::{Bom, Contract, Reading, Replacement, Segment, Segmentation};
 use crate::utf8::{BYTE_ORDER_MARK, Malformed, Validity};
 use crate::utf8::{extended_len, payload};
 use std::sync::{Arc, OnceLock};
+
+/// The length of the longest sequence of any grammar in bytes.
+const LONGEST: usize = 6;
 
 /// The expectations under every contract of a judge.
 #[derive(Default)]
@@ -158,11 +161,14 @@ impl<'a> Expectation<'a> {
         self.segments
     }
 
-    /// Every error, in order.
+    /// Every error, in order. An incomplete sequence is one error, the last, into however many segments it is cut.
     pub(crate) fn errors(&self) -> impl ExactSizeIterator<Item = Malformed> + Clone + 'a {
         let contract = self.contract();
         let nowhere = Malformed { valid_up_to: None, len: None, kind: None };
-        self.segments.iter().map(move |segment| malformed(contract, segment).unwrap_or(nowhere))
+        let last = self.segments.len().saturating_sub(LONGEST - 1);
+        let ends = self.segments[last..].iter().position(|segment| is_last_error(contract, segment));
+        let errors = ends.map_or(self.segments, |end| &self.segments[..=last + end]);
+        errors.iter().map(move |segment| malformed(contract, segment).unwrap_or(nowhere))
     }
 
     /// The expected verdict.
@@ -175,29 +181,34 @@ impl<'a> Expectation<'a> {
         &self.output.bytes
     }
 
+    /// The outputs of other segmentations that differ from [`Expectation::lossy`] in more than the number of U+FFFD: in a
+    /// grammar with pairs, a maximal subpart may contain the first byte of the next sequence.
+    pub(crate) fn other_texts(&self) -> Vec<Vec<u8>> {
+        let has_pairs = self.contract().grammar.rows.iter().any(|row| row.form == Form::Pair);
+        let segmentations = [Segmentation::MaximalSubpart, Segmentation::Byte].into_iter().filter(|_| has_pairs);
+        let text = |segmentation| {
+            let mut out = Vec::new();
+            spec::lossy(&Contract { segmentation, ..*self.contract() }, self.bytes, &mut out).map(|()| out)
+        };
+        segmentations.filter_map(text).collect()
+    }
+
     /// The length in bytes of the output that is decided once `cut` bytes have been read: all but the output of a
-    /// sequence that more bytes could complete. Only for segmentations that need no further input: maximal subparts,
-    /// and bytes.
+    /// sequence that more bytes could complete.
     pub(crate) fn decided_by(&self, cut: usize) -> usize {
         let (contract, read) = (self.contract(), &self.bytes[..cut]);
         let Some(replacement) = contract.replacement else { return 0 };
-        let subparts = Contract { segmentation: Segmentation::MaximalSubpart, ..*contract };
+        // A run ends before any byte at which a sequence begins.
+        let segmentation = match contract.segmentation {
+            Segmentation::Run => Segmentation::Byte,
+            other => other,
+        };
         let mut decided = cut;
-        let is_incomplete = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { incomplete: true, .. });
-        self.automaton.ill_formed(&subparts, read, |segment| {
-            if is_incomplete(&segment) {
-                decided = segment.start;
+        self.automaton.ill_formed(&Contract { segmentation, ..*contract }, read, |segment| {
+            if segment.is_incomplete() {
+                decided = decided.min(segment.start);
             }
         });
-        // Byte by byte, a sequence may begin inside a subpart that did not become a pair.
-        if contract.segmentation == Segmentation::Byte {
-            /// The length of the longest sequence in bytes.
-            const LONGEST: usize = 6;
-            let begins = |start: &usize| {
-                segments(&subparts, &read[*start..]).next().is_some_and(|segment| is_incomplete(&segment))
-            };
-            decided = (cut.saturating_sub(LONGEST - 1)..decided).find(begins).unwrap_or(decided);
-        }
         let read = &read[..decided];
         if !self.output.identity {
             return spec::code_points(contract, read).map(extended_len).sum();

@@ -26,7 +26,7 @@ pub use subject::Subject;
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
-use crate::spec::{Contract, Detection, Segmentation};
+use crate::spec::{Contract, Detection};
 use crate::utf8::Validity;
 use expect::{Expectation, Expectations};
 use isolate::{panicked, panics};
@@ -80,9 +80,7 @@ impl<'d> Judge<'d> {
             .into_iter()
             .map(|decoder| {
                 let contract = decoder.info().contract;
-                // Other segmentations may need more input to know where a segment ends.
-                let at_once = matches!(contract.segmentation, Segmentation::MaximalSubpart | Segmentation::Byte);
-                let prompt = contract.detection == Detection::Earliest && at_once;
+                let prompt = contract.detection == Detection::Earliest;
                 // What is expected of the whole input does not depend on when it is written.
                 let expectation = expectations.place(Contract { detection: Detection::Late, ..contract });
                 let (streams, able) = abilities(decoder);

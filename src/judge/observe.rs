@@ -186,13 +186,24 @@ impl Observation {
         }
     }
 
-    /// Replaces each output by the expected one if they differ only in how many U+FFFD stand in a row.
-    pub(crate) fn accept_segmentation(&mut self, expected: &[u8]) {
-        let Self { output, streamed, reused, placed, .. } = self;
+    /// Replaces each output by the expected one if it differs from that, or from one that is `alike`, only in how many U+FFFD
+    /// stand in a row; and forgets the lengths of errors.
+    pub(crate) fn accept_segmentation(&mut self, expected: &[u8], alike: &[Vec<u8>]) {
+        let Self { verdict, output, errors, streamed, reused, prefixed, placed, .. } = self;
+        // Where the next error is looked for depends on the length of the one before.
+        errors.is_given &= errors.buffer.list.iter().all(|error| error.len.is_none());
+        let of_streams = [&mut streamed.buffer.validity, &mut reused.buffer.streamed.validity];
+        let others = prefixed.buffer.verdicts.iter_mut().chain([verdict, &mut placed.buffer.verdict]);
+        for verdict in others.chain(of_streams) {
+            if let Some(Validity::Invalid(error)) = verdict {
+                error.len = None;
+            }
+        }
         let (output, placed) = (&mut output.buffer.bytes, &mut placed.buffer.output);
         let outputs = [output, &mut streamed.buffer.output, &mut reused.buffer.streamed.output, placed];
         for observed in outputs {
-            if observed != expected && one_for_each_run(observed).eq(one_for_each_run(expected)) {
+            let is_like = |text: &[u8]| one_for_each_run(observed).eq(one_for_each_run(text));
+            if observed != expected && (is_like(expected) || alike.iter().any(|text| is_like(text))) {
                 expected.clone_into(observed);
             }
         }

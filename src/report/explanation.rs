@@ -205,7 +205,7 @@ impl Explanation {
         let mut table = Table::new(["grammar", "what they do"]);
         self.families.iter().for_each(|family| table.row([&*family.grammar, &*family.says]));
         document.table(table);
-        let mut table = Table::new(["question", "answer", "as the standard", "decoders"]);
+        let mut table = Table::new(["question", "answer", "as the grammar", "decoders"]);
         for answer in &self.answers {
             let agrees = if answer.arbiter { "yes" } else { "no" };
             table.row([&*answer.question, &*answer.answer, agrees, &answer.decoders.join(", ")]);

@@ -176,7 +176,7 @@ fn member(id: String, member: &Member) -> Block {
     if let Some(kept) = &member.kept {
         facts.push(("kept as", vec![plain(kept)]));
     }
-    let mut answers = Table::new(["question", "answer", "as the standard", "decoders", "implementations"]);
+    let mut answers = Table::new(["question", "answer", "as the contract", "decoders", "implementations"]);
     for answer in &member.answers {
         let is_breach = !answer.breaches.is_empty();
         let standard = Cell { strong: is_breach, ..Cell::from(if answer.arbiter { "yes" } else { "no" }) };

@@ -76,6 +76,11 @@ impl Grammar {
         self.rows.iter().flat_map(|row| row.bytes).any(|range| has(range, one) != has(range, other))
     }
 
+    /// Whether this byte may start a well-formed sequence.
+    pub(super) fn has_lead(&self, byte: u8) -> bool {
+        !self.rows_from(byte).is_empty()
+    }
+
     /// The rows that start with this byte, and possibly further rows after them.
     pub(super) fn rows_from(&self, lead: u8) -> &'static [Row] {
         &self.rows[usize::from(self.first_row[usize::from(lead)])..]

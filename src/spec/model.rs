@@ -27,6 +27,11 @@ impl Segment {
     pub fn range(&self) -> core::ops::Range<usize> {
         self.start..self.start + self.len
     }
+
+    /// Whether all that is left of the input is a proper prefix of a well-formed sequence.
+    pub fn is_incomplete(&self) -> bool {
+        self.reading == Reading::IllFormed { kind: Kind::Incomplete }
+    }
 }
 
 /// What the bytes of a segment are.
@@ -36,10 +41,9 @@ pub enum Reading {
     WellFormed(u32),
     /// An ill-formed segment.
     IllFormed {
-        /// The rule it breaks.
+        /// The rule it breaks: [`Kind::Incomplete`] if all that is left of the input, which may be several segments, is
+        /// a proper prefix of a well-formed sequence.
         kind: Kind,
-        /// True if the segment is a proper prefix of a well-formed sequence, and the input ends after it.
-        incomplete: bool,
     },
 }
 
@@ -81,10 +85,8 @@ impl Iterator for Segments<'_> {
             Match::Prefix(matched) => {
                 let kind = fault(self.contract.grammar, rest, matched, self.previous);
                 let len = ill_formed_len(&self.contract, rest, matched);
-                // If the segmentation cuts the truncated sequence into several segments, none of them can be completed.
-                let incomplete = matched == rest.len() && len == rest.len();
                 self.previous = None;
-                (len, Reading::IllFormed { kind, incomplete })
+                (len, Reading::IllFormed { kind })
             }
         };
         self.at = start + len;
@@ -184,21 +186,16 @@ fn ill_formed_len(contract: &Contract, rest: &[u8], matched: usize) -> usize {
             1 + (1..rest.len()).take_while(ill_formed).count()
         }
         Segmentation::LeadAnnounced => 1 + follow(rest, is_continuation),
-        Segmentation::SwallowNonLead => swallowed(rest),
+        Segmentation::SwallowNonLead => {
+            let leads = |byte: u8| contract.grammar.has_lead(byte);
+            if leads(rest[0]) { 1 + follow(rest, |byte| !leads(byte)) } else { 1 }
+        }
     }
 }
 
 /// How many of the bytes announced after the lead byte satisfy `allowed`, up to the first that does not.
 fn follow(rest: &[u8], allowed: impl Fn(u8) -> bool) -> usize {
     rest[1..].iter().take(announced_len(rest[0]) - 1).take_while(|&&byte| allowed(byte)).count()
-}
-
-/// PHP's `get_next_char` for UTF-8: bytes that are neither ASCII nor a lead byte of RFC 3629 are included.
-fn swallowed(rest: &[u8]) -> usize {
-    match rest[0] {
-        0xC2..=0xF4 => 1 + follow(rest, |byte| matches!(byte, 0x80..=0xC1 | 0xF5..=0xFF)),
-        _ => 1,
-    }
 }
 
 /// The verdict, with offset, length and kind of the first error.
@@ -209,13 +206,17 @@ pub fn validity(contract: &Contract, bytes: &[u8]) -> Validity {
 }
 
 /// An ill-formed segment as an error of the contract; `None` for a well-formed one.
+///
+/// Under [`End::Incomplete`] the segments that follow one of [`Kind::Incomplete`] belong to the same error.
 pub fn malformed(contract: &Contract, segment: &Segment) -> Option<Malformed> {
-    let Reading::IllFormed { kind, incomplete } = segment.reading else { return None };
-    let len = match contract.end {
-        End::Incomplete if incomplete => ErrorLen::Incomplete,
-        _ => ErrorLen::Bytes(segment.len),
-    };
+    let Reading::IllFormed { kind } = segment.reading else { return None };
+    let len = if is_last_error(contract, segment) { ErrorLen::Incomplete } else { ErrorLen::Bytes(segment.len) };
     Some(Malformed { kind: Some(kind), ..Malformed::at(segment.start, len) })
+}
+
+/// Whether the contract reports this segment, and all that is left of the input, as an incomplete sequence.
+pub(crate) fn is_last_error(contract: &Contract, segment: &Segment) -> bool {
+    contract.end == End::Incomplete && segment.is_incomplete()
 }
 
 /// The number of bytes after which a decoder fed one byte at a time can know that the input is ill-formed.

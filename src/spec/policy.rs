@@ -14,7 +14,7 @@
 //! assert_eq!(validity(&by_byte, b"a\xE2\x82b").to_string(), "invalid at 1, length 1, too-short");
 //! ```
 
-use crate::spec::grammar::{Grammar, RFC3629};
+use crate::spec::grammar::{Form, Grammar, RFC3629};
 use crate::utf8::REPLACEMENT;
 use crate::utf8::push_extended;
 use core::fmt;
@@ -119,12 +119,14 @@ pub enum Bom {
     Strip,
 }
 
-/// How a sequence truncated by the end of the input is reported.
+/// How a sequence truncated by the end of the input is reported. What is written for it does not depend on this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// As [`ErrorLen::Incomplete`](crate::utf8::ErrorLen::Incomplete): more bytes could complete it.
+    /// All of it as one error, [`ErrorLen::Incomplete`](crate::utf8::ErrorLen::Incomplete), since more bytes could
+    /// complete it. So do decoders that replace each byte: glibc's `mbrtowc`, Go's `FullRune`, CPython's incremental
+    /// decoders, Perl's `STOP_AT_PARTIAL`.
     Incomplete,
-    /// As an error with a length in bytes.
+    /// As errors with a length in bytes, one for each segment.
     Error,
 }
 
@@ -151,6 +153,42 @@ impl Contract {
 
     /// [`Contract::STANDARD`] for a decoder without output.
     pub const VALIDATOR: Self = Self { replacement: None, ..Self::STANDARD };
+
+    /// Checks that the parts of the contract do not contradict each other.
+    ///
+    /// ```
+    /// use utfuzz::spec::{Contract, Grammar, Replacement};
+    ///
+    /// let grammar = Grammar::named("wtf-8").unwrap();
+    /// let ambiguous = Contract { grammar, replacement: Some(Replacement::SurrogateEscape), ..Contract::STANDARD };
+    /// assert!(ambiguous.check().unwrap_err().contains("U+DC80"));
+    /// ```
+    ///
+    /// # Errors
+    /// Which parts do, why, and what to declare instead.
+    pub fn check(&self) -> Result<(), String> {
+        let grammar = self.grammar;
+        let accepts_surrogates = grammar.rows.iter().any(|row| row.form == Form::TrailSurrogate);
+        let escapes = self.replacement == Some(Replacement::SurrogateEscape);
+        let contradicts = |part: &str, why: &str, instead: &str| {
+            Err(format!("{part} contradicts the grammar {}: {why}; {instead}", grammar.name))
+        };
+        if escapes && accepts_surrogates {
+            let why = "U+DC80 would be a character of the text and an escaped byte 80";
+            return contradicts("surrogateescape", why, "declare a grammar without surrogates, or another replacement");
+        }
+        if escapes && (0..0x80).any(|byte| !grammar.has_lead(byte)) {
+            let why = "it has bytes below 80 that are ill-formed, and only those from 80 up can be escaped";
+            return contradicts("surrogateescape", why, "declare another replacement");
+        }
+        // In WTF-8 a trailing surrogate after a leading one is ill-formed.
+        let never_ill_formed = accepts_surrogates && !grammar.pairs_join;
+        if self.segmentation == Segmentation::MaximalSubpartSurrogate && never_ill_formed {
+            let why = "all surrogates are well-formed, so that none is an error of three bytes";
+            return contradicts(self.segmentation.name(), why, "declare maximal-subpart");
+        }
+        Ok(())
+    }
 }
 
 impl Replacement {
@@ -257,7 +295,8 @@ impl fmt::Display for Contract {
     }
 }
 
-/// The grammar, then the other words in any order. What is not said is as in [`Contract::STANDARD`].
+/// The grammar, then the other words in any order. What is not said is as in [`Contract::STANDARD`]. Contradictory words
+/// are refused; see [`Contract::check`].
 impl FromStr for Contract {
     type Err = String;
 
@@ -283,7 +322,7 @@ impl FromStr for Contract {
                 return Err(format!("{word:?} is not a word of a contract"));
             }
         }
-        Ok(contract)
+        contract.check().map(|()| contract)
     }
 }
 

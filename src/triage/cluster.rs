@@ -2,7 +2,7 @@
 //! cause form a cluster.
 
 use crate::case::input::files_below;
-use crate::decoder::{Decoder, check_names};
+use crate::decoder::{Decoder, check_infos};
 use crate::error::Error;
 use crate::explain::{Shape, Signature};
 use crate::generate::input_file;
@@ -92,7 +92,7 @@ impl Cluster {
 /// listed in the result and are not an error.
 ///
 /// # Errors
-/// The [names](check_names) of the decoders are wrong, or the regressions cannot be listed.
+/// The [names or contracts](check_infos) of the decoders are wrong, or the regressions cannot be listed.
 pub fn triage(
     decoders: &[&dyn Decoder],
     ledger: &Ledger,
@@ -100,7 +100,7 @@ pub fn triage(
     regressions: Option<&Path>,
     progress: &(dyn Fn(&'static str, f64) + Sync),
 ) -> Result<Outcome, Error> {
-    check_names(decoders.iter().copied())?;
+    check_infos(decoders.iter().copied())?;
     let regressions = match regressions.filter(|directory| directory.is_dir()) {
         Some(directory) => files_below(directory)?,
         None => Vec::new(),

@@ -30,7 +30,7 @@ fn every_grammar_is_charted_as_spec_reads_it() {
         for byte in 0..=255u8 {
             let alone = segments(&Contract { grammar, ..Contract::VALIDATOR }, &[byte]).next().unwrap();
             let is_single = matches!(alone.reading, utfuzz::spec::Reading::WellFormed(_));
-            let begins = matches!(alone.reading, utfuzz::spec::Reading::IllFormed { incomplete: true, .. });
+            let begins = alone.is_incomplete();
             let cell = &cells[usize::from(byte)];
             let shown = match cell.as_str() {
                 "--" => byte != b'-',

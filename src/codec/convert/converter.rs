@@ -11,7 +11,6 @@ use crate::codec::convert::reader::{Read, Reader, Substitute};
 use crate::codec::convert::writer::Writer;
 use crate::error::Error;
 use crate::spec::{Replacement, Segmentation};
-use crate::utf8::Kind;
 
 /// A conversion from one encoding to another, fed in chunks.
 #[derive(Clone, Debug)]
@@ -332,10 +331,7 @@ impl Converter {
         if continues_run {
             self.progress.lengthen(segment);
         } else {
-            let mut fault = self.progress.place.ill_formed(segment, ill_formed, self.from);
-            // A run extends to the end of the input if its first sequence does.
-            fault.incomplete |=
-                self.options.segmentation == Segmentation::Run && ill_formed.kind == Some(Kind::Incomplete);
+            let fault = self.progress.place.ill_formed(segment, ill_formed, self.from);
             self.progress.note(Some(fault));
             if self.options.on_error.is_none() {
                 return self.stop(fault);

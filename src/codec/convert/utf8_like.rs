@@ -42,9 +42,8 @@ impl Utf8Like {
         if !last && (kind == Kind::Incomplete || looks_ahead && rest.len() < FARTHEST) {
             return Step::Wait;
         }
-        let len = unit_len(rule, rest, matched);
-        let incomplete = kind == Kind::Incomplete && len == rest.len();
-        Step::IllFormed(IllFormed { len, kind: Some(kind), incomplete })
+        let len = self.unit_len(rule, rest, matched);
+        Step::IllFormed(IllFormed { len, kind: Some(kind), incomplete: kind == Kind::Incomplete })
     }
 
     #[inline]
@@ -100,6 +99,37 @@ impl Utf8Like {
             0xC0 if self.null_as_two => (2, 0x80, 0x80),
             _ => return None,
         })
+    }
+
+    /// Length of the ill-formed segment at the start of `rest`, of which `matched` bytes begin a sequence.
+    fn unit_len(self, rule: Segmentation, rest: &[u8], matched: usize) -> usize {
+        let announced = match rest[0] {
+            0xC0..=0xDF => 1,
+            0xE0..=0xEF => 2,
+            0xF0..=0xF7 => 3,
+            0xF8..=0xFB => 4,
+            0xFC | 0xFD => 5,
+            _ => 0,
+        };
+        let follow = |most: usize, allowed: &dyn Fn(u8) -> bool| {
+            1 + rest[1..].iter().take(most).take_while(|&&byte| allowed(byte)).count()
+        };
+        let leads = |byte: u8| match byte {
+            0 => !self.null_as_two,
+            1..0x80 => true,
+            _ => self.announced(byte, false).is_some(),
+        };
+        match (rule, rest[0]) {
+            // The converter joins the bytes of a run.
+            (Segmentation::Byte | Segmentation::Run, _) => 1,
+            (Segmentation::LeadAnnounced, _) => follow(announced, &is_continuation),
+            (Segmentation::SwallowNonLead, lead) if leads(lead) => follow(announced, &|byte| !leads(byte)),
+            (Segmentation::SwallowNonLead, _) => 1,
+            (Segmentation::MaximalSubpartSurrogate, 0xED) if matches!(rest.get(1), Some(0xA0..=0xBF)) => {
+                follow(2, &is_continuation)
+            }
+            _ => matched.max(1),
+        }
     }
 
     fn never_leads(self, lead: u8) -> Kind {
@@ -169,32 +199,6 @@ impl Utf8Like {
             _ => push_scalar(code_point, out),
         }
         Some(())
-    }
-}
-
-/// Length of the ill-formed segment at the start of `rest`, of which `matched` bytes begin a sequence.
-fn unit_len(rule: Segmentation, rest: &[u8], matched: usize) -> usize {
-    let follow = |most: usize, allowed: fn(u8) -> bool| {
-        1 + rest[1..].iter().take(most).take_while(|&&byte| allowed(byte)).count()
-    };
-    let announced = match rest[0] {
-        0xC0..=0xDF => 1,
-        0xE0..=0xEF => 2,
-        0xF0..=0xF7 => 3,
-        0xF8..=0xFB => 4,
-        0xFC | 0xFD => 5,
-        _ => 0,
-    };
-    match (rule, rest[0]) {
-        // The converter joins the bytes of a run.
-        (Segmentation::Byte | Segmentation::Run, _) => 1,
-        (Segmentation::LeadAnnounced, _) => follow(announced, is_continuation),
-        (Segmentation::SwallowNonLead, 0xC2..=0xF4) => follow(announced, |byte| matches!(byte, 0x80..=0xC1 | 0xF5..)),
-        (Segmentation::SwallowNonLead, _) => 1,
-        (Segmentation::MaximalSubpartSurrogate, 0xED) if matches!(rest.get(1), Some(0xA0..=0xBF)) => {
-            follow(2, is_continuation)
-        }
-        _ => matched.max(1),
     }
 }
 

@@ -6,7 +6,7 @@
 //! a block of 64 bytes, surrounded by ASCII.
 
 use crate::case::Case;
-use crate::decoder::{Decoder, Info, check_names};
+use crate::decoder::{Decoder, Info, check_infos};
 use crate::engine::check::outcome::{Control, Outcome, Stage, session};
 use crate::engine::check::progress::{Run, State, piece_range};
 use crate::error::Error;
@@ -57,7 +57,8 @@ pub fn bytes_before(len: u32) -> usize {
 /// done.
 ///
 /// # Errors
-/// The [names](check_names) of the decoders are wrong; the length is not 1 to 4; the file to resume from belongs to another run, or cannot be read or written.
+/// The [names or contracts](check_infos) of the decoders are wrong; the length is not 1 to 4; the file to resume from
+/// belongs to another run, or cannot be read or written.
 pub fn check_bytes(
     decoders: &[&dyn Decoder],
     options: &ByteOptions,
@@ -76,7 +77,7 @@ fn run(
     if !(1..=LONGEST).contains(&options.len) {
         return Err(Error::usage(format!("byte strings of length {}; choose 1 to {LONGEST}", options.len)));
     }
-    check_names(decoders.iter().copied())?;
+    check_infos(decoders.iter().copied())?;
     let of_this = Run::of(decoders, options.len, &options.ledger, options.resume.is_some());
     let state = match &options.resume {
         Some(path) => State::open(path, of_this, decoders, &options.ledger)?,

@@ -15,7 +15,7 @@ pub use outcome::{Control, Covered, Options, Outcome, Plan, Ran, Replayed, Stage
 pub(crate) use progress::stretches;
 
 use crate::case::{Input, input};
-use crate::decoder::{Decoder, check_names};
+use crate::decoder::{Decoder, check_infos};
 use crate::engine::targets;
 use crate::error::Error;
 use crate::generate::{fragments, input_file, plan, vectors};
@@ -33,7 +33,7 @@ use std::time::Instant;
 /// done.
 ///
 /// # Errors
-/// The [names](check_names) of the decoders are wrong; no stage is left to run; a corpus directory or file cannot be read,
+/// The [names or contracts](check_infos) of the decoders are wrong; no stage is left to run; a corpus directory or file cannot be read,
 /// or a vector file cannot be parsed.
 pub fn check(
     decoders: &[&dyn Decoder],
@@ -41,7 +41,7 @@ pub fn check(
     progress: &(dyn Fn(Stage, f64) + Sync),
 ) -> Result<Outcome, Error> {
     let deadline = options.budget.and_then(|budget| Instant::now().checked_add(budget));
-    check_names(decoders.iter().copied())?;
+    check_infos(decoders.iter().copied())?;
     let mut contradictions = Vec::new();
     let work = work(options, &mut contradictions)?;
     let outcome = pieces::run(decoders, options, deadline, &work, progress);

@@ -54,7 +54,7 @@ impl Run {
         let program = is_saved.then(|| fs::read(std::env::current_exe().ok()?).ok()).flatten();
         let decoders = decoders.iter().map(|decoder| {
             let info = decoder.info();
-            format!("{} {} {}", info.name, info.version, info.contract)
+            format!("{} {} {}", info.name, info.version, info.claim())
         });
         Self {
             schema: 2,

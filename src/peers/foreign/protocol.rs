@@ -243,7 +243,8 @@ fn contract(words: &str) -> Result<(Contract, Promise), String> {
             None => others.push(word),
         }
     }
-    Ok((others.join(" ").parse()?, promise))
+    let contract = others.join(" ").parse()?;
+    promise.check(&contract).map(|()| (contract, promise))
 }
 
 fn parts(words: &str) -> Result<Parts, String> {

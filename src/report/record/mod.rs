@@ -416,7 +416,8 @@ pub struct Answer {
     pub question: String,
     /// The answer.
     pub answer: String,
-    /// Whether everything the answer states agrees with the standard.
+    /// Whether everything the answer states agrees with the contract of the decoder that diverges; in an explanation, with
+    /// the grammar by which the input is read.
     pub arbiter: bool,
     /// The decoders whose own contract this answer violates.
     #[serde(default)]

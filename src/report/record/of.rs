@@ -135,7 +135,7 @@ impl Judged {
             name: info.name.to_string(),
             version: info.version.to_string(),
             package: info.package.to_string(),
-            contract: info.contract.to_string(),
+            contract: info.claim(),
             comparisons: None,
             lineage: lineage(info),
         }
