@@ -240,13 +240,17 @@ fn find(log: &Log<'_>) -> Option<Find> {
 }
 
 /// The programs of `fuzz/rivals`, by engine.
-struct Rivals(BTreeMap<Engine, PathBuf>);
+struct Rivals {
+    directory: PathBuf,
+    programs: BTreeMap<Engine, PathBuf>,
+}
 
 impl Rivals {
     /// What `cargo bolero` gives to the compiler for its libFuzzer engine.
     const BOLERO: &'static str = "--cfg fuzzing --cfg fuzzing_libfuzzer -Cpasses=sancov-module \
         -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
-        -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
+        -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \
+        -Cllvm-args=-sanitizer-coverage-stack-depth";
 
     /// For a machine that is not tuned for AFL++, without a terminal for its UI; it stops at the first crash.
     const AFL: [&'static str; 5] = [
@@ -266,7 +270,7 @@ impl Rivals {
                 Err(error) => left_out.push(LeftOut { engine, why: error.to_string() }),
             }
         }
-        (Self(programs), left_out)
+        (Self { directory: directory.to_owned(), programs }, left_out)
     }
 
     fn program(directory: &Path, engine: Engine) -> Result<PathBuf, Error> {
@@ -308,7 +312,7 @@ impl Rivals {
     }
 
     fn try_run(&self, decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Duration) -> Result<Ended, Error> {
-        let program = self.0.get(&engine).ok_or_else(|| Error::usage("the program was not built"))?;
+        let program = self.programs.get(&engine).ok_or_else(|| Error::usage("the program was not built"))?;
         let name = &*decoder.info().name;
         let scratch = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), &error))?;
         let scratch = scratch.path();
@@ -324,16 +328,21 @@ impl Rivals {
             Engine::Afl => {
                 command.args(["afl", "fuzz", "-V", &seconds, "-s", &seed.to_string(), "-i"]).arg(&seeds);
                 command.arg("-o").arg(scratch).arg("--").arg(program).envs(Self::AFL.map(|name| (name, "1")));
+                // cargo-afl looks for the AFL++ of the compiler that is selected here.
+                command.current_dir(&self.directory);
             }
             Engine::Bolero => {
+                command.current_dir(scratch);
                 let (seeds, scratch) = (seeds.display(), scratch.display());
                 let options = format!("-artifact_prefix={scratch}/ -seed={seed} -max_total_time={seconds}");
                 command.env("BOLERO_LIBFUZZER_ARGS", format!("{seeds} {options} -print_final_stats=1"));
             }
-            _ => drop(command.env("UTFUZZ_SEED", seed.to_string()).env("UTFUZZ_SECONDS", &seconds)),
+            _ => {
+                command.current_dir(scratch).env("UTFUZZ_SEED", seed.to_string()).env("UTFUZZ_SECONDS", &seconds);
+            }
         }
         let start = Instant::now();
-        let output = command.current_dir(scratch).env(DECODERS, name).stdin(Stdio::null()).output();
+        let output = command.env(DECODERS, name).stdin(Stdio::null()).output();
         let output = output.map_err(|error| Error::io(program, &error))?;
         let elapsed = start.elapsed().as_secs_f64();
         let said = String::from_utf8_lossy(&output.stdout);
@@ -534,7 +543,7 @@ mod tests {
     #[test]
     fn a_rival_that_cannot_be_built_is_left_out_and_named() {
         let (rivals, left_out) = Rivals::build(Path::new("no such directory"), &[Engine::Plain, Engine::Afl]);
-        assert!(rivals.0.is_empty());
+        assert!(rivals.programs.is_empty());
         assert_eq!(left_out.iter().map(|out| out.engine).collect::<Vec<_>>(), [Engine::Afl]);
         assert!(left_out[0].why.contains("no such directory"), "{left_out:?}");
     }
