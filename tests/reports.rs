@@ -538,6 +538,20 @@ mod scores {
         assert_eq!(picture(&text(&Html, &score(&texts))), picture(&text(&Html, &tame)));
     }
 
+    #[test]
+    fn the_comparisons_and_what_was_left_out_are_in_every_format() {
+        let record = tame();
+        let formats: [&dyn Exporter; 3] = [&Html, &Markdown, &Text];
+        for page in formats.map(|format| text(format, &record)) {
+            for words in ["of these missed", "× 0.250", "tame (× 4, × 5)", "proptest", "eft out: afl"] {
+                assert!(page.contains(words), "{words}: {page}");
+            }
+        }
+        let json: serde_json::Value = serde_json::from_str(&text(&Json, &record)).unwrap();
+        assert_eq!(json["score"]["comparisons"][0]["behind"].as_array().unwrap().len(), 9);
+        assert_eq!(json["score"]["left_out"][8]["why"], "tame");
+    }
+
     /// The line of an engine that catches every decoder ends below the top of the axis, so its marks are whole.
     #[test]
     fn no_mark_is_clipped() {

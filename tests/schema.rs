@@ -1,6 +1,9 @@
 //! Everything that commands print with `--json` is as `docs/output.schema.json` says.
 #![cfg(feature = "cli")]
 
+#[allow(dead_code)]
+mod record;
+
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -144,6 +147,18 @@ done\n";
         all.extend(wrong(&schema, &schema, &value, "").first().map(|wrong| format!("{line}: {wrong}")));
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+/// `score` needs planted decoders and minutes, so its output is a sample.
+#[test]
+fn a_score_is_as_the_schema_says() {
+    let record = record::score(&["planted-a".to_owned(), "planted-b".to_owned()]);
+    let schema = schema();
+    let mut value = serde_json::to_value(record).unwrap();
+    assert_eq!(wrong(&schema, &schema["$defs"]["score"], &value, ""), [""; 0]);
+    assert_eq!(wrong(&schema, &schema, &value, ""), [""; 0]);
+    value["score"]["comparisons"][0]["behind"][0]["more"] = json!(1);
+    assert_eq!(wrong(&schema, &schema["$defs"]["score"], &value, "").len(), 1);
 }
 
 #[test]

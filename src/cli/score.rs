@@ -10,7 +10,8 @@ use std::path::PathBuf;
 /// Needs a build with the planted decoders: cargo run --release --features planted -- score
 #[derive(Debug, Args)]
 pub(super) struct Score {
-    /// The engines, separated by commas: exhaustive, structured, plain, mutator, behaviour
+    /// The engines, separated by commas: exhaustive, structured, plain, mutator, behaviour, and the rivals proptest,
+    /// bolero, afl
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "exhaustive,structured")]
     engines: Vec<String>,
     /// Planted decoders by name, separated by commas; `*` matches any characters, `-NAME` excludes one

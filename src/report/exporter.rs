@@ -202,6 +202,12 @@ fn write_member(member: &Member, out: &mut dyn Write) -> io::Result<()> {
 fn write_score(record: &Record, score: &Score, out: &mut dyn Write) -> io::Result<()> {
     let summary = Summary::of(score);
     writeln!(out, "{}", tables::engines(&summary).plain_text())?;
+    if !score.comparisons.is_empty() {
+        writeln!(out, "{}", tables::comparisons(score).plain_text())?;
+    }
+    for left_out in &score.left_out {
+        writeln!(out, "left out: {}: {}", left_out.engine.name(), printable(&left_out.why))?;
+    }
     for row in &score.rows {
         for cell in &row.cells {
             for run in cell.runs.iter().filter(|run| run.outcome != Outcome::Caught) {

@@ -136,6 +136,9 @@ fn look(engine: Engine) -> (usize, RGBColor) {
         Engine::Structured => (2, BLUE),
         Engine::Behaviour => (3, GREEN),
         Engine::Mutator => (4, PURPLE),
+        Engine::Proptest => (1, VERMILION),
+        Engine::Bolero => (2, GREY),
+        Engine::Afl => (3, BLACK),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The layout of every kind of record as a [`Document`]: its headings, tables and pictures.
 
 use crate::engine::check::headline;
-use crate::engine::score::{Cell as ScoreCell, Engine, Outcome, Row as ScoreRow, Score};
+use crate::engine::score::{Behind, Cell as ScoreCell, Comparison, Engine, Outcome, Row as ScoreRow, Score};
 use crate::engine::score::{Figures, Summary};
 use crate::report::document::{
     Block, Cell, Document, Row, Table, collected, command, date, duration, grouped, paragraph, plain, run_tiles, short,
@@ -190,6 +190,9 @@ fn engine_words(engine: Engine) -> &'static str {
         Engine::Plain => "libFuzzer: its own mutations, code coverage",
         Engine::Mutator => "libFuzzer: our mutator, code coverage",
         Engine::Behaviour => "libFuzzer: our mutator, behaviour features",
+        Engine::Proptest => "proptest: a naive property, bytes and changed text",
+        Engine::Bolero => "bolero by libFuzzer: the naive property",
+        Engine::Afl => "AFL++: the naive property",
     }
 }
 
@@ -202,6 +205,24 @@ pub(super) fn engines(summary: &Summary<'_>) -> Table {
         let costs = [cost(*executions), cost(*seconds), ratio(*against_plain)];
         let names = [engine.name(), engine_words(*engine)].map(str::to_owned);
         table.row(names.into_iter().chain(counts).chain(costs));
+    }
+    table
+}
+
+/// Each of our engines against each rival.
+pub(super) fn comparisons(score: &Score) -> Table {
+    let names = ["engine", "rival", "#decoders", "#of these missed", "#executions", "#seconds", "far behind"];
+    let mut table = Table::new(names);
+    for comparison in &score.comparisons {
+        let behind = |far: &Behind| {
+            let costs = format!("{}, {}", ratio(Some(far.executions)), ratio(Some(far.seconds)));
+            format!("{} ({})", far.decoder, if far.missed { "missed" } else { &costs })
+        };
+        let behind: Vec<String> = comparison.behind.iter().map(behind).collect();
+        let names = [comparison.engine, comparison.rival].map(|engine| engine.name().to_owned());
+        let counts = [comparison.decoders, comparison.missed].map(|count| count.to_string());
+        let means = [comparison.executions, comparison.seconds].map(ratio);
+        table.row(names.into_iter().chain(counts).chain(means).chain([behind.join(", ")]));
     }
     table
 }
@@ -248,6 +269,23 @@ fn score_page(record: &Record, score: &Score) -> io::Result<Document> {
     let names = |names: &[&str]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     document.paragraph(format!("Caught by no engine: {}.", names(&summary.by_none)));
     document.paragraph(format!("Never caught by plain: {}.", names(&summary.never_by_plain)));
+    for left_out in &score.left_out {
+        document.paragraph(format!(
+            "Left out: {}, since it cannot be run here: {}",
+            left_out.engine.name(),
+            left_out.why
+        ));
+    }
+    if !score.comparisons.is_empty() {
+        document.heading(2, "Against the rivals");
+        document.paragraph(format!(
+            "Over the decoders that the rival catches: the geometric means of our executions and seconds, divided by \
+             those of the rival; under 1 is sooner than the rival. A decoder that ours misses counts with the full \
+             budget. Far behind: more than {} times later, in executions or in seconds.",
+            Comparison::FAR,
+        ));
+        document.table(comparisons(score));
+    }
     document.heading(2, "Decoders");
     document.paragraph(
         "For each engine: runs that caught the decoder, of all runs; then the median executions until then, or the most \
@@ -348,7 +386,7 @@ fn cost(value: Option<f64>) -> String {
     }
 }
 
-/// A ratio to the executions of `Plain`.
+/// A ratio to another engine.
 fn ratio(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_finite() => format!("× {}", short(value)),

@@ -1,6 +1,6 @@
 //! Records in which every text is hostile, and the same records with harmless texts.
 
-use utfuzz::engine::score::{Cell, Engine, Outcome, Row, Run, Score};
+use utfuzz::engine::score::{Behind, Cell, Comparison, Engine, LeftOut, Outcome, Row, Run, Score};
 use utfuzz::report::record::*;
 use utfuzz::report::{Night, Record};
 
@@ -218,6 +218,16 @@ pub(crate) fn score(texts: &[String]) -> Record {
     let mut rows: Vec<Row> = texts.iter().map(row).collect();
     let uncaught: Vec<Row> = rows.iter().map(|row| Row { cells: missed.clone(), ..row.clone() }).collect();
     rows.extend(uncaught);
+    let behind = |text: &String| Behind { decoder: text.clone(), executions: 4.0, seconds: 5.0, missed: false };
+    let comparison = Comparison {
+        engine: Engine::Behaviour,
+        rival: Engine::Proptest,
+        decoders: 9,
+        missed: 1,
+        executions: Some(0.25),
+        seconds: None,
+        behind: texts.iter().map(behind).collect(),
+    };
     let score = Score {
         schema: 1,
         version: texts[0].clone(),
@@ -226,7 +236,9 @@ pub(crate) fn score(texts: &[String]) -> Record {
         seeds: vec![1, 2, 3],
         seconds: 1234.5,
         engines: Engine::ALL.to_vec(),
+        left_out: texts.iter().map(|text| LeftOut { engine: Engine::Afl, why: text.clone() }).collect(),
         rows,
+        comparisons: vec![comparison],
     };
     with_section(texts, Section::Score { score })
 }

@@ -2,6 +2,9 @@
 //!
 //! A detector is worth nothing until it has found a known bug. Here each engine is run against each planted decoder
 //! alone, and must report one of the signatures that the fault implies. No engine knows which fault is planted.
+//!
+//! Engines that know nothing of this crate are run as well, as rivals: those of `fuzz/rivals` test the property that an
+//! ordinary user would write. It has no signatures, so a violation of it is a catch.
 
 #[cfg(all(feature = "planted", feature = "fuzz"))]
 mod run;
@@ -28,8 +31,57 @@ pub struct Score {
     pub seconds: f64,
     /// The engines, in the order of the cells.
     pub engines: Vec<Engine>,
+    /// The engines that were asked for and cannot be run here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// One row for each planted decoder.
     pub rows: Vec<Row>,
+    /// Each of our engines against each rival.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comparisons: Vec<Comparison>,
+}
+
+/// An engine that cannot be run here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The engine.
+    pub engine: Engine,
+    /// What failed, and what to do about it.
+    pub why: String,
+}
+
+/// One of our engines against a rival, over the planted decoders that the rival catches and our engine was run against.
+/// A ratio is ours divided by the rival's: below 1 is sooner. If ours does not catch a decoder, it counts with all that
+/// it did within the budget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Our engine.
+    pub engine: Engine,
+    /// The rival.
+    pub rival: Engine,
+    /// How many decoders are compared.
+    pub decoders: usize,
+    /// How many of them our engine does not catch.
+    pub missed: usize,
+    /// The geometric mean of the ratios of executions; `None` without decoders.
+    pub executions: Option<f64>,
+    /// The same for the seconds.
+    pub seconds: Option<f64>,
+    /// The decoders on which our engine is behind by more than [`Comparison::FAR`], in executions or in seconds.
+    pub behind: Vec<Behind>,
+}
+
+/// A decoder that a rival catches far sooner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Behind {
+    /// The planted decoder.
+    pub decoder: String,
+    /// The ratio of executions.
+    pub executions: f64,
+    /// The ratio of seconds.
+    pub seconds: f64,
+    /// Whether our engine misses it.
+    pub missed: bool,
 }
 
 /// A source of inputs.
@@ -46,6 +98,12 @@ pub enum Engine {
     Mutator,
     /// libFuzzer with the mutator and behaviour features.
     Behaviour,
+    /// A rival: the crate `proptest` with the naive property of `fuzz/rivals`.
+    Proptest,
+    /// A rival: the crate `bolero` with its libFuzzer engine, and the same property.
+    Bolero,
+    /// A rival: AFL++, and the same property.
+    Afl,
 }
 
 /// One planted decoder.
@@ -81,7 +139,8 @@ pub struct Run {
     pub seed: Option<u64>,
     /// The outcome.
     pub outcome: Outcome,
-    /// The signature reported, or the sanitizer's error.
+    /// The signature reported, or the sanitizer's error. For an engine without signatures, the one that the judge gives
+    /// to the input it found; if the judge gives none, what the engine said.
     pub signature: Option<String>,
     /// Executions until then.
     pub executions: u64,
@@ -93,7 +152,7 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Caught, with a signature that the fault implies.
+    /// Caught, with a signature that the fault implies; by an engine without signatures, with any violation.
     Caught,
     /// Caught, but with another signature.
     WrongLaw,
@@ -103,7 +162,22 @@ pub enum Outcome {
 
 impl Engine {
     /// Every engine.
-    pub const ALL: [Self; 5] = [Self::Exhaustive, Self::Structured, Self::Plain, Self::Mutator, Self::Behaviour];
+    pub const ALL: [Self; 8] = [
+        Self::Exhaustive,
+        Self::Structured,
+        Self::Plain,
+        Self::Mutator,
+        Self::Behaviour,
+        Self::Proptest,
+        Self::Bolero,
+        Self::Afl,
+    ];
+
+    /// Our engines that are compared with the rivals.
+    pub const OURS: [Self; 3] = [Self::Exhaustive, Self::Structured, Self::Behaviour];
+
+    /// The engines that they are compared with.
+    pub const RIVALS: [Self; 4] = [Self::Plain, Self::Proptest, Self::Bolero, Self::Afl];
 
     /// The name, for people and for the command line.
     pub fn name(self) -> &'static str {
@@ -113,12 +187,20 @@ impl Engine {
             Self::Plain => "plain",
             Self::Mutator => "mutator",
             Self::Behaviour => "behaviour",
+            Self::Proptest => "proptest",
+            Self::Bolero => "bolero",
+            Self::Afl => "afl",
         }
     }
 
     /// Whether it is a fuzz target, in a process of its own.
     pub fn is_target(self) -> bool {
         matches!(self, Self::Plain | Self::Mutator | Self::Behaviour)
+    }
+
+    /// Whether it is a program of `fuzz/rivals`, which reports violations without a signature.
+    pub fn is_naive(self) -> bool {
+        matches!(self, Self::Proptest | Self::Bolero | Self::Afl)
     }
 
     /// Whether its inputs depend on a seed.
@@ -136,7 +218,7 @@ pub struct Summary<'a> {
     pub engines: Vec<Figures>,
     /// The decoders that [`Engine::Plain`] was run against and caught in no run.
     pub never_by_plain: Vec<&'a str>,
-    /// The decoders that no engine caught.
+    /// The decoders that no engine with signatures caught: none of ours, and not [`Engine::Plain`].
     pub by_none: Vec<&'a str>,
     /// Runs that reported a signature which the fault does not imply, in all cells.
     pub wrong_runs: usize,
@@ -178,7 +260,10 @@ impl<'a> Summary<'a> {
             never_by_plain: names(&|row| {
                 row.cell(Engine::Plain).is_some_and(|cell| !cell.runs.is_empty() && cell.count(Outcome::Caught) == 0)
             }),
-            by_none: names(&|row| !row.cells.iter().any(|cell| cell.verdict() == Some(Outcome::Caught))),
+            by_none: names(&|row| {
+                let mut judged = row.cells.iter().filter(|cell| !cell.engine.is_naive());
+                !judged.any(|cell| cell.verdict() == Some(Outcome::Caught))
+            }),
             wrong_runs: runs.filter(|run| run.outcome == Outcome::WrongLaw).count(),
         }
     }
@@ -217,6 +302,54 @@ fn against_plain(rows: &[Row], engine: Engine) -> Option<f64> {
     let (own, plain): (Vec<f64>, Vec<f64>) = pairs.unzip();
     let (own, plain) = (median(own)?, median(plain)?);
     (plain > 0.0).then(|| own / plain)
+}
+
+impl Comparison {
+    /// How many times later is far behind.
+    pub const FAR: f64 = 3.0;
+
+    /// Every one of these engines that is ours against every one that is a rival.
+    pub fn all(engines: &[Engine], rows: &[Row], budget_seconds: f64) -> Vec<Self> {
+        let present = |known: &'static [Engine]| known.iter().copied().filter(|engine| engines.contains(engine));
+        let pairs =
+            present(&Engine::OURS).flat_map(|engine| present(&Engine::RIVALS).map(move |rival| (engine, rival)));
+        pairs.map(|(engine, rival)| Self::of(rows, engine, rival, budget_seconds)).collect()
+    }
+
+    fn of(rows: &[Row], engine: Engine, rival: Engine, budget_seconds: f64) -> Self {
+        let compared: Vec<Behind> =
+            rows.iter().filter_map(|row| Behind::of(row, engine, rival, budget_seconds)).collect();
+        Self {
+            engine,
+            rival,
+            decoders: compared.len(),
+            missed: compared.iter().filter(|one| one.missed).count(),
+            executions: geometric_mean(compared.iter().map(|one| one.executions)),
+            seconds: geometric_mean(compared.iter().map(|one| one.seconds)),
+            behind: compared.into_iter().filter(|one| one.executions.max(one.seconds) > Self::FAR).collect(),
+        }
+    }
+}
+
+impl Behind {
+    /// The ratios on one decoder; `None` if the rival does not catch it, or ours was not run against it.
+    fn of(row: &Row, engine: Engine, rival: Engine, budget_seconds: f64) -> Option<Self> {
+        let rival = row.cell(rival).filter(|cell| cell.verdict() == Some(Outcome::Caught))?;
+        let ours = row.cell(engine).filter(|cell| !cell.runs.is_empty())?;
+        let missed = ours.verdict() != Some(Outcome::Caught);
+        let (executions, seconds) = match missed {
+            true => (ours.runs.iter().map(|run| run.executions).max()? as f64, budget_seconds),
+            false => (ours.executions()?, ours.seconds()?),
+        };
+        // A clock may not notice a run that ends at its first input.
+        let ratio = |ours: f64, rival: f64, least: f64| ours.max(least) / rival.max(least);
+        Some(Self {
+            decoder: row.decoder.clone(),
+            executions: ratio(executions, rival.executions()?, 1.0),
+            seconds: ratio(seconds, rival.seconds()?, 1e-6),
+            missed,
+        })
+    }
 }
 
 impl Row {
@@ -273,6 +406,12 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(if lower == upper { upper } else { lower / 2.0 + upper / 2.0 })
 }
 
+/// The geometric mean of positive values; `None` if there are none.
+fn geometric_mean(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+    let count = values.len();
+    (count > 0).then(|| (values.map(f64::ln).sum::<f64>() / count as f64).exp())
+}
+
 #[cfg(test)]
 mod tests {
     use super::Outcome::{Caught, Missed, WrongLaw};
@@ -308,7 +447,9 @@ mod tests {
             seeds: vec![1],
             seconds: 1.0,
             engines: engines.to_vec(),
+            left_out: Vec::new(),
             rows: rows.into_iter().enumerate().map(row).collect(),
+            comparisons: Vec::new(),
         }
     }
 
@@ -407,6 +548,41 @@ mod tests {
             vec![vec![cell(Engine::Plain, &[(Caught, 5)]), cell(Engine::Structured, &[(Missed, 9)])]],
         );
         assert_eq!(Summary::of(&score).engines[0].against_plain, Some(MISS));
+    }
+
+    #[test]
+    fn ours_are_compared_over_what_a_rival_catches() {
+        let (ours, rival) = (Engine::Behaviour, Engine::Proptest);
+        let score = score(
+            &[ours, rival],
+            vec![
+                vec![cell(ours, &[(Caught, 10)]), cell(rival, &[(Caught, 40)])],
+                vec![cell(ours, &[(Caught, 400)]), cell(rival, &[(Caught, 100)])],
+                // A miss counts with what was done within the budget: 50 executions, 1 s.
+                vec![cell(ours, &[(Missed, 50), (WrongLaw, 3)]), cell(rival, &[(Caught, 2)])],
+                // Not caught by the rival; not run.
+                vec![cell(ours, &[(Caught, 10)]), cell(rival, &[(Missed, 90)])],
+                vec![cell(ours, &[]), cell(rival, &[(Caught, 1)])],
+            ],
+        );
+        let all = Comparison::all(&score.engines, &score.rows, 1.0);
+        let [only] = &all[..] else { panic!("{all:?}") };
+        assert_eq!((only.engine, only.rival, only.decoders, only.missed), (ours, rival, 3, 1));
+        let near = |value: Option<f64>, expected: f64| (value.unwrap() / expected - 1.0).abs() < 1e-9;
+        assert!(near(only.executions, 25f64.cbrt()), "{only:?}");
+        assert!(near(only.seconds, 50f64.cbrt()), "{only:?}");
+        let behind: Vec<_> = only.behind.iter().map(|far| (&*far.decoder, far.missed)).collect();
+        assert_eq!(behind, [("planted-1", false), ("planted-2", true)]);
+        assert_eq!((only.behind[0].executions, only.behind[1].executions), (4.0, 25.0));
+        let none = &Comparison::all(&[ours, Engine::Plain], &score.rows, 1.0)[0];
+        assert_eq!((none.decoders, none.executions, none.seconds), (0, None, None));
+    }
+
+    #[test]
+    fn what_only_a_rival_catches_is_caught_by_none() {
+        let score =
+            score(&[Engine::Afl], vec![vec![cell(Engine::Plain, &[(Missed, 5)]), cell(Engine::Afl, &[(Caught, 5)])]]);
+        assert_eq!(Summary::of(&score).by_none, ["planted-0"]);
     }
 
     #[test]

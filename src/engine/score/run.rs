@@ -1,10 +1,10 @@
 //! Every engine against every planted decoder.
 
-use crate::case::Case;
+use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
-use crate::engine::fuzz::FEATURES;
+use crate::engine::fuzz::{DECODERS, FEATURES};
 use crate::engine::libfuzzer::{Log, Programs};
-use crate::engine::score::{Cell, Engine, Outcome, Row, Run, Score};
+use crate::engine::score::{Cell, Comparison, Engine, LeftOut, Outcome, Row, Run, Score};
 use crate::engine::targets;
 use crate::error::Error;
 use crate::explain::Signature;
@@ -18,8 +18,11 @@ use crate::triage::ledger::Ledger;
 use crate::triage::session::Session;
 use core::fmt;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What to run.
@@ -47,12 +50,16 @@ struct Job<'d> {
 }
 
 /// Scores the engines on those of these decoders that are planted. `progress` is called with the fraction that is done.
+/// A naive engine whose program cannot be built here is left out.
 ///
 /// # Errors
 /// The fuzz targets cannot be built.
 pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64) + Sync)) -> Result<Score, Error> {
     let start = Instant::now();
     crate::judge::silence_panics();
+    let (rivals, left_out) = Rivals::build(&options.root.join("fuzz/rivals"), &options.engines);
+    let engines: Vec<Engine> =
+        options.engines.iter().copied().filter(|engine| left_out.iter().all(|out| out.engine != *engine)).collect();
     let targets = match options.engines.iter().any(|engine| engine.is_target()) {
         true => Some(Programs::build(&options.root.join("fuzz"), [targets::PLAIN, targets::DIFFERENTIAL])?),
         false => None,
@@ -61,11 +68,11 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     let mut jobs = Vec::new();
     for &decoder in decoders {
         let Some((_, fault)) = planted::rows().find(|(name, _)| *name == decoder.info().name) else { continue };
-        for (cell, &engine) in options.engines.iter().enumerate() {
+        for (cell, &engine) in engines.iter().enumerate() {
             let seeds = if engine.draws() { 1..=options.seeds } else { 0..=0 };
             jobs.extend(seeds.map(|seed| Job { row: rows.len(), cell, decoder, engine, seed }));
         }
-        let cells = options.engines.iter().map(|&engine| Cell { engine, runs: Vec::new() }).collect();
+        let cells = engines.iter().map(|&engine| Cell { engine, runs: Vec::new() }).collect();
         rows.push(Row {
             decoder: decoder.info().name.clone().into_owned(),
             id: fault.id.into(),
@@ -82,6 +89,7 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
             Some(targets) if job.engine.is_target() => {
                 run_target(targets, &job.decoder.info().name, job.engine, job.seed, options.budget)
             }
+            _ if job.engine.is_naive() => rivals.run(job.decoder, job.engine, job.seed, options.budget),
             _ => run_embedded(job.decoder, job.engine, job.seed, options.budget),
         };
         let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
@@ -92,22 +100,27 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     for (job, run) in jobs.iter().zip(runs) {
         rows[job.row].cells[job.cell].runs.push(run);
     }
+    let budget_seconds = options.budget.as_secs_f64();
+    let comparisons = Comparison::all(&engines, &rows, budget_seconds);
     Ok(Score {
         schema: 1,
         version: env!("CARGO_PKG_VERSION").into(),
         jobs: options.jobs,
-        budget_seconds: options.budget.as_secs_f64(),
+        budget_seconds,
         seeds: (1..=options.seeds).collect(),
         seconds: start.elapsed().as_secs_f64(),
-        engines: options.engines.clone(),
+        engines,
+        left_out,
         rows,
+        comparisons,
     })
 }
 
 fn run_of(row: &Row, job: &Job<'_>, ended: Ended) -> Run {
     let outcome = match &ended.find {
         None => Outcome::Missed,
-        Some(find) if find.is_implied_by(&row.signs) => Outcome::Caught,
+        Some(Find::Failure(_)) => Outcome::WrongLaw,
+        Some(find) if job.engine.is_naive() || find.is_implied_by(&row.signs) => Outcome::Caught,
         Some(_) => Outcome::WrongLaw,
     };
     Run {
@@ -124,6 +137,13 @@ struct Ended {
     find: Option<Find>,
     executions: u64,
     seconds: f64,
+}
+
+impl Ended {
+    fn failed(error: &Error, start: Instant) -> Self {
+        let find = Some(Find::Failure(error.to_string()));
+        Self { find, executions: 0, seconds: start.elapsed().as_secs_f64() }
+    }
 }
 
 /// Judges the inputs of an engine until a law is broken, the inputs end, or the time is up.
@@ -151,7 +171,7 @@ fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&Case<'_>) -> ControlF
         Engine::Exhaustive => fragments_and_class_strings(&mut bytes, &mut each),
         // Seeds are far apart, so that runs do not generate the same inputs.
         Engine::Structured => (0..).try_for_each(|index| each(&Case::new(&Structured::seeded((seed << 40) + index).0))),
-        Engine::Plain | Engine::Mutator | Engine::Behaviour => ControlFlow::Continue(()),
+        _ => ControlFlow::Continue(()),
     };
     debug_assert!(flow.is_break() || engine != Engine::Structured);
 }
@@ -177,11 +197,7 @@ fn fragments_and_class_strings(
 /// neither by a divergence nor at the time limit, the result is that failure.
 fn run_target(programs: &Programs, decoder: &str, engine: Engine, seed: u64, budget: Duration) -> Ended {
     let start = Instant::now();
-    try_run_target(programs, decoder, engine, seed, budget).unwrap_or_else(|error| Ended {
-        find: Some(Find::Failure(error.to_string())),
-        executions: 0,
-        seconds: start.elapsed().as_secs_f64(),
-    })
+    try_run_target(programs, decoder, engine, seed, budget).unwrap_or_else(|error| Ended::failed(&error, start))
 }
 
 fn try_run_target(
@@ -230,6 +246,175 @@ fn find(log: &Log<'_>) -> Option<Find> {
     signature.or_else(|| log.sanitizer_error().map(|error| Find::Sanitizer(error.to_owned())))
 }
 
+/// The programs of `fuzz/rivals`, by engine.
+struct Rivals {
+    directory: PathBuf,
+    programs: BTreeMap<Engine, PathBuf>,
+}
+
+impl Rivals {
+    /// What `cargo bolero` gives to the compiler for its libFuzzer engine.
+    const BOLERO: &'static str = "--cfg fuzzing --cfg fuzzing_libfuzzer -Cpasses=sancov-module \
+        -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+        -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \
+        -Cllvm-args=-sanitizer-coverage-stack-depth";
+
+    /// For a machine that is not tuned for AFL++, without a terminal for its UI; it stops at the first crash.
+    const AFL: [&'static str; 5] = [
+        "AFL_SKIP_CPUFREQ",
+        "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES",
+        "AFL_NO_AFFINITY",
+        "AFL_NO_UI",
+        "AFL_BENCH_UNTIL_CRASH",
+    ];
+
+    /// Builds the programs of those engines that are naive, and says which cannot be built.
+    fn build(directory: &Path, engines: &[Engine]) -> (Self, Vec<LeftOut>) {
+        let (mut programs, mut left_out) = (BTreeMap::new(), Vec::new());
+        for &engine in engines.iter().filter(|engine| engine.is_naive()) {
+            match Self::program(directory, engine) {
+                Ok(program) => drop(programs.insert(engine, program)),
+                Err(error) => left_out.push(LeftOut { engine, why: error.to_string() }),
+            }
+        }
+        (Self { directory: directory.to_owned(), programs }, left_out)
+    }
+
+    fn program(directory: &Path, engine: Engine) -> Result<PathBuf, Error> {
+        let directory = std::path::absolute(directory).map_err(|error| Error::io(directory, &error))?;
+        let name = engine.name();
+        // Each has options of its own, which would build everything anew for the next.
+        let target = directory.join("target").join(name);
+        let mut build = Command::new("cargo");
+        let (install, built) = match engine {
+            Engine::Afl => {
+                build.args(["afl", "build"]);
+                ("; it needs `cargo install --locked cargo-afl && cargo afl config --build`", target.clone())
+            }
+            // With a target, the flags are not those of build scripts.
+            Engine::Bolero => {
+                build.args(["build", "--target", env!("UTFUZZ_TARGET")]).env("RUSTFLAGS", Self::BOLERO);
+                ("; it needs a C++ compiler", target.join(env!("UTFUZZ_TARGET")))
+            }
+            _ => {
+                build.arg("build");
+                ("", target.clone())
+            }
+        };
+        build.args(["--quiet", "--release", "--features", name, "--bin", name, "--target-dir"]).arg(&target);
+        let output = build.current_dir(&directory).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| Error::usage(format!("{}: {error}", directory.display())))?;
+        if !output.status.success() {
+            let text = String::from_utf8_lossy(&output.stderr);
+            let error = text.lines().find(|line| line.starts_with("error")).unwrap_or_default();
+            return Err(Error::usage(format!("fuzz/rivals: {name} cannot be built: {error}{install}")));
+        }
+        Ok(built.join("release").join(name))
+    }
+
+    /// Runs one program against one decoder: one process, from nothing or, for AFL++, which needs a seed, one letter.
+    fn run(&self, decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Duration) -> Ended {
+        let start = Instant::now();
+        self.try_run(decoder, engine, seed, budget).unwrap_or_else(|error| Ended::failed(&error, start))
+    }
+
+    fn try_run(&self, decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Duration) -> Result<Ended, Error> {
+        let program = self.programs.get(&engine).ok_or_else(|| Error::usage("the program was not built"))?;
+        let name = &*decoder.info().name;
+        let scratch = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), &error))?;
+        let scratch = scratch.path();
+        let seconds = budget.as_secs().max(1).to_string();
+        let seeds = scratch.join("seeds");
+        let written = std::fs::create_dir(&seeds).and_then(|()| match engine {
+            Engine::Afl => std::fs::write(seeds.join("a"), "a"),
+            _ => Ok(()),
+        });
+        written.map_err(|error| Error::io(&seeds, &error))?;
+        let mut command = Command::new(if engine == Engine::Afl { Path::new("cargo") } else { program });
+        match engine {
+            Engine::Afl => {
+                command.args(["afl", "fuzz", "-V", &seconds, "-s", &seed.to_string(), "-i"]).arg(&seeds);
+                command.arg("-o").arg(scratch).arg("--").arg(program).envs(Self::AFL.map(|name| (name, "1")));
+                // cargo-afl looks for the AFL++ of the compiler that is selected here.
+                command.current_dir(&self.directory);
+            }
+            Engine::Bolero => {
+                command.current_dir(scratch);
+                let (seeds, scratch) = (seeds.display(), scratch.display());
+                let options = format!("-artifact_prefix={scratch}/ -seed={seed} -max_total_time={seconds}");
+                command.env("BOLERO_LIBFUZZER_ARGS", format!("{seeds} {options} -print_final_stats=1"));
+            }
+            _ => {
+                command.current_dir(scratch).env("UTFUZZ_SEED", seed.to_string()).env("UTFUZZ_SECONDS", &seconds);
+            }
+        }
+        let start = Instant::now();
+        let output = command.env(DECODERS, name).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| Error::io(program, &error))?;
+        let elapsed = start.elapsed().as_secs_f64();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let log = String::from_utf8_lossy(&output.stderr);
+        let ended = match engine {
+            Engine::Afl => ended_afl(&scratch.join("default"), program, decoder, elapsed),
+            _ => {
+                let find = named(decoder, &said);
+                let counted = field(&said, "executions: ").and_then(|count| count.parse().ok());
+                let executions = counted.or_else(|| Log(&log).executions());
+                let is_whole = find.is_some() || output.status.success();
+                executions.filter(|_| is_whole).map(|executions| Ended { find, executions, seconds: elapsed })
+            }
+        };
+        ended.ok_or_else(|| {
+            let last = log.lines().chain(said.lines()).rev().take(3).collect::<Vec<_>>().join(" / ");
+            Error::usage(format!("{} against {name}: {}: {last}", engine.name(), output.status))
+        })
+    }
+}
+
+/// What a run of AFL++ left in its directory. The name of a crash has the milliseconds and executions until then.
+fn ended_afl(directory: &Path, program: &Path, decoder: &dyn Decoder, elapsed: f64) -> Option<Ended> {
+    let crashes = std::fs::read_dir(directory.join("crashes")).ok()?.filter_map(Result::ok);
+    let mut crashes = crashes.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())));
+    let Some((name, path)) = crashes.find(|(name, _)| name.starts_with("id:")) else {
+        let stats = std::fs::read_to_string(directory.join("fuzzer_stats")).ok()?;
+        let executions =
+            field(&stats, "execs_done").and_then(|text| text.trim_start_matches([' ', ':']).parse().ok())?;
+        return Some(Ended { find: None, executions, seconds: elapsed });
+    };
+    let part = |key: &str| name.split(',').find_map(|part| part.strip_prefix(key)?.parse::<u64>().ok());
+    let (executions, milliseconds) = (part("execs:")?, part("time:")?);
+    // Outside AFL++, the program reads one input, and says what is wrong.
+    let again = Command::new(program)
+        .env(DECODERS, &*decoder.info().name)
+        .stdin(File::open(path).ok()?)
+        .output()
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .unwrap_or_default();
+    let find = named(decoder, &again).or_else(|| Some(Find::Violation("crash".into())));
+    Some(Ended { find, executions, seconds: milliseconds as f64 / 1000.0 })
+}
+
+/// The rest of the line that begins with `key`.
+fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
+}
+
+/// What a program of `fuzz/rivals` said of the input it found, with the signature that the judge gives to that input.
+fn named(decoder: &dyn Decoder, said: &str) -> Option<Find> {
+    let violation = field(said, "violation: ")?;
+    let signature = || {
+        let digits = field(said, "input: ")?;
+        let pairs = (0..digits.len() / 2).map(|at| digits.get(2 * at..2 * at + 2));
+        let bytes = pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect::<Option<Vec<u8>>>()?;
+        let chunk = field(said, "chunk: ")?.parse().ok()?;
+        let ledger = Ledger::default();
+        let mut session = Session::new([decoder], &ledger);
+        let shown = session.judge(&Case::with_cuts(&bytes, Cuts::every(chunk, bytes.len())));
+        shown.first()?.signature().cloned()
+    };
+    Some(signature().map_or_else(|| Find::Violation(violation.to_owned()), Find::Signature))
+}
+
 /// What an engine reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Find {
@@ -237,6 +422,8 @@ enum Find {
     Signature(Signature),
     /// A signature, as a target prints it.
     Token(String),
+    /// A violation of the naive property, for which the judge has no signature.
+    Violation(String),
     /// An error of AddressSanitizer, which ends the process before the judge can report a divergence.
     Sanitizer(String),
     /// The run itself failed. The other runs are kept.
@@ -249,7 +436,7 @@ impl Find {
     fn is_implied_by(&self, expected: &[String]) -> bool {
         let found = match self {
             Self::Sanitizer(_) => return expected.iter().any(|pattern| pattern.starts_with(Law::Bounds.name())),
-            Self::Failure(_) => return false,
+            Self::Failure(_) | Self::Violation(_) => return false,
             Self::Signature(signature) => signature.to_string(),
             Self::Token(token) => token.clone(),
         };
@@ -264,6 +451,7 @@ impl fmt::Display for Find {
         match self {
             Self::Signature(signature) => signature.fmt(f),
             Self::Token(token) => f.write_str(token),
+            Self::Violation(what) => write!(f, "without a signature: {what}"),
             Self::Sanitizer(error) => write!(f, "AddressSanitizer: {error}"),
             Self::Failure(error) => write!(f, "the run failed: {error}"),
         }
@@ -344,6 +532,45 @@ mod tests {
         let ended = run_target(&nowhere, "planted-s01", Engine::Plain, 1, Duration::from_secs(1));
         let find = ended.find.map(|find| find.to_string()).unwrap_or_default();
         assert!(find.starts_with("the run failed: ") && find.contains("no such directory"), "{find}");
+    }
+
+    #[test]
+    fn what_a_rival_found_is_named_by_the_judge() {
+        let decoders = crate::peers::all();
+        let decoder = decoders.iter().find(|decoder| decoder.info().name == "planted-surrogates").unwrap();
+        let said = |input: &str| format!("violation: validity\ninput: {input}\nchunk: 64\nexecutions: 7\n");
+        let find = named(&**decoder, &said("61EDA080")).unwrap();
+        assert!(find.to_string().starts_with("verdict/planted-surrogates/surrogate/"), "{find}");
+        for input in ["61", "6", "+1", ""] {
+            assert_eq!(named(&**decoder, &said(input)), Some(Find::Violation("validity".into())), "{input}");
+        }
+        assert_eq!(named(&**decoder, "executions: 7\n"), None);
+    }
+
+    #[test]
+    fn a_rival_that_cannot_be_built_is_left_out_and_named() {
+        let (rivals, left_out) = Rivals::build(Path::new("no such directory"), &[Engine::Plain, Engine::Afl]);
+        assert!(rivals.programs.is_empty());
+        assert_eq!(left_out.iter().map(|out| out.engine).collect::<Vec<_>>(), [Engine::Afl]);
+        assert!(left_out[0].why.contains("no such directory"), "{left_out:?}");
+    }
+
+    #[test]
+    fn what_afl_left_is_read() {
+        let decoders = crate::peers::all();
+        let decoder = &*decoders[0];
+        let left = tempfile::tempdir().unwrap();
+        let ended = || ended_afl(left.path(), Path::new("no program"), decoder, 5.0);
+        assert!(ended().is_none());
+        std::fs::create_dir(left.path().join("crashes")).unwrap();
+        std::fs::write(left.path().join("fuzzer_stats"), "run_time          : 5\nexecs_done        : 815\n").unwrap();
+        let missed = ended().unwrap();
+        assert_eq!((missed.find, missed.executions, missed.seconds), (None, 815, 5.0));
+        let crash = "crashes/id:000000,sig:06,src:000000,time:983,execs:577,op:havoc,rep:14";
+        std::fs::write(left.path().join(crash), "a").unwrap();
+        let caught = ended().unwrap();
+        assert_eq!((caught.executions, caught.seconds), (577, 0.983));
+        assert_eq!(caught.find, Some(Find::Violation("crash".into())));
     }
 
     #[test]
