@@ -76,7 +76,7 @@ fn unseen_faults() -> Vec<(&'static str, Faulty, &'static [Law])> {
                 },
                 ..sound()
             },
-            &[Law::Prefix],
+            &[Law::Prefix, Law::Spans, Law::ValidUpTo],
         ),
         (
             "the 256th replacement is lost",

@@ -48,7 +48,12 @@ impl<'a> Case<'a> {
 
     /// These bytes with these cuts, and with all other choices of this case.
     pub(crate) fn alike<'b>(&self, bytes: &'b [u8], cuts: Cuts) -> Case<'b> {
-        Case { bytes, choices: self.choices, cuts: OnceCell::from(cuts) }
+        Case::of(bytes, self.choices, cuts)
+    }
+
+    /// The case with these choices.
+    pub(crate) fn of(bytes: &'a [u8], choices: Choices, cuts: Cuts) -> Self {
+        Self { bytes, choices, cuts: OnceCell::from(cuts) }
     }
 
     /// This case, placed at another alignment.

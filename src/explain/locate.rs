@@ -365,10 +365,13 @@ fn count(segments: &[Segment], mut holds: impl FnMut(&Segment) -> bool) -> usize
 /// differ.
 fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<Subject> {
     const FEW: usize = 1024;
+    /// About how many bytes are judged again for each number of cuts.
+    const BYTES: usize = 1 << 22;
     let len = case.bytes.len();
+    let few = FEW.min(1 + BYTES / len.max(1));
     let cuts: Vec<usize> = match case.cuts().step() {
-        Some(step) => (1..).map(|index| index * step).take_while(|&cut| cut < len).take(FEW).collect(),
-        None => case.cuts().offsets().to_vec(),
+        Some(step) => (1..).map(|index| index * step).take_while(|&cut| cut < len).take(few).collect(),
+        None => case.cuts().offsets().iter().copied().take(few).collect(),
     };
     // A single cut; if that is not enough, a few consecutive ones.
     let (cut, broken) = [1, 2, 3, 4].into_iter().find_map(|count| {

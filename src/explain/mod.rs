@@ -18,6 +18,7 @@ pub use guess::Guess;
 pub use scan::Window;
 pub use signature::{Shape, Signature};
 
+use crate::case::choices::Choices;
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
 use crate::judge::isolate::panics;
@@ -50,6 +51,8 @@ pub struct Divergence {
     /// has no output.
     pub grid: Grid,
     test: String,
+    choices: Choices,
+    chunks: Cuts,
 }
 
 /// The signature of a broken law, without the rest of the explanation.
@@ -59,7 +62,13 @@ pub fn signature(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Sig
 
 /// Explains a law that `judge` found broken. This takes about a thousand judgements.
 pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergence {
-    let decoder = judge.decoder(broken.decoder);
+    let mut divergence = explain_alone(judge.decoder(broken.decoder), case, broken);
+    divergence.ask(judge.active());
+    divergence
+}
+
+/// Explains a broken law without asking other decoders: the grid has no answers.
+pub(crate) fn explain_alone(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Divergence {
     let info = decoder.info();
     let located = locate::examine(decoder, case, broken);
     // The witness must show what the signature says.
@@ -85,9 +94,11 @@ pub fn explain(judge: &Judge<'_>, case: &Case<'_>, broken: &Broken) -> Divergenc
         bytes: case.bytes.to_vec(),
         cuts: cuts.map_or_else(Vec::new, |cuts| cuts.offsets().to_vec()),
         step: cuts.and_then(|cuts| cuts.step()),
-        grid: Grid::of(&of_grid, judge.active(), case),
+        grid: Grid { contract: of_grid, questions: Vec::new() },
         test: printed_test::printed_test(&signature, info, case, cuts),
         signature,
+        choices: case.choices,
+        chunks: *case.cuts(),
     }
 }
 
@@ -113,6 +124,12 @@ pub fn first_divergence(decoder: &dyn Decoder, case: &Case<'_>) -> Option<Diverg
 }
 
 impl Divergence {
+    /// Fills the grid with the answers of these decoders.
+    pub(crate) fn ask<'d>(&mut self, decoders: impl IntoIterator<Item = &'d dyn Decoder>) {
+        let case = Case::of(&self.bytes, self.choices, self.chunks);
+        self.grid = Grid::of(&self.grid.contract, decoders, &case);
+    }
+
     /// A test that fails while the decoder diverges, to be pasted into a test file.
     pub fn test(&self) -> &str {
         &self.test

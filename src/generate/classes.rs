@@ -23,6 +23,13 @@ impl Block {
         (ByteClass::COUNT as u64).pow(self.len)
     }
 
+    /// Whether its strings are at the start of the input, or touch the edge of a register of 16 bytes.
+    pub(super) fn is_at_edge(&self) -> bool {
+        /// The length of the shortest registers in bytes.
+        const REGISTER: usize = 16;
+        self.offset % REGISTER == 0 || self.offset % REGISTER + self.len as usize >= REGISTER
+    }
+
     /// Writes the string of this index, offset included, into `out`.
     pub fn write(&self, index: u64, out: &mut Vec<u8>) {
         out.clear();

@@ -83,10 +83,8 @@ impl Set {
     /// When this set is run if time is short, the lowest first: short strings at every offset, then longer ones at the
     /// start of the input and where a register of 16 bytes ends, then the rest.
     pub fn rank(&self) -> u32 {
-        /// The length of the shortest registers in bytes.
-        const REGISTER: usize = 16;
         let Block { len, offset } = self.strings;
-        let is_at_edge = offset % REGISTER == 0 || offset % REGISTER + len as usize >= REGISTER;
+        let is_at_edge = self.strings.is_at_edge();
         let around = u32::from(self.before != Padding::Ascii || self.after.is_some());
         around
             + match len {
@@ -249,23 +247,27 @@ pub fn remote(few: bool) -> Vec<Part> {
 
 /// What `check` covers by default: [`blocks`], but strings that make up most of the time take turns.
 ///
-/// Strings of length 4 are asked for their answers everywhere, and every question at the start of the input and elsewhere
-/// when it is their turn. What that leaves to one offset in four depends on cuts, on the address, on what was asked before,
-/// or on text before the string, and most of this is drawn by lot in any case. Strings of length 5 cross each edge at one
-/// offset of four. A sequence of RFC 3629 has four bytes at most, so one place of five is a neighbour; whichever that is,
+/// Strings of length 4 are asked for their answers everywhere, and every question at the start of the input. When it is
+/// their turn, they are asked every question where a register of 16 bytes ends, and elsewhere what is about the bytes. What
+/// that leaves to some offsets depends on cuts, on the address, on what was asked before, or on text before the string, and
+/// most of this is drawn by lot in any case. Strings of length 5 cross each edge at one offset of four, and are cut for
+/// streams at the last of the edges, and at the start of the input when it is their turn. A sequence of RFC 3629 has four bytes at most, so one place of five is a neighbour; whichever that is,
 /// the other four have every combination of classes at each of the four offsets.
 pub fn standard() -> Vec<Part> {
     let (short, crossing): (Vec<_>, Vec<_>) = blocks().into_iter().partition(|strings| strings.len <= 4);
-    let in_turns = |strings: Block| match strings {
-        Block { len: 4, offset: 1.. } => {
-            let everything = Set { turn: Turn::Its, ..alone(strings, Ask::Everything) };
-            vec![everything, Set { turn: Turn::NotIts, ..alone(strings, Ask::Answers) }]
+    let its = |strings, ask| Set { turn: Turn::Its, ..alone(strings, ask) };
+    let answers = |strings| Set { turn: Turn::NotIts, ..alone(strings, Ask::Answers) };
+    let in_turns = |strings: Block| match strings.offset {
+        1.. if strings.len == 4 => {
+            let ask = if strings.is_at_edge() { Ask::Everything } else { Ask::Bytes };
+            vec![its(strings, ask), answers(strings)]
         }
         _ => vec![alone(strings, Ask::Everything)],
     };
-    let crossing = crossing.into_iter().map(|strings| match strings.offset {
-        0 => alone(strings, Ask::Bytes),
-        _ => Set { turn: Turn::Its, ..alone(strings, Ask::Bytes) },
+    let crossing = crossing.into_iter().flat_map(|strings| match strings.offset {
+        0 => vec![its(strings, Ask::Bytes), answers(strings)],
+        ..32 => vec![its(strings, Ask::Answers)],
+        _ => vec![its(strings, Ask::Bytes)],
     });
     vec![Part::new(SHORT_IN_TURNS, short.into_iter().flat_map(in_turns)), Part::new(CROSSING, crossing)]
 }

@@ -171,7 +171,8 @@ impl Observation {
             self.bounds = self.guarded.ask(decoder, streams, case);
         }
         self.prefixed.set(asks(Question::Prefix), |prefixed| prefixed.ask(decoder, streams, case));
-        self.placed.set(asks(Question::Placement), |placed| placed.ask(decoder, case));
+        let len = self.output.get().map(|output| output.bytes.len());
+        self.placed.set(asks(Question::Placement), |placed| placed.ask(decoder, case, len));
         self.at_once = None;
         if asks(Question::Placement) && case.choices.is_at_once() {
             self.at_once = ask_at_once(decoder, bytes);
@@ -515,16 +516,17 @@ fn one_for_each_run(bytes: &[u8]) -> impl Iterator<Item = u8> {
 
 impl Placed {
     /// The answers at another address, where the decoder has just been asked about other bytes.
-    fn ask(&mut self, decoder: &dyn Decoder, case: &Case<'_>) -> bool {
+    /// `len` is the length of the output, if the decoder was asked for it.
+    fn ask(&mut self, decoder: &dyn Decoder, case: &Case<'_>, len: Option<usize>) -> bool {
         let range = place(&mut self.bytes, case);
-        // How long the output is. This is the answer at the address that the bytes have.
-        empty(&mut self.text);
-        let has_output = decoder.decode_lossy(case.bytes, &mut self.text).is_some();
-        let len = self.text.len();
+        let len = len.or_else(|| {
+            empty(&mut self.text);
+            decoder.decode_lossy(case.bytes, &mut self.text).map(|()| self.text.len())
+        });
         if let Some(last) = self.bytes[range.clone()].last_mut() {
             let right = std::mem::replace(last, if *last == 0xFF { b'a' } else { 0xFF });
             decoder.validate(&self.bytes[range.clone()]);
-            if has_output {
+            if len.is_some() {
                 empty(&mut self.text);
                 decoder.decode_lossy(&self.bytes[range.clone()], &mut self.text);
             }
@@ -533,7 +535,7 @@ impl Placed {
         let bytes = &self.bytes[range];
         self.verdict = decoder.validate(bytes);
         self.has_output = false;
-        if has_output {
+        if let Some(len) = len {
             let existing = make_room(&mut self.output, case, len);
             self.has_output = decoder.decode_lossy(bytes, &mut self.output).is_some();
             self.output.drain(..existing.min(self.output.len()));
@@ -623,15 +625,18 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
     let (before, after) = if poisoned { (0xC3, 0x80) } else { (b'a', b'a') };
     let len = case.bytes.len();
     let unit = if case.choices.is_across_pages() { PAGE } else { BLOCK };
-    buffer.clear();
-    buffer.resize(3 * unit + BLOCK + len, after);
+    let room = 3 * unit + BLOCK + len;
+    if buffer.len() < room {
+        buffer.resize(room, 0);
+    }
     let edge = buffer.as_ptr().align_offset(unit).min(unit) + unit;
     let start = match unit {
-        PAGE => edge - (alignment * (len + 1) / BLOCK).min(PAGE),
+        PAGE => edge - (alignment * (len + 1) / BLOCK).min(PAGE - BLOCK),
         _ => edge + alignment,
     };
-    buffer[..start].fill(before);
+    buffer[start - BLOCK..start].fill(before);
     buffer[start..start + len].copy_from_slice(case.bytes);
+    buffer[start + len..start + len + BLOCK].fill(after);
     start..start + len
 }
 

@@ -51,6 +51,14 @@ pub struct Record {
 }
 
 impl Record {
+    /// Fills the grids of the findings with the answers of these decoders.
+    #[cfg(feature = "check")]
+    pub(crate) fn ask(&mut self, decoders: &[&dyn Decoder]) {
+        use rayon::prelude::*;
+        let findings = self.findings.values_mut().collect::<Vec<_>>();
+        findings.into_par_iter().with_max_len(1).for_each(|finding| finding.divergence.ask(decoders.iter().copied()));
+    }
+
     /// Combines both, in any order.
     pub fn merge(mut self, other: Self) -> Self {
         self.clean += other.clean;
@@ -161,6 +169,8 @@ pub struct Session<'d> {
     ledger: &'d Ledger,
     record: Record,
     settled_after: u32,
+    /// Whether the decoders are asked for what they answer to a finding by [`Record::ask`], not at once.
+    asks_later: bool,
     /// Results of ledger look-ups.
     covered: BTreeMap<Key, Option<usize>>,
     explained: BTreeMap<Key, Explained>,
@@ -174,6 +184,7 @@ impl<'d> Session<'d> {
             ledger,
             record: Record::default(),
             settled_after: u32::MAX,
+            asks_later: false,
             covered: BTreeMap::new(),
             explained: BTreeMap::new(),
         }
@@ -184,6 +195,12 @@ impl<'d> Session<'d> {
     /// often. An explanation takes about a thousand judgements.
     pub fn settling_after(self, explanations: u32) -> Self {
         Self { settled_after: explanations, ..self }
+    }
+
+    /// Leaves the grids of findings without answers; [`Record::ask`] fills them. It takes longer to ask many decoders than to
+    /// explain, and most findings are dropped for smaller ones.
+    pub(crate) fn asking_later(self) -> Self {
+        Self { asks_later: true, ..self }
     }
 
     /// The judge, to switch decoders off or restrict features.
@@ -303,7 +320,7 @@ impl<'d> Session<'d> {
             }
             None => {}
         }
-        let divergence = crate::explain::explain(&self.judge, case, &broken);
+        let mut divergence = crate::explain::explain_alone(self.judge.decoder(broken.decoder), case, &broken);
         let signature = divergence.signature.clone();
         // The broken law may be a consequence of a stronger one that is known.
         let entry = self.covers((broken.decoder, signature.law, signature.subject));
@@ -314,8 +331,14 @@ impl<'d> Session<'d> {
         if let Some(entry) = entry {
             return self.take_known(entry);
         }
+        if !self.asks_later {
+            divergence.ask(self.judge.active());
+        }
         #[cfg(all(unix, feature = "check"))]
-        crate::judge::isolate::keep_finding(|| Kept::of(&divergence).to_line());
+        crate::judge::isolate::keep_finding(|| {
+            divergence.ask(self.judge.active());
+            Kept::of(&divergence).to_line()
+        });
         let files = file.map(Path::to_owned).into_iter().collect();
         self.record.add(signature, Finding { divergence: divergence.clone(), hits: 1, files });
         Shown::New(Box::new(divergence))

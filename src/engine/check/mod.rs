@@ -72,8 +72,9 @@ fn work(options: &Options, contradictions: &mut Vec<String>) -> Result<Work, Err
         let (longest, nth, questions) = match options.plan {
             Plan::Few => (1, 64, Questions::ANSWERS),
             Plan::Remote => (2, 8, Questions::ANSWERS),
-            Plan::Quick => (2, 1, Questions::ALL),
-            Plan::Standard | Plan::Deep => (fragments::LONGEST, 1, Questions::ALL),
+            Plan::Quick => (2, 1, Questions::BYTES),
+            Plan::Standard => (fragments::LONGEST, 1, Questions::BYTES),
+            Plan::Deep => (fragments::LONGEST, 1, Questions::ALL),
         };
         let input = |bytes| Input { bytes, cuts: None };
         add(Stage::Words, fragments::strings_up_to(longest).map(input).collect(), Questions::ALL);

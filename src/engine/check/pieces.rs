@@ -292,6 +292,7 @@ pub(super) fn run(
         // Others may have been found at the same time.
         record.findings = record.findings.into_iter().take(1).collect();
     }
+    record.ask(decoders);
     let interrupted = options.control.is_stopped();
     let partial = !interrupted && !is_finished;
     Outcome { stages: stages.map(ran).collect(), covered, interrupted, partial, ..Outcome::of(record) }
@@ -328,7 +329,7 @@ impl<'w, 'd> Thread<'w, 'd> {
         let is_kept = self.options.budget.is_some() || matches!(piece, Piece::Seeds(_));
         let mut session = match self.session.take() {
             Some(session) => session,
-            None => session(self.decoders, &self.options.ledger),
+            None => session(self.decoders, &self.options.ledger).asking_later(),
         };
         let count = |session: &Session<'_>| {
             let statistics = session.statistics();
