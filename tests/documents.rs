@@ -24,6 +24,10 @@ const EXEMPT: &[(&str, &str)] = &[
     ("docs/fuzzing.md", "utfuzz nightly --minutes 240"),
     ("docs/fuzzing.md", "cargo install --locked cargo-afl && cargo afl config --build"),
     ("docs/fuzzing.md", "cargo run --release --features planted -- score"),
+    (
+        "docs/fuzzing.md",
+        "cargo run --release --features planted -- score --engines exhaustive,structured,plain,behaviour,proptest,bolero,afl",
+    ),
     ("docs/your-crate.md", "cargo add --dev utfuzz --no-default-features --path ../utfuzz"),
     ("docs/your-crate.md", "utfuzz init"),
     ("docs/your-crate.md", "cargo test --test utfuzz"),

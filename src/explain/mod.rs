@@ -124,9 +124,15 @@ pub fn first_divergence(decoder: &dyn Decoder, case: &Case<'_>) -> Option<Diverg
 }
 
 impl Divergence {
-    /// Fills the grid with the answers of these decoders.
+    /// The length in bytes above which other decoders are not asked: what they answer says little about such an input, and
+    /// is not read.
+    pub const LONG: usize = 1 << 14;
+
+    /// Fills the grid with the answers of these decoders; if the input is long, with those of the one that diverges.
     pub(crate) fn ask<'d>(&mut self, decoders: impl IntoIterator<Item = &'d dyn Decoder>) {
         let case = Case::of(&self.bytes, self.choices, self.chunks);
+        let is_long = self.bytes.len() > Self::LONG;
+        let decoders = decoders.into_iter().filter(|of| !is_long || of.info().name == self.signature.decoder);
         self.grid = Grid::of(&self.grid.contract, decoders, &case);
     }
 

@@ -551,14 +551,19 @@ mod tests {
             }
             assert_eq!(*of, part.cases());
         }
-        for (len, offset) in [(0, 64), (3, 17), (4, 0), (5, 0)] {
-            assert!(
-                standard
-                    .iter()
-                    .flat_map(|part| &part.sets)
-                    .any(|set| { (set.strings, set.turn) == (Block { len, offset }, Turn::Every) })
-            );
+        let asked = |len, offset| {
+            let sets = standard.iter().flat_map(|part| &part.sets);
+            let of_block = sets.filter(move |set| set.strings == Block { len, offset });
+            of_block.map(|set| (set.turn, set.ask)).collect::<Vec<_>>()
+        };
+        let answers = (Turn::NotIts, Ask::Answers);
+        for (len, offset) in [(0, 64), (3, 17), (4, 0)] {
+            assert_eq!(asked(len, offset), [(Turn::Every, Ask::Everything)]);
         }
+        assert_eq!(asked(4, 61), [(Turn::Its, Ask::Everything), answers]);
+        assert_eq!(asked(4, 5), [(Turn::Its, Ask::Bytes), answers]);
+        assert_eq!(asked(5, 0), [(Turn::Its, Ask::Bytes), answers]);
+        assert_eq!((asked(5, 13), asked(5, 63)), (vec![(Turn::Its, Ask::Answers)], vec![(Turn::Its, Ask::Bytes)]));
     }
 
     /// When time is short, what `check --quick` has comes first.

@@ -323,7 +323,8 @@ impl Slot<'_> {
 
     /// One after the other: a panic while another is under way would end the process.
     fn drop_streams(&mut self) -> bool {
-        let Some(Streams { primary, interleaved }) = self.streams.take() else { return false };
+        let Some(mut streams) = self.streams.take() else { return false };
+        let (primary, interleaved) = (streams.primary.take(), streams.interleaved.take());
         let name = &self.decoder.info().name;
         [primary, interleaved].map(|stream| panics(name, b"", || drop(stream))).contains(&true)
     }

@@ -332,11 +332,34 @@ pub(crate) struct Streams<'s> {
 impl<'s> Streams<'s> {
     /// Takes a new stream to be judged, `abandoned` after another one was dropped inside a sequence.
     fn renew(&mut self, decoder: &'s dyn Decoder, abandoned: bool) {
-        if let Some(mut stream) = decoder.stream().filter(|_| abandoned) {
+        if abandoned && let Some(mut stream) = decoder.stream() {
             stream.push(b"\xF0\x9F", &mut Vec::new());
         }
         self.primary = None;
         self.primary = decoder.stream();
+    }
+}
+
+/// A stream besides others.
+struct Spare<'s>(Option<Box<dyn Stream + 's>>);
+
+impl Drop for Spare<'_> {
+    fn drop(&mut self) {
+        forget_after_panic(&mut self.0);
+    }
+}
+
+impl Drop for Streams<'_> {
+    fn drop(&mut self) {
+        forget_after_panic(&mut self.primary);
+        forget_after_panic(&mut self.interleaved);
+    }
+}
+
+/// While a panic unwinds, a stream is not dropped: a panic in its destructor would then end the process.
+fn forget_after_panic(stream: &mut Option<Box<dyn Stream + '_>>) {
+    if thread::panicking() {
+        std::mem::forget(stream.take());
     }
 }
 
@@ -416,7 +439,7 @@ impl Streamed {
         const NOISE: &[u8] = b"\xF0\x9F";
         // The first bytes of sequences of each length.
         const NOISES: [&[u8]; 3] = [b"\xC3", b"\xE2\x82", b"\xF0\x9F\x98"];
-        let mut others = mode.others.map(|decoder| NOISES.map(|noise| (decoder.stream(), noise)));
+        let mut others = mode.others.map(|decoder| NOISES.map(|noise| (Spare(decoder.stream()), noise)));
         let Streams { primary, interleaved } = streams;
         let Some(stream) = primary.as_deref_mut() else { return false };
         let mut interleaved = interleaved.as_deref_mut().filter(|_| mode.interleaved);
@@ -431,7 +454,7 @@ impl Streamed {
             }
             for (other, noise) in others.iter_mut().flatten() {
                 empty(&mut self.piece);
-                other.iter_mut().for_each(|other| other.push(noise, &mut self.piece));
+                other.0.iter_mut().for_each(|other| other.push(noise, &mut self.piece));
             }
             if let Some(decoder) = mode.one_shot {
                 empty(&mut self.piece);

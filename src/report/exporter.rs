@@ -222,6 +222,7 @@ fn write_score(record: &Record, score: &Score, out: &mut dyn Write) -> io::Resul
             }
         }
     }
+    writeln!(out, "{}", printable(&tables::signatures(&summary)))?;
     let caught = summary.decoders - summary.by_none.len();
     writeln!(out, "{caught} of {} planted decoders caught in {:.1} s", summary.decoders, record.seconds)
 }

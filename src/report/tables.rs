@@ -2,7 +2,7 @@
 
 use crate::engine::check::headline;
 use crate::engine::score::{Behind, Cell as ScoreCell, Comparison, Engine, Outcome, Row as ScoreRow, Score};
-use crate::engine::score::{Figures, Summary};
+use crate::engine::score::{Figures, SignaturesPerFault, Summary};
 use crate::report::document::{
     Block, Cell, Document, Row, Table, collected, command, date, duration, grouped, paragraph, plain, run_tiles, short,
     tile,
@@ -227,6 +227,13 @@ pub(super) fn comparisons(score: &Score) -> Table {
     table
 }
 
+/// How many signatures were reported for one fault.
+pub(super) fn signatures(summary: &Summary<'_>) -> String {
+    let SignaturesPerFault { median, most, decoders } = &summary.signatures;
+    let names = if decoders.is_empty() { String::new() } else { format!(" ({})", decoders.join(", ")) };
+    format!("Signatures per fault: median {}, at most {most}{names}", cost(*median))
+}
+
 fn caught(summary: &Summary<'_>) -> String {
     format!("{} of {}", summary.decoders - summary.by_none.len(), summary.decoders)
 }
@@ -268,6 +275,7 @@ fn score_page(record: &Record, score: &Score) -> io::Result<Document> {
     document.table(engines(&summary));
     let names = |names: &[&str]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     document.paragraph(format!("Caught by no engine: {}.", names(&summary.by_none)));
+    document.paragraph(format!("{}, over all runs of the engines that report signatures.", signatures(&summary)));
     document.paragraph(format!("Never caught by plain: {}.", names(&summary.never_by_plain)));
     for left_out in &score.left_out {
         document.paragraph(format!(

@@ -579,7 +579,7 @@ mod tests {
     #[test]
     fn a_fault_at_one_alignment_is_found() {
         let verdict = |bytes: &[u8], verdict: Validity| {
-            let spoiled = bytes.as_ptr().addr() % 64 == 13 && bytes == b"\xFF";
+            let spoiled = bytes.as_ptr().addr() % 64 == 13 && bytes.len() == 1 && bytes[0] >= 0xF5;
             if spoiled { Validity::Valid } else { verdict }
         };
         let decoder = Faulty { verdict, ..RIGHT };

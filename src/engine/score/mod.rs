@@ -13,6 +13,7 @@ mod run;
 pub use run::{Options, run};
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The result of a score, from which every report is rendered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -222,6 +223,20 @@ pub struct Summary<'a> {
     pub by_none: Vec<&'a str>,
     /// Runs that reported a signature which the fault does not imply, in all cells.
     pub wrong_runs: usize,
+    /// How many signatures the runs reported for one fault.
+    pub signatures: SignaturesPerFault<'a>,
+}
+
+/// How many different signatures were reported for one fault, over all runs of engines that report signatures. Faults that
+/// none of them reported are left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SignaturesPerFault<'a> {
+    /// The median; `None` if none was reported.
+    pub median: Option<f64>,
+    /// The most.
+    pub most: usize,
+    /// The decoders with the most, if that is more than one.
+    pub decoders: Vec<&'a str>,
 }
 
 /// The figures of one engine. Each decoder counts in one of `caught`, `wrong_law`, `missed` and `not_run`.
@@ -265,6 +280,7 @@ impl<'a> Summary<'a> {
                 !judged.any(|cell| cell.verdict() == Some(Outcome::Caught))
             }),
             wrong_runs: runs.filter(|run| run.outcome == Outcome::WrongLaw).count(),
+            signatures: SignaturesPerFault::of(rows),
         }
     }
 
@@ -272,6 +288,20 @@ impl<'a> Summary<'a> {
     /// without decoders is not clean.
     pub fn is_clean(&self) -> bool {
         self.decoders > 0 && self.by_none.is_empty() && self.wrong_runs == 0
+    }
+}
+
+impl<'a> SignaturesPerFault<'a> {
+    fn of(rows: &'a [Row]) -> Self {
+        let counts = rows.iter().map(|row| (row.decoder.as_str(), row.signatures().len()));
+        let counts: Vec<(&str, usize)> = counts.filter(|(_, count)| *count > 0).collect();
+        let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+        let with_most = counts.iter().filter(|(_, count)| most > 1 && *count == most);
+        Self {
+            median: median(counts.iter().map(|(_, count)| *count as f64)),
+            most,
+            decoders: with_most.map(|(name, _)| *name).collect(),
+        }
     }
 }
 
@@ -353,6 +383,12 @@ impl Behind {
 }
 
 impl Row {
+    /// The different signatures that engines reported. What a sanitizer says is none, nor what a rival says.
+    pub fn signatures(&self) -> BTreeSet<&str> {
+        let runs = self.cells.iter().filter(|cell| !cell.engine.is_naive()).flat_map(|cell| &cell.runs);
+        runs.filter_map(|run| run.signature.as_deref()).filter(|text| text.split('/').count() == 4).collect()
+    }
+
     /// The cell of `engine`, if there is one.
     pub fn cell(&self, engine: Engine) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.engine == engine)
@@ -462,6 +498,27 @@ mod tests {
         assert_eq!(median([10.0, MISS]), Some(MISS));
         assert_eq!(median([MISS, 10.0, 20.0]), Some(20.0));
         assert_eq!(median([MISS, MISS]), Some(MISS));
+    }
+
+    #[test]
+    fn signatures_are_counted_per_fault() {
+        let with = |engine, reported: &[&str]| {
+            let mut cell = cell(engine, &vec![(Caught, 1); reported.len()]);
+            cell.runs.iter_mut().zip(reported).for_each(|(run, text)| run.signature = Some((*text).into()));
+            cell
+        };
+        let of = |rows: Vec<Vec<Cell>>| {
+            let score = score(&[], rows);
+            let Summary { signatures: SignaturesPerFault { median, most, decoders }, .. } = Summary::of(&score);
+            (median, most, decoders.into_iter().map(str::to_owned).collect::<Vec<_>>())
+        };
+        let one = || vec![with(Engine::Structured, &["a/b/c/d"; 3]), with(Engine::Exhaustive, &["a/b/c/d"])];
+        let two = || vec![with(Engine::Structured, &["a/b/c/d", "a/b/c/e"])];
+        // Neither what a rival says nor what a sanitizer says is a signature, and a fault without any is left out.
+        let none = || vec![with(Engine::Proptest, &["a/b/c/d"]), with(Engine::Plain, &["AddressSanitizer: x"])];
+        assert_eq!(of(vec![one(), none(), one()]), (Some(1.0), 1, vec![]));
+        assert_eq!(of(vec![one(), two(), two()]), (Some(2.0), 2, vec!["planted-1".into(), "planted-2".into()]));
+        assert_eq!(of(vec![none()]), (None, 0, vec![]));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! keeps each question in memory that it shares with a file.
 #![allow(unsafe_code, reason = "signals are handled and memory is mapped by the operating system")]
 
-use crate::judge::isolate::asked::{Asked, current};
+use crate::judge::isolate::watchdog::{Asked, current};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::fs::File;
 use std::io;

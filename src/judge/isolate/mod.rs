@@ -3,7 +3,6 @@
 //!
 //! What ends the process, and not only the thread, cannot be caught: `Child` runs a decoder in a process of its own.
 
-mod asked;
 #[cfg(all(unix, feature = "check"))]
 mod child;
 #[cfg(all(unix, feature = "check"))]
@@ -21,10 +20,9 @@ pub use crash::{ExitGuard, exit, name_crashes};
 pub use watchdog::{Timeout, watch};
 
 use crate::decoder::{Ending, NoAnswer};
-use asked::{asking, current};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
-use watchdog::watched;
+use watchdog::{asking, current, watched};
 
 /// Runs `ask`, which calls a decoder with `bytes`. True if it panicked.
 pub(crate) fn panics(decoder: &str, bytes: &[u8], ask: impl FnOnce()) -> bool {
