@@ -229,9 +229,11 @@ pub(super) fn comparisons(score: &Score) -> Table {
 
 /// How many signatures were reported for one fault.
 pub(super) fn signatures(summary: &Summary<'_>) -> String {
-    let SignaturesPerFault { median, most, decoders } = &summary.signatures;
+    let SignaturesPerFault { median, most, decoders, without_subjects } = &summary.signatures;
     let names = if decoders.is_empty() { String::new() } else { format!(" ({})", decoders.join(", ")) };
-    format!("Signatures per fault: median {}, at most {most}{names}", cost(*median))
+    let (fewer, fewest) = (cost(without_subjects.0), without_subjects.1);
+    let whole = format!("Signatures per fault: median {}, at most {most}{names}", cost(*median));
+    format!("{whole}; by law and shape alone, whatever the subject: median {fewer}, at most {fewest}")
 }
 
 fn caught(summary: &Summary<'_>) -> String {

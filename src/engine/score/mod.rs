@@ -237,6 +237,9 @@ pub struct SignaturesPerFault<'a> {
     pub most: usize,
     /// The decoders with the most, if that is more than one.
     pub decoders: Vec<&'a str>,
+    /// The median and the most if signatures that differ only in their subject count as one. A fault is often shown by
+    /// errors of several kinds; they have signatures of their own, so that a known difference does not cover others.
+    pub without_subjects: (Option<f64>, usize),
 }
 
 /// The figures of one engine. Each decoder counts in one of `caught`, `wrong_law`, `missed` and `not_run`.
@@ -293,14 +296,21 @@ impl<'a> Summary<'a> {
 
 impl<'a> SignaturesPerFault<'a> {
     fn of(rows: &'a [Row]) -> Self {
-        let counts = rows.iter().map(|row| (row.decoder.as_str(), row.signatures().len()));
-        let counts: Vec<(&str, usize)> = counts.filter(|(_, count)| *count > 0).collect();
+        let all = || rows.iter().map(|row| (row.decoder.as_str(), row.signatures())).filter(|(_, all)| !all.is_empty());
+        let counts: Vec<(&str, usize)> = all().map(|(decoder, all)| (decoder, all.len())).collect();
+        let law_and_shape = |text: &'a str| (text.split('/').next(), text.rsplit('/').next());
+        let without = all().map(|(_, all)| all.into_iter().map(law_and_shape).collect::<BTreeSet<_>>().len());
+        let without: Vec<usize> = without.collect();
         let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let with_most = counts.iter().filter(|(_, count)| most > 1 && *count == most);
         Self {
             median: median(counts.iter().map(|(_, count)| *count as f64)),
             most,
             decoders: with_most.map(|(name, _)| *name).collect(),
+            without_subjects: (
+                median(without.iter().map(|count| *count as f64)),
+                without.iter().copied().max().unwrap_or(0),
+            ),
         }
     }
 }
@@ -509,16 +519,19 @@ mod tests {
         };
         let of = |rows: Vec<Vec<Cell>>| {
             let score = score(&[], rows);
-            let Summary { signatures: SignaturesPerFault { median, most, decoders }, .. } = Summary::of(&score);
-            (median, most, decoders.into_iter().map(str::to_owned).collect::<Vec<_>>())
+            let SignaturesPerFault { median, most, decoders, without_subjects } = Summary::of(&score).signatures;
+            (median, most, decoders.into_iter().map(str::to_owned).collect::<Vec<_>>(), without_subjects)
         };
         let one = || vec![with(Engine::Structured, &["a/b/c/d"; 3]), with(Engine::Exhaustive, &["a/b/c/d"])];
-        let two = || vec![with(Engine::Structured, &["a/b/c/d", "a/b/c/e"])];
+        let two = || vec![with(Engine::Structured, &["a/b/c/d", "a/b/c/e", "a/b/c/e"])];
+        let subjects = || vec![with(Engine::Structured, &["a/b/c/d", "a/b/e/d"])];
         // Neither what a rival says nor what a sanitizer says is a signature, and a fault without any is left out.
         let none = || vec![with(Engine::Proptest, &["a/b/c/d"]), with(Engine::Plain, &["AddressSanitizer: x"])];
-        assert_eq!(of(vec![one(), none(), one()]), (Some(1.0), 1, vec![]));
-        assert_eq!(of(vec![one(), two(), two()]), (Some(2.0), 2, vec!["planted-1".into(), "planted-2".into()]));
-        assert_eq!(of(vec![none()]), (None, 0, vec![]));
+        assert_eq!(of(vec![one(), none(), one()]), (Some(1.0), 1, vec![], (Some(1.0), 1)));
+        let names = |indices: [u32; 2]| indices.map(|index| format!("planted-{index}")).to_vec();
+        assert_eq!(of(vec![one(), two(), two()]), (Some(2.0), 2, names([1, 2]), (Some(2.0), 2)));
+        assert_eq!(of(vec![subjects(), one(), subjects()]), (Some(2.0), 2, names([0, 2]), (Some(1.0), 1)));
+        assert_eq!(of(vec![none()]), (None, 0, vec![], (None, 0)));
     }
 
     #[test]
