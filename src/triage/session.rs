@@ -199,6 +199,7 @@ impl<'d> Session<'d> {
 
     /// Leaves the grids of findings without answers; [`Record::ask`] fills them. It takes longer to ask many decoders than to
     /// explain, and most findings are dropped for smaller ones.
+    #[cfg(feature = "check")]
     pub(crate) fn asking_later(self) -> Self {
         Self { asks_later: true, ..self }
     }
