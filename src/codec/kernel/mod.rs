@@ -18,6 +18,8 @@ mod tables;
 #[cfg(target_arch = "x86_64")]
 mod to_utf16_32;
 #[cfg(target_arch = "x86_64")]
+mod to_utf8;
+#[cfg(target_arch = "x86_64")]
 mod validate;
 #[cfg(target_arch = "x86_64")]
 mod vector;
@@ -63,11 +65,11 @@ macro_rules! operations {
         utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) -> () =
             scalar::utf32_by_chars, to_utf16_32::append::<Utf32, V>, to_utf16_32::append::<Utf32, V>;
         from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) -> () =
-            units::from_utf16, units::from_utf16, from_units::from_utf16;
+            units::from_utf16, to_utf8::from_utf16, from_units::from_utf16;
         from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) -> () =
-            units::from_utf32, units::from_utf32, from_units::from_utf32;
+            units::from_utf32, to_utf8::from_utf32, from_units::from_utf32;
         from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
-            units::from_latin_1, units::from_latin_1, from_units::from_latin_1;
+            units::from_latin_1, to_utf8::from_latin_1, from_units::from_latin_1;
         utf16_prefix(units: &[u16]) -> usize =
             units::utf16_prefix, units::utf16_prefix, from_units::utf16_prefix;
         utf32_prefix(units: &[u32], last: u32) -> usize =
@@ -362,7 +364,7 @@ mod x86 {
     use super::sse41::Sse41;
     use super::to_utf16_32::{Utf16, Utf32};
     use super::vector::Vector;
-    use super::{KernelInfo, Operations, lossy, to_utf16_32, units, validate};
+    use super::{KernelInfo, Operations, lossy, to_utf8, to_utf16_32, units, validate};
 
     /// Compiles the table for an instruction set: one of the columns `vector` and `avx512`, and the list of features,
     /// which is also used for run-time detection.

@@ -212,54 +212,119 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Appends `bytes` as UTF-16 with replacement, character by character.
 pub(super) fn utf16_by_chars(bytes: &[u8], out: &mut Vec<u16>) {
-    append_by_chars(bytes, out, |scalar, out| {
-        let mut units = [0; 2];
-        let is_pair = scalar.encode_utf16(&mut units).len() == 2;
-        out.push(units[0]);
-        if is_pair {
-            out.push(units[1]);
-        }
+    append_by_chars(bytes, out, |scalar, units: &mut [u16; ROOM], len| {
+        let bits = scalar.wrapping_sub(0x1_0000);
+        let is_pair = scalar >= 0x1_0000;
+        units[len % ROOM] = if is_pair { 0xD800 | (bits >> 10) as u16 } else { scalar as u16 };
+        // If there is only one, the next overwrites the second.
+        units[(len + 1) % ROOM] = 0xDC00 | (bits & 0x3FF) as u16;
+        len + 1 + usize::from(is_pair)
     });
 }
 
 /// Appends `bytes` as UTF-32 with replacement, character by character.
 pub(super) fn utf32_by_chars(bytes: &[u8], out: &mut Vec<u32>) {
-    append_by_chars(bytes, out, |scalar, out| out.push(scalar.into()));
+    append_by_chars(bytes, out, |scalar, units: &mut [u32; ROOM], len| {
+        units[len % ROOM] = scalar;
+        len + 1
+    });
 }
 
-/// Appends `bytes`: calls `push` for each character, and for U+FFFD in place of each maximal subpart.
+/// Units that are collected before they are appended: a power of two, so that an index needs no comparison.
+const ROOM: usize = 512;
+
+/// ASCII bytes that are widened at a time.
+const ASCII: usize = 16;
+
+/// Appends `bytes`: calls `write` for each character, and for U+FFFD in place of each maximal subpart. It writes units at an
+/// index, and returns the next index.
 #[inline(always)]
-fn append_by_chars<U: From<u8>>(mut bytes: &[u8], out: &mut Vec<U>, push: impl Fn(char, &mut Vec<U>)) {
+fn append_by_chars<U: Copy + Default + From<u8>>(
+    bytes: &[u8],
+    out: &mut Vec<U>,
+    write: impl Fn(u32, &mut [U; ROOM], usize) -> usize,
+) {
     out.reserve(bytes.len());
-    while let Some(&first) = bytes.first() {
-        let len = if first.is_ascii()
-            && let Some(block) = bytes.first_chunk()
-        {
-            // After one ASCII byte, more are likely: eight bytes are widened, and those from the first that is not ASCII on
-            // are taken back.
-            let len = (u64::from_le_bytes(*block) & 0x8080_8080_8080_8080).trailing_zeros() as usize / 8;
-            out.extend(block.map(U::from));
-            out.truncate(out.len() - (block.len() - len));
-            len
-        } else {
-            let (len, scalar) = match Sequence::read(bytes) {
-                Some(Sequence::WellFormed { len, scalar }) => (len, scalar),
-                Some(Sequence::IllFormed { len, .. }) => (len, char::REPLACEMENT_CHARACTER),
-                None => break,
-            };
-            push(scalar, out);
-            len
-        };
-        bytes = &bytes[len..];
+    let (mut units, mut at) = ([U::default(); ROOM], 0);
+    while at < bytes.len() {
+        let mut len = 0;
+        // The last step writes up to `ASCII` units.
+        while len < ROOM - ASCII && at < bytes.len() {
+            let rest = &bytes[at..];
+            if let Some(block) = rest.first_chunk::<ASCII>()
+                && block.is_ascii()
+            {
+                for (unit, &byte) in units[len..].iter_mut().zip(block) {
+                    *unit = U::from(byte);
+                }
+                (at, len) = (at + ASCII, len + ASCII);
+                continue;
+            }
+            // Where one byte is not ASCII, the next is likely not to be, either.
+            for _ in 0..ASCII / 2 {
+                let (scalar, read) = scalar_value(&bytes[at.min(bytes.len())..]);
+                if read == 0 {
+                    break;
+                }
+                len = write(scalar, &mut units, len);
+                at += read;
+            }
+        }
+        out.extend_from_slice(&units[..len]);
     }
+}
+
+/// The first scalar value of `rest`, U+FFFD for a maximal subpart, and how many bytes it takes: none if there are none.
+#[inline(always)]
+fn scalar_value(rest: &[u8]) -> (u32, usize) {
+    let Some(&window) = rest.first_chunk() else { return scalar_value_at_end(rest) };
+    let word = u32::from_le_bytes(window);
+    let tail = |byte: u32| word >> (8 * byte) & 0x3F;
+    if word & 0x80 == 0 {
+        return (word & 0x7F, 1);
+    }
+    if word & 0xC0E0 == 0x80C0 && word & 0x1E != 0 {
+        return ((word & 0x1F) << 6 | tail(1), 2);
+    }
+    if word & 0xC0_C0F0 == 0x80_80E0 {
+        let scalar = (word & 0xF) << 12 | tail(1) << 6 | tail(2);
+        if scalar >= 0x800 && scalar & 0xF800 != 0xD800 {
+            return (scalar, 3);
+        }
+    } else if word & 0xC0C0_C0F8 == 0x8080_80F0 {
+        let scalar = (word & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3);
+        if matches!(scalar, 0x1_0000..=0x10_FFFF) {
+            return (scalar, 4);
+        }
+    }
+    scalar_value_at_end(rest)
+}
+
+/// The same for fewer than four bytes, and for what is ill-formed.
+#[inline(never)]
+fn scalar_value_at_end(rest: &[u8]) -> (u32, usize) {
+    match Sequence::read(rest) {
+        Some(Sequence::WellFormed { len, scalar }) => (scalar.into(), len),
+        Some(Sequence::IllFormed { len, .. }) => (char::REPLACEMENT_CHARACTER.into(), len),
+        None => (0, 0),
+    }
+}
+
+/// The sum of a number below four for each byte.
+#[inline(always)]
+fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
+    // So many that a sum fits a byte, which the compiler turns into registers of sums.
+    let (blocks, rest) = bytes.as_chunks::<64>();
+    let of = |bytes: &[u8]| usize::from(bytes.iter().fold(0u8, |sum, &byte| sum.wrapping_add(number(byte))));
+    blocks.iter().map(|block| of(block)).sum::<usize>() + of(rest)
 }
 
 /// Characters of well-formed `bytes`: one for each byte that is not a continuation byte.
 pub(super) fn chars_by_bytes(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+    sum(bytes, |byte| u8::from(!is_continuation(byte)))
 }
 
 /// UTF-16 code units of well-formed `bytes`: one for each character, and one more for each character of four bytes.
 pub(super) fn utf16_len_by_bytes(bytes: &[u8]) -> usize {
-    chars_by_bytes(bytes) + bytes.iter().filter(|&&byte| byte >= 0xF0).count()
+    sum(bytes, |byte| u8::from(!is_continuation(byte)) + u8::from(byte >= 0xF0))
 }

@@ -5,8 +5,6 @@
 //! the compiler turns the loops over a block into registers; the loops over single units are for surrogates and the last
 //! block.
 
-use crate::utf8::REPLACEMENT;
-
 /// Units at a time.
 const BLOCK: usize = 32;
 
@@ -200,35 +198,139 @@ pub(crate) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u1
     }
 }
 
-/// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
-pub(crate) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
-    out.reserve(units.len());
-    for scalar in char::decode_utf16(units.iter().copied()) {
-        match scalar {
-            Ok(scalar) => push(scalar, out),
-            Err(_) => out.extend_from_slice(REPLACEMENT),
+/// Characters that are written as UTF-8 at a time.
+const CHARS: usize = 16;
+
+/// The UTF-8 of up to [`CHARS`] characters. Whatever its length, all of it is copied, which takes a few registers; what is
+/// too much is taken back.
+struct Text {
+    bytes: [u8; 4 * CHARS],
+    len: usize,
+}
+
+impl Text {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { bytes: [0; 4 * CHARS], len: 0 }
+    }
+
+    /// Adds the sequence of a scalar value. There is room for it after fewer than [`CHARS`] others.
+    #[inline(always)]
+    fn push(&mut self, scalar: u32) {
+        let (word, len) = sequence(scalar);
+        if let Some(place) = self.bytes[self.len.min(4 * CHARS)..].first_chunk_mut() {
+            *place = word.to_le_bytes();
         }
+        self.len += len;
+    }
+
+    #[inline(always)]
+    fn append_to(&self, out: &mut Vec<u8>) {
+        let before = out.len();
+        out.extend_from_slice(&self.bytes);
+        out.truncate(before + self.len);
+    }
+}
+
+/// The sequence of a scalar value, the first byte lowest, and its length; without branches.
+#[inline(always)]
+fn sequence(scalar: u32) -> (u32, usize) {
+    /// The bits that mark the lead and the continuation bytes, by how many continuation bytes there are.
+    const MARKS: [u32; 4] = [0, 0x80C0_0000, 0x8080_E000, 0x8080_80F0];
+    let more = usize::from(scalar >= 0x80) + usize::from(scalar >= 0x800) + usize::from(scalar >= 0x1_0000);
+    let spread = (scalar & 0x3F) << 24 | (scalar & 0xFC0) << 10 | (scalar & 0x3_F000) >> 4 | scalar >> 18;
+    let sequence = (spread | MARKS[more]) >> (24 - 8 * more);
+    (if more == 0 { scalar } else { sequence }, 1 + more)
+}
+
+/// Whether every unit is below 80.
+#[inline(always)]
+fn all_ascii<U: Copy + Into<u32>>(block: &[U; CHARS]) -> bool {
+    let mut any = 0;
+    for &unit in block {
+        any |= unit.into();
+    }
+    any < 0x80
+}
+
+/// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
+#[inline(always)]
+pub(crate) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
+    // Room for one block more than there is: what is too much is written, too.
+    out.reserve(units.len() + 4 * CHARS);
+    let mut at = 0;
+    while at < units.len() {
+        let mut text = Text::new();
+        match units[at..].first_chunk::<CHARS>() {
+            Some(block) if all_ascii(block) => {
+                out.extend_from_slice(&block.map(|unit| unit as u8));
+                at += CHARS;
+                continue;
+            }
+            Some(block) if block.iter().fold(true, |all, &unit| all & (unit >= 0x800) & !is_surrogate(unit)) => {
+                let (sequences, _) = text.bytes.as_chunks_mut::<3>();
+                for (sequence, &unit) in sequences.iter_mut().zip(block) {
+                    let tail = |unit: u16| 0x80 | (unit & 0x3F) as u8;
+                    *sequence = [0xE0 | (unit >> 12) as u8, tail(unit >> 6), tail(unit)];
+                }
+                text.len = 3 * CHARS;
+                at += CHARS;
+            }
+            _ => {
+                let end = units.len().min(at + CHARS);
+                while at < end {
+                    let (scalar, len) = match units[at..] {
+                        [unit, ..] if !is_surrogate(unit) => (unit.into(), 1),
+                        [lead @ 0xD800..=0xDBFF, trail @ 0xDC00..=0xDFFF, ..] => {
+                            (0x1_0000 + (u32::from(lead & 0x3FF) << 10) + u32::from(trail & 0x3FF), 2)
+                        }
+                        _ => (0xFFFD, 1),
+                    };
+                    text.push(scalar);
+                    at += len;
+                }
+            }
+        }
+        text.append_to(out);
     }
 }
 
 /// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
+#[inline(always)]
 pub(crate) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
-    out.reserve(units.len());
-    for &unit in units {
-        push(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), out);
+    out.reserve(units.len() + 4 * CHARS);
+    for block in units.chunks(CHARS) {
+        if let Some(block) = block.first_chunk()
+            && all_ascii(block)
+        {
+            out.extend_from_slice(&block.map(|unit| unit as u8));
+            continue;
+        }
+        let mut text = Text::new();
+        for &unit in block {
+            text.push(if is_scalar(unit, 0x10_FFFF) { unit } else { 0xFFFD });
+        }
+        text.append_to(out);
     }
 }
 
 /// Appends Latin-1 as UTF-8.
+#[inline(always)]
 pub(crate) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
-    out.reserve(bytes.len());
-    for &byte in bytes {
-        push(char::from(byte), out);
+    out.reserve(bytes.len() + 4 * CHARS);
+    for block in bytes.chunks(CHARS) {
+        if let Some(block) = block.first_chunk::<CHARS>()
+            && block.is_ascii()
+        {
+            out.extend_from_slice(block);
+            continue;
+        }
+        let mut text = Text::new();
+        for &byte in block {
+            text.push(byte.into());
+        }
+        text.append_to(out);
     }
-}
-
-fn push(scalar: char, out: &mut Vec<u8>) {
-    out.extend_from_slice(scalar.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
 /// Appends `bytes` as code units, in either byte order. Bytes at the end that are not a whole unit are left out.

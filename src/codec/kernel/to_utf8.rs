@@ -1,0 +1,289 @@
+//! UTF-16, UTF-32 and Latin-1 to UTF-8 with replacement, for SSE4.1 and AVX2.
+//!
+//! # Idea
+//!
+//! Every character gets a lane of four bytes, or of two if there are no longer sequences, and its sequence is computed there
+//! for whatever length it has, at the end of the lane. A shuffle, looked up by the lengths, moves the sequences together:
+//!
+//! ```text
+//! scalar values  00E9      4E16      0061      1F600
+//! lanes          . . C3 A9 . E4 B8 96 . . . 61 F0 9F 98 80
+//! shuffled       C3 A9 E4 B8 96 61 F0 9F 98 80
+//! ```
+//!
+//! # Cost
+//!
+//! Four characters take some twenty instructions, whatever their lengths; eight of at most two bytes the same. Blocks of
+//! ASCII are only narrowed. In UTF-16 with surrogates, pairs are joined one by one first.
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    reason = "register intrinsics need the instructions only, as the contract of each function states"
+)]
+
+use crate::codec::scalar::units;
+use core::arch::x86_64::*;
+
+/// Code units for which room is made at a time.
+const STRETCH: usize = 1 << 12;
+
+/// Units in a block. What follows a block may be overwritten by as many bytes as a register has.
+const BLOCK: usize = 8;
+const REGISTER: usize = 16;
+
+/// Which bytes of a register are kept, in order, and how many those are.
+struct Packing {
+    places: [[u8; REGISTER]; 256],
+    lengths: [u8; 256],
+}
+
+impl Packing {
+    /// For lanes of `LANE` bytes. The length of the sequence in a lane less one has two bits: the higher is bit `lane` of the
+    /// index, the lower bit `4 + lane`. With lanes of two bytes there are eight, and one bit each. A sequence is at the end of
+    /// its lane, or at its start if lanes have two bytes.
+    const fn of<const LANE: usize>() -> Self {
+        let mut packing = Self { places: [[0x80; REGISTER]; 256], lengths: [0; 256] };
+        let mut index = 0;
+        while index < 256 {
+            let (mut lane, mut to) = (0, 0);
+            while lane < REGISTER / LANE {
+                let len = match LANE {
+                    2 => 1 + (index >> lane & 1),
+                    _ => 1 + 2 * (index >> lane & 1) + (index >> (4 + lane) & 1),
+                };
+                let mut at = if LANE == 2 { 0 } else { LANE - len };
+                let end = at + len;
+                while at < end {
+                    packing.places[index][to] = (lane * LANE + at) as u8;
+                    (at, to) = (at + 1, to + 1);
+                }
+                lane += 1;
+            }
+            packing.lengths[index] = to as u8;
+            index += 1;
+        }
+        packing
+    }
+}
+
+static OF_FOUR: Packing = Packing::of::<4>();
+static OF_EIGHT: Packing = Packing::of::<2>();
+
+/// Writes the sequences of a register that the packing keeps at this index, and returns their end.
+///
+/// # Safety
+/// The processor has SSE4.1. `to..to + REGISTER` can be written; `index < 256`.
+#[inline(always)]
+unsafe fn pack(lanes: __m128i, packing: &Packing, index: usize, to: *mut u8) -> *mut u8 {
+    // SAFETY: reads an entry of the table; writes a register at `to`, and at most that many bytes are kept.
+    unsafe {
+        let places = _mm_loadu_si128(packing.places[index & 0xFF].as_ptr().cast());
+        _mm_storeu_si128(to.cast(), _mm_shuffle_epi8(lanes, places));
+        to.add(usize::from(packing.lengths[index & 0xFF]))
+    }
+}
+
+/// Writes four scalar values.
+///
+/// # Safety
+/// As of [`pack`].
+#[inline(always)]
+unsafe fn write_four(scalars: __m128i, to: *mut u8) -> *mut u8 {
+    let set = |bits: u32| _mm_set1_epi32(bits as i32);
+    let above = |last: i32| _mm_cmpgt_epi32(scalars, _mm_set1_epi32(last));
+    let (two, three, four) = (above(0x7F), above(0x7FF), above(0xFFFF));
+    let low = _mm_or_si128(
+        _mm_slli_epi32::<24>(_mm_and_si128(scalars, set(0x3F))),
+        _mm_slli_epi32::<10>(_mm_and_si128(scalars, set(0xFC0))),
+    );
+    let high = _mm_or_si128(_mm_srli_epi32::<4>(_mm_and_si128(scalars, set(0x3_F000))), _mm_srli_epi32::<18>(scalars));
+    // The marks of leads and continuation bytes: 80C00000 for two bytes, and what is different for three and four.
+    let marks = _mm_xor_si128(set(0x80C0_0000), _mm_and_si128(three, set(0x0040_E000)));
+    let marks = _mm_xor_si128(marks, _mm_and_si128(four, set(0x0000_60F0)));
+    let sequences = _mm_or_si128(_mm_or_si128(low, high), marks);
+    let lanes = _mm_blendv_epi8(_mm_slli_epi32::<24>(scalars), sequences, two);
+    let bits = |lanes| _mm_movemask_ps(_mm_castsi128_ps(lanes)) as usize;
+    let odd = _mm_xor_si128(_mm_xor_si128(two, three), four);
+    // SAFETY: the same contract; both masks have four bits.
+    unsafe { pack(lanes, &OF_FOUR, bits(three) | bits(odd) << 4, to) }
+}
+
+/// Writes eight scalar values below 800.
+///
+/// # Safety
+/// As of [`pack`].
+#[inline(always)]
+unsafe fn write_eight(scalars: __m128i, to: *mut u8) -> *mut u8 {
+    let two = _mm_cmpgt_epi16(scalars, _mm_set1_epi16(0x7F));
+    let tails = _mm_slli_epi16::<8>(_mm_and_si128(scalars, _mm_set1_epi16(0x3F)));
+    let sequences = _mm_or_si128(_mm_or_si128(_mm_srli_epi16::<6>(scalars), tails), _mm_set1_epi16(0x80C0_u16 as i16));
+    let lanes = _mm_blendv_epi8(scalars, sequences, two);
+    let index = _mm_movemask_epi8(_mm_packs_epi16(two, _mm_setzero_si128())) as usize;
+    // SAFETY: the same contract; the upper half of the mask is zero.
+    unsafe { pack(lanes, &OF_EIGHT, index, to) }
+}
+
+/// Whether no unit of 16 bits has any of these bits.
+#[inline(always)]
+unsafe fn has_none(units: __m128i, bits: u16) -> bool {
+    _mm_testz_si128(units, _mm_set1_epi16(bits as i16)) == 1
+}
+
+/// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
+///
+/// # Safety
+/// The processor has SSE4.1.
+#[inline(always)]
+pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
+    let mut at = 0;
+    while units.len() - at >= 2 * BLOCK {
+        let end = units.len().min(at + STRETCH);
+        out.reserve(3 * (end - at) + 2 * REGISTER);
+        // SAFETY: each step reads up to `at + 2 * BLOCK <= end`, and one unit more if it is there. A unit makes at most three
+        // bytes, and a step writes at most two registers from the end of what is written.
+        unsafe {
+            let mut to = out.as_mut_ptr().add(out.len());
+            while at + 2 * BLOCK <= end {
+                let from = units.as_ptr().add(at);
+                let block = _mm_loadu_si128(from.cast());
+                if has_none(block, 0xFF80) {
+                    let next = _mm_loadu_si128(from.add(BLOCK).cast());
+                    _mm_storeu_si128(to.cast(), _mm_packus_epi16(block, next));
+                    let is_ascii = has_none(next, 0xFF80);
+                    (at, to) = if is_ascii { (at + 2 * BLOCK, to.add(2 * BLOCK)) } else { (at + BLOCK, to.add(BLOCK)) };
+                } else if has_none(block, 0xF800) {
+                    to = write_eight(block, to);
+                    at += BLOCK;
+                } else {
+                    let surrogates = _mm_and_si128(block, _mm_set1_epi16(0xF800_u16 as i16));
+                    let surrogates = _mm_cmpeq_epi16(surrogates, _mm_set1_epi16(0xD800_u16 as i16));
+                    if _mm_movemask_epi8(surrogates) == 0 {
+                        to = write_four(_mm_cvtepu16_epi32(block), to);
+                        to = write_four(_mm_cvtepu16_epi32(_mm_srli_si128::<8>(block)), to);
+                        at += BLOCK;
+                    } else {
+                        let (scalars, count, read) = joined(units, at);
+                        to = write_four(_mm_loadu_si128(scalars.as_ptr().cast()), to);
+                        to = write_four(_mm_loadu_si128(scalars[BLOCK / 2..].as_ptr().cast()), to);
+                        // Those that do not exist are zero, one byte each.
+                        to = to.sub(BLOCK - count);
+                        at += read;
+                    }
+                }
+            }
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+        if end == units.len() {
+            break;
+        }
+    }
+    units::from_utf16(&units[at..], out);
+}
+
+/// The scalar values of a block of UTF-16, then zeros; how many there are; and how many units they take, at most one more
+/// than a block has.
+#[inline(always)]
+fn joined(units: &[u16], at: usize) -> ([u32; BLOCK], usize, usize) {
+    let (mut scalars, mut count, mut read) = ([0; BLOCK], 0, 0);
+    while read < BLOCK {
+        let (scalar, len) = match units[at + read..] {
+            [lead @ 0xD800..=0xDBFF, trail @ 0xDC00..=0xDFFF, ..] => {
+                (0x1_0000 + (u32::from(lead & 0x3FF) << 10) + u32::from(trail & 0x3FF), 2)
+            }
+            [0xD800..=0xDFFF, ..] | [] => (0xFFFD, 1),
+            [unit, ..] => (unit.into(), 1),
+        };
+        scalars[count % BLOCK] = scalar;
+        (count, read) = (count + 1, read + len);
+    }
+    (scalars, count, read)
+}
+
+/// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
+///
+/// # Safety
+/// The processor has SSE4.1.
+#[inline(always)]
+pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
+    let (blocks, rest) = units.as_chunks::<BLOCK>();
+    for stretch in blocks.chunks(STRETCH / BLOCK) {
+        out.reserve(4 * BLOCK * stretch.len() + REGISTER);
+        // SAFETY: a block is two registers; it makes at most 32 bytes, and at most a register is written from the end of what
+        // is written.
+        unsafe {
+            let mut to = out.as_mut_ptr().add(out.len());
+            for block in stretch {
+                let [first, second] = [0, BLOCK / 2].map(|at| _mm_loadu_si128(block.as_ptr().add(at).cast()));
+                let both = _mm_or_si128(first, second);
+                if _mm_testz_si128(both, _mm_set1_epi32(!0x7F)) == 1 {
+                    let narrow = _mm_packs_epi32(first, second);
+                    _mm_storel_epi64(to.cast(), _mm_packus_epi16(narrow, narrow));
+                    to = to.add(BLOCK);
+                    continue;
+                }
+                to = write_four(replaced(first), to);
+                to = write_four(replaced(second), to);
+            }
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+    }
+    units::from_utf32(rest, out);
+}
+
+/// The numbers, with U+FFFD for those that are not scalar values.
+#[inline(always)]
+unsafe fn replaced(numbers: __m128i) -> __m128i {
+    let set = |bits: u32| _mm_set1_epi32(bits as i32);
+    let surrogate = _mm_cmpeq_epi32(_mm_and_si128(numbers, set(0xFFFF_F800)), set(0xD800));
+    let too_large = _mm_cmpeq_epi32(_mm_max_epu32(numbers, set(0x11_0000)), numbers);
+    _mm_blendv_epi8(numbers, set(0xFFFD), _mm_or_si128(surrogate, too_large))
+}
+
+/// Appends Latin-1 as UTF-8.
+///
+/// # Safety
+/// The processor has SSE4.1.
+#[inline(always)]
+pub(super) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
+    let (blocks, rest) = bytes.as_chunks::<REGISTER>();
+    for stretch in blocks.chunks(STRETCH / REGISTER) {
+        out.reserve(2 * REGISTER * stretch.len() + REGISTER);
+        // SAFETY: a block is a register; it makes at most two, and at most a register is written from the end of what is
+        // written.
+        unsafe {
+            let mut to = out.as_mut_ptr().add(out.len());
+            for block in stretch {
+                let block = _mm_loadu_si128(block.as_ptr().cast());
+                if _mm_movemask_epi8(block) == 0 {
+                    _mm_storeu_si128(to.cast(), block);
+                    to = to.add(REGISTER);
+                } else {
+                    to = write_eight(_mm_cvtepu8_epi16(block), to);
+                    to = write_eight(_mm_cvtepu8_epi16(_mm_srli_si128::<8>(block)), to);
+                }
+            }
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+    }
+    units::from_latin_1(rest, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every combination of lengths has the shuffle that concatenates the ends, or the starts, of the lanes.
+    #[test]
+    fn a_packing_concatenates_the_sequences() {
+        let lens = |index: usize| (0..4).map(move |lane| 1 + 2 * (index >> lane & 1) + (index >> (4 + lane) & 1));
+        for index in 0..256 {
+            let four: Vec<u8> =
+                lens(index).zip(1..).flat_map(|(len, end)| (4 * end - len) as u8..4 * end as u8).collect();
+            let eight: Vec<u8> =
+                (0..8).flat_map(|lane| (2 * lane..2 * lane + 1 + (index >> lane & 1)).map(|at| at as u8)).collect();
+            for (packing, expected) in [(&OF_FOUR, four), (&OF_EIGHT, eight)] {
+                assert_eq!(usize::from(packing.lengths[index]), expected.len());
+                assert_eq!(packing.places[index][..expected.len()], expected);
+            }
+        }
+    }
+}
