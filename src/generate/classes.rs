@@ -27,7 +27,7 @@ impl Block {
     pub(super) fn is_at_edge(&self) -> bool {
         /// The length of the shortest registers in bytes.
         const REGISTER: usize = 16;
-        self.offset % REGISTER == 0 || self.offset % REGISTER + self.len as usize >= REGISTER
+        self.offset.is_multiple_of(REGISTER) || self.offset % REGISTER + self.len as usize >= REGISTER
     }
 
     /// Writes the string of this index, offset included, into `out`.

@@ -266,7 +266,7 @@ pub fn standard() -> Vec<Part> {
     };
     let crossing = crossing.into_iter().flat_map(|strings| match strings.offset {
         0 => vec![its(strings, Ask::Bytes), answers(strings)],
-        ..32 => vec![its(strings, Ask::Answers)],
+        1..32 => vec![its(strings, Ask::Answers)],
         _ => vec![its(strings, Ask::Bytes)],
     });
     vec![Part::new(SHORT_IN_TURNS, short.into_iter().flat_map(in_turns)), Part::new(CROSSING, crossing)]

@@ -63,6 +63,7 @@ impl Questions {
     pub const ANSWERS: Self = Self::of(&[Question::Verdict, Question::Output]);
 
     /// The verdict and the output, and the input in chunks.
+    #[cfg(feature = "check")]
     pub(crate) const IN_CHUNKS_TOO: Self = Self::of(&[Question::Verdict, Question::Output, Question::Stream]);
 
     /// The verdict.

@@ -91,9 +91,9 @@ macro_rules! operations {
         write_16_as_32(units: &[u16], big_endian: bool, out: &mut Vec<u8>) -> () =
             units::write::<u32, u16, 4>, units::write::<u32, u16, 4>, units::write::<u32, u16, 4>;
         char_count(bytes: &[u8]) -> usize =
-            scalar::chars_by_bytes, to_utf16_32::count::<V, false>, to_utf16_32::count::<V, false>;
+            scalar::chars_by_bytes, scalar::chars_by_bytes, to_utf16_32::count::<V, false>;
         utf16_len(bytes: &[u8]) -> usize =
-            scalar::utf16_len_by_bytes, to_utf16_32::count::<V, true>, to_utf16_32::count::<V, true>;
+            scalar::utf16_len_by_bytes, scalar::utf16_len_by_bytes, to_utf16_32::count::<V, true>;
     } };
 }
 
@@ -364,7 +364,7 @@ mod x86 {
     use super::sse41::Sse41;
     use super::to_utf16_32::{Utf16, Utf32};
     use super::vector::Vector;
-    use super::{KernelInfo, Operations, lossy, to_utf8, to_utf16_32, units, validate};
+    use super::{KernelInfo, Operations, lossy, scalar, to_utf8, to_utf16_32, units, validate};
 
     /// Compiles the table for an instruction set: one of the columns `vector` and `avx512`, and the list of features,
     /// which is also used for run-time detection.

@@ -122,6 +122,32 @@ unsafe fn write_eight(scalars: __m128i, to: *mut u8) -> *mut u8 {
     unsafe { pack(lanes, &OF_EIGHT, index, to) }
 }
 
+/// Writes eight scalar values below 10000.
+///
+/// # Safety
+/// As of [`pack`]; two registers can be written.
+#[inline(always)]
+unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
+    let set = |bits: u16| _mm_set1_epi16(bits as i16);
+    let at_least = |first: u16| _mm_cmpeq_epi16(_mm_max_epu16(scalars, set(first)), scalars);
+    let (two, three) = (at_least(0x80), at_least(0x800));
+    // The last two bytes of a lane, and the first two, of which one is not used.
+    let tails = _mm_or_si128(
+        _mm_slli_epi16::<8>(_mm_and_si128(scalars, set(0x3F))),
+        _mm_and_si128(_mm_srli_epi16::<6>(scalars), set(0x3F)),
+    );
+    let marks = _mm_or_si128(set(0x8080), _mm_andnot_si128(three, set(0x0040)));
+    let tails = _mm_blendv_epi8(_mm_slli_epi16::<8>(scalars), _mm_or_si128(tails, marks), two);
+    let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
+    let lengths = _mm_movemask_epi8(_mm_packs_epi16(three, _mm_andnot_si128(three, two))) as usize;
+    let (first, second) = (lengths & 0xF | lengths >> 4 & 0xF0, lengths >> 4 & 0xF | lengths >> 8 & 0xF0);
+    // SAFETY: the same contract; both indices have eight bits.
+    unsafe {
+        let to = pack(_mm_unpacklo_epi16(leads, tails), &OF_FOUR, first, to);
+        pack(_mm_unpackhi_epi16(leads, tails), &OF_FOUR, second, to)
+    }
+}
+
 /// Whether no unit of 16 bits has any of these bits.
 #[inline(always)]
 unsafe fn has_none(units: __m128i, bits: u16) -> bool {
@@ -148,8 +174,21 @@ pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
                 if has_none(block, 0xFF80) {
                     let next = _mm_loadu_si128(from.add(BLOCK).cast());
                     _mm_storeu_si128(to.cast(), _mm_packus_epi16(block, next));
-                    let is_ascii = has_none(next, 0xFF80);
-                    (at, to) = if is_ascii { (at + 2 * BLOCK, to.add(2 * BLOCK)) } else { (at + BLOCK, to.add(BLOCK)) };
+                    (at, to) = (at + BLOCK, to.add(BLOCK));
+                    if !has_none(next, 0xFF80) {
+                        continue;
+                    }
+                    (at, to) = (at + BLOCK, to.add(BLOCK));
+                    // More is likely.
+                    while at + 2 * BLOCK <= end {
+                        let from = units.as_ptr().add(at);
+                        let (first, second) = (_mm_loadu_si128(from.cast()), _mm_loadu_si128(from.add(BLOCK).cast()));
+                        if !has_none(_mm_or_si128(first, second), 0xFF80) {
+                            break;
+                        }
+                        _mm_storeu_si128(to.cast(), _mm_packus_epi16(first, second));
+                        (at, to) = (at + 2 * BLOCK, to.add(2 * BLOCK));
+                    }
                 } else if has_none(block, 0xF800) {
                     to = write_eight(block, to);
                     at += BLOCK;
@@ -157,8 +196,10 @@ pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
                     let surrogates = _mm_and_si128(block, _mm_set1_epi16(0xF800_u16 as i16));
                     let surrogates = _mm_cmpeq_epi16(surrogates, _mm_set1_epi16(0xD800_u16 as i16));
                     if _mm_movemask_epi8(surrogates) == 0 {
-                        to = write_four(_mm_cvtepu16_epi32(block), to);
-                        to = write_four(_mm_cvtepu16_epi32(_mm_srli_si128::<8>(block)), to);
+                        to = write_eight_of_three(block, to);
+                        at += BLOCK;
+                    } else if let Some(scalars) = joined_pairs(block) {
+                        to = write_four(scalars, to);
                         at += BLOCK;
                     } else {
                         let (scalars, count, read) = joined(units, at);
@@ -177,6 +218,20 @@ pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
         }
     }
     units::from_utf16(&units[at..], out);
+}
+
+/// The scalar values of four surrogate pairs.
+///
+/// # Safety
+/// The processor has SSE4.1.
+#[inline(always)]
+unsafe fn joined_pairs(units: __m128i) -> Option<__m128i> {
+    let set = |bits: u32| _mm_set1_epi32(bits as i32);
+    let is_pair = _mm_cmpeq_epi32(_mm_and_si128(units, set(0xFC00_FC00)), set(0xDC00_D800));
+    let leads = _mm_slli_epi32::<10>(_mm_and_si128(units, set(0x3FF)));
+    let trails = _mm_and_si128(_mm_srli_epi32::<16>(units), set(0x3FF));
+    let scalars = _mm_add_epi32(_mm_add_epi32(leads, trails), set(0x1_0000));
+    (_mm_movemask_epi8(is_pair) == 0xFFFF).then_some(scalars)
 }
 
 /// The scalar values of a block of UTF-16, then zeros; how many there are; and how many units they take, at most one more
@@ -220,8 +275,15 @@ pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
                     to = to.add(BLOCK);
                     continue;
                 }
-                to = write_four(replaced(first), to);
-                to = write_four(replaced(second), to);
+                let (first, second) = (replaced(first), replaced(second));
+                if _mm_testz_si128(_mm_or_si128(first, second), _mm_set1_epi32(!0xFFFF)) == 1 {
+                    let scalars = _mm_packus_epi32(first, second);
+                    let is_short = has_none(scalars, 0xF800);
+                    to = if is_short { write_eight(scalars, to) } else { write_eight_of_three(scalars, to) };
+                    continue;
+                }
+                to = write_four(first, to);
+                to = write_four(second, to);
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }

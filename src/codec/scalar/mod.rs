@@ -233,8 +233,9 @@ pub(super) fn utf32_by_chars(bytes: &[u8], out: &mut Vec<u32>) {
 /// Units that are collected before they are appended: a power of two, so that an index needs no comparison.
 const ROOM: usize = 512;
 
-/// ASCII bytes that are widened at a time.
+/// ASCII bytes that are widened at a time, and the bits that are not set in them.
 const ASCII: usize = 16;
+const NON_ASCII: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;
 
 /// Appends `bytes`: calls `write` for each character, and for U+FFFD in place of each maximal subpart. It writes units at an
 /// index, and returns the next index.
@@ -251,23 +252,25 @@ fn append_by_chars<U: Copy + Default + From<u8>>(
         // The last step writes up to `ASCII` units.
         while len < ROOM - ASCII && at < bytes.len() {
             let rest = &bytes[at..];
-            if let Some(block) = rest.first_chunk::<ASCII>()
-                && block.is_ascii()
+            if rest[0].is_ascii()
+                && let Some(block) = rest.first_chunk::<ASCII>()
             {
+                // After one ASCII byte, more are likely: those up to the first that is not ASCII count.
                 for (unit, &byte) in units[len..].iter_mut().zip(block) {
                     *unit = U::from(byte);
                 }
-                (at, len) = (at + ASCII, len + ASCII);
+                let count = (u128::from_le_bytes(*block) & NON_ASCII).trailing_zeros() as usize / 8;
+                (at, len) = (at + count, len + count);
                 continue;
             }
             // Where one byte is not ASCII, the next is likely not to be, either.
             for _ in 0..ASCII / 2 {
-                let (scalar, read) = scalar_value(&bytes[at.min(bytes.len())..]);
-                if read == 0 {
-                    break;
-                }
+                let (scalar, read) = scalar_value(&bytes[at..]);
                 len = write(scalar, &mut units, len);
                 at += read;
+                if bytes.get(at).is_none_or(u8::is_ascii) {
+                    break;
+                }
             }
         }
         out.extend_from_slice(&units[..len]);
@@ -320,11 +323,13 @@ fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
 }
 
 /// Characters of well-formed `bytes`: one for each byte that is not a continuation byte.
+#[inline(always)]
 pub(super) fn chars_by_bytes(bytes: &[u8]) -> usize {
     sum(bytes, |byte| u8::from(!is_continuation(byte)))
 }
 
 /// UTF-16 code units of well-formed `bytes`: one for each character, and one more for each character of four bytes.
+#[inline(always)]
 pub(super) fn utf16_len_by_bytes(bytes: &[u8]) -> usize {
     sum(bytes, |byte| u8::from(!is_continuation(byte)) + u8::from(byte >= 0xF0))
 }

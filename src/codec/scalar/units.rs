@@ -201,46 +201,51 @@ pub(crate) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u1
 /// Characters that are written as UTF-8 at a time.
 const CHARS: usize = 16;
 
-/// The UTF-8 of up to [`CHARS`] characters. Whatever its length, all of it is copied, which takes a few registers; what is
-/// too much is taken back.
-struct Text {
-    bytes: [u8; 4 * CHARS],
-    len: usize,
-}
+/// The UTF-8 of up to [`CHARS`] characters.
+type Text = [u8; 4 * CHARS];
 
-impl Text {
-    #[inline(always)]
-    fn new() -> Self {
-        Self { bytes: [0; 4 * CHARS], len: 0 }
-    }
-
-    /// Adds the sequence of a scalar value. There is room for it after fewer than [`CHARS`] others.
-    #[inline(always)]
-    fn push(&mut self, scalar: u32) {
-        let (word, len) = sequence(scalar);
-        if let Some(place) = self.bytes[self.len.min(4 * CHARS)..].first_chunk_mut() {
-            *place = word.to_le_bytes();
-        }
-        self.len += len;
-    }
-
-    #[inline(always)]
-    fn append_to(&self, out: &mut Vec<u8>) {
-        let before = out.len();
-        out.extend_from_slice(&self.bytes);
-        out.truncate(before + self.len);
-    }
-}
-
-/// The sequence of a scalar value, the first byte lowest, and its length; without branches.
+/// Appends as many bytes as `write` returns, of those that it has written.
 #[inline(always)]
-fn sequence(scalar: u32) -> (u32, usize) {
+fn append(out: &mut Vec<u8>, write: impl FnOnce(&mut Text) -> usize) {
+    let before = out.len();
+    out.extend_from_slice(&[0; 4 * CHARS]);
+    let len = out.last_chunk_mut().map_or(0, write);
+    out.truncate(before + len);
+}
+
+/// Writes the sequence of a scalar value without branches, and returns where the next one belongs.
+#[inline(always)]
+fn write_sequence(scalar: u32, text: &mut Text, at: usize) -> usize {
     /// The bits that mark the lead and the continuation bytes, by how many continuation bytes there are.
     const MARKS: [u32; 4] = [0, 0x80C0_0000, 0x8080_E000, 0x8080_80F0];
     let more = usize::from(scalar >= 0x80) + usize::from(scalar >= 0x800) + usize::from(scalar >= 0x1_0000);
     let spread = (scalar & 0x3F) << 24 | (scalar & 0xFC0) << 10 | (scalar & 0x3_F000) >> 4 | scalar >> 18;
-    let sequence = (spread | MARKS[more]) >> (24 - 8 * more);
-    (if more == 0 { scalar } else { sequence }, 1 + more)
+    let sequence = (spread | MARKS[more & 3]) >> (24 - 8 * more);
+    let word = if more == 0 { scalar } else { sequence };
+    if let Some(place) = text[at.min(4 * CHARS)..].first_chunk_mut() {
+        *place = word.to_le_bytes();
+    }
+    at + 1 + more
+}
+
+/// Writes scalar values, and returns how many bytes those take. Four ASCII characters in a row take a step.
+#[inline(always)]
+fn write_sequences(scalars: &[u32], text: &mut Text) -> usize {
+    let mut len = 0;
+    for four in scalars.chunks(4) {
+        if let [one, two, three, four] = *four
+            && (one | two | three | four) < 0x80
+            && let Some(place) = text[len.min(4 * CHARS)..].first_chunk_mut()
+        {
+            *place = [one as u8, two as u8, three as u8, four as u8];
+            len += 4;
+            continue;
+        }
+        for &scalar in four {
+            len = write_sequence(scalar, text, len);
+        }
+    }
+    len
 }
 
 /// Whether every unit is below 80.
@@ -260,23 +265,23 @@ pub(crate) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     out.reserve(units.len() + 4 * CHARS);
     let mut at = 0;
     while at < units.len() {
-        let mut text = Text::new();
         match units[at..].first_chunk::<CHARS>() {
             Some(block) if all_ascii(block) => {
                 out.extend_from_slice(&block.map(|unit| unit as u8));
                 at += CHARS;
-                continue;
             }
             Some(block) if block.iter().fold(true, |all, &unit| all & (unit >= 0x800) & !is_surrogate(unit)) => {
-                let (sequences, _) = text.bytes.as_chunks_mut::<3>();
-                for (sequence, &unit) in sequences.iter_mut().zip(block) {
-                    let tail = |unit: u16| 0x80 | (unit & 0x3F) as u8;
-                    *sequence = [0xE0 | (unit >> 12) as u8, tail(unit >> 6), tail(unit)];
-                }
-                text.len = 3 * CHARS;
+                append(out, |text| {
+                    for (sequence, &unit) in text.as_chunks_mut::<3>().0.iter_mut().zip(block) {
+                        let tail = |unit: u16| 0x80 | (unit & 0x3F) as u8;
+                        *sequence = [0xE0 | (unit >> 12) as u8, tail(unit >> 6), tail(unit)];
+                    }
+                    3 * CHARS
+                });
                 at += CHARS;
             }
             _ => {
+                let (mut scalars, mut count) = ([0; CHARS], 0);
                 let end = units.len().min(at + CHARS);
                 while at < end {
                     let (scalar, len) = match units[at..] {
@@ -286,12 +291,12 @@ pub(crate) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
                         }
                         _ => (0xFFFD, 1),
                     };
-                    text.push(scalar);
-                    at += len;
+                    scalars[count % CHARS] = scalar;
+                    (at, count) = (at + len, count + 1);
                 }
+                append(out, |text| write_sequences(&scalars[..count], text));
             }
         }
-        text.append_to(out);
     }
 }
 
@@ -306,11 +311,11 @@ pub(crate) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
             out.extend_from_slice(&block.map(|unit| unit as u8));
             continue;
         }
-        let mut text = Text::new();
-        for &unit in block {
-            text.push(if is_scalar(unit, 0x10_FFFF) { unit } else { 0xFFFD });
+        let mut scalars = [0; CHARS];
+        for (scalar, &unit) in scalars.iter_mut().zip(block) {
+            *scalar = if is_scalar(unit, 0x10_FFFF) { unit } else { 0xFFFD };
         }
-        text.append_to(out);
+        append(out, |text| write_sequences(&scalars[..block.len()], text));
     }
 }
 
@@ -325,11 +330,16 @@ pub(crate) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
             out.extend_from_slice(block);
             continue;
         }
-        let mut text = Text::new();
-        for &byte in block {
-            text.push(byte.into());
-        }
-        text.append_to(out);
+        append(out, |text| {
+            block.iter().fold(0, |at, &byte| {
+                let is_two = byte >= 0x80;
+                let two = [0xC0 | byte >> 6, 0x80 | byte & 0x3F];
+                if let Some(place) = text[at..].first_chunk_mut() {
+                    *place = if is_two { two } else { [byte, 0] };
+                }
+                at + 1 + usize::from(is_two)
+            })
+        });
     }
 }
 
