@@ -340,6 +340,38 @@ fn conversions_from_and_to_other_encodings() {
     }
 }
 
+/// Texts that are longer than the stretches for which room is made, shifted so that every kind of block meets every edge.
+#[test]
+fn long_texts_to_utf_8() {
+    const PIECES: [&str; 6] = [
+        "ASCII in a run that is longer than a block of registers, ",
+        "é",
+        "世界の",
+        "😀😃😄😁",
+        "a\u{7FF}\u{800}\u{FFFF}",
+        "😀b",
+    ];
+    const LEN: usize = if FEW { 300 } else { 3000 };
+    for shift in 0..if FEW { 4 } else { 40 } {
+        let pieces = (0..LEN).map(|index| PIECES[(index / (1 + index % 7) + shift) % PIECES.len()]);
+        let text: String = std::iter::repeat_n("a", shift).chain(pieces).collect();
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let numbers: Vec<u32> = text.chars().map(u32::from).collect();
+        let latin_1: String = text.bytes().map(char::from).collect();
+        for kernel in Kernel::available() {
+            let mut utf8 = Vec::new();
+            kernel.from_utf16_lossy_into(&units, &mut utf8);
+            assert!(utf8 == text.as_bytes(), "{kernel}, shift {shift}");
+            utf8.clear();
+            kernel.from_utf32_lossy_into(&numbers, &mut utf8);
+            assert!(utf8 == text.as_bytes(), "{kernel}, shift {shift}");
+            utf8.clear();
+            kernel.from_latin_1_into(text.as_bytes(), &mut utf8);
+            assert!(utf8 == latin_1.as_bytes(), "{kernel}, shift {shift}");
+        }
+    }
+}
+
 #[test]
 fn pairs_and_lone_surrogates_anywhere_in_long_units() {
     let ends: [&[u16]; 5] =

@@ -6,6 +6,7 @@
 
 use crate::case::{Cuts, Input};
 use crate::spec::grammar::RFC3629;
+use crate::utf8::{ByteClass, announced_len};
 
 /// What the strings are made of.
 const FRAGMENTS: [&[u8]; 25] = [
@@ -70,6 +71,20 @@ pub fn texts() -> impl Iterator<Item = Vec<u8>> {
     scalars.chain(pairs)
 }
 
+/// Each byte from C0 on, followed by as many of the lowest or of the highest continuation bytes as it announces: the
+/// complete forms first, those at the bounds of the classes before the others, then with the last byte missing.
+pub fn forms() -> impl Iterator<Item = Vec<u8>> {
+    let is_bound = |lead: &u8| ByteClass::BOUNDS.iter().any(|(first, last)| [first, last].contains(&lead));
+    let (bounds, others): (Vec<u8>, Vec<u8>) = (0xC0..=0xFF).partition(is_bound);
+    let leads = bounds.into_iter().chain(others);
+    let form = |(lead, tail, missing): (u8, u8, usize)| {
+        let len = announced_len(lead).saturating_sub(missing).max(1);
+        std::iter::once(lead).chain(std::iter::repeat_n(tail, len - 1)).collect()
+    };
+    let of = move |missing| leads.clone().flat_map(move |lead| [0x80, 0xBF].map(|tail| (lead, tail, missing)));
+    of(0).chain(of(1)).map(form)
+}
+
 /// The first and the last character of each row of the grammar.
 pub(super) fn bounds() -> Vec<Vec<u8>> {
     let of_row = |pick: fn(&(u8, u8)) -> u8| RFC3629.rows.iter().map(move |row| row.bytes.iter().map(pick).collect());
@@ -114,7 +129,7 @@ pub(super) const MARKS: [&[u8]; 24] = [
     b"&#xE9;",
 ];
 
-/// Each of the [`MARKS`], at the start and inside, followed by text and by an error.
+/// Each of the marks of other encodings, at the start and inside, followed by text and by an error.
 pub fn marks() -> impl Iterator<Item = Vec<u8>> {
     const AFTER: [&[u8]; 5] = [b"", b"abc", "abé€".as_bytes(), b"ab\xE2\x82", b"a\xFF"];
     let before: [&[u8]; 2] = [b"", b"ab"];
@@ -211,6 +226,17 @@ mod tests {
         let all: usize = sizes.iter().map(|input| input.bytes.len()).sum();
         assert!(all < 20 << 20, "{all} bytes");
         assert!(marks().count() > 200);
+    }
+
+    #[test]
+    fn the_forms_have_each_lead_with_what_it_announces() {
+        let all: Vec<Vec<u8>> = forms().collect();
+        assert_eq!(all.len(), 4 * 64);
+        assert_eq!(all[..4], [&b"\xC0\x80"[..], b"\xC0\xBF", b"\xC1\x80", b"\xC1\xBF"]);
+        for form in [&b"\xF5\x80\x80\x80"[..], b"\xED\xBF\xBF", b"\xE2\x80", b"\xF0\xBF\xBF", b"\xFF"] {
+            assert!(all.iter().any(|string| string == form), "{form:02X?}");
+        }
+        assert!(all[..28].iter().any(|string| string[0] == 0xF5) && all[..28].iter().all(|string| string[0] != 0xC3));
     }
 
     #[test]

@@ -231,7 +231,7 @@ fn mark_start(bytes: &mut Vec<u8>, rng: &mut Rng) {
 /// Repeats a sequence, or `a`, until what follows is at or near the end of a large buffer.
 fn lengthen(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let range = some_sequence(bytes, rng);
-    let target = rng.choose([512, 1024, 2048, 4096, 8192]) + 1 - rng.below(6);
+    let target = rng.choose([512, 1024, 2048, 4096, 8192, 16_384, 65_536]) + 3 - rng.below(7);
     let run = if rng.one_in(2) { b"a".to_vec() } else { bytes[range.clone()].to_vec() };
     let missing = target.saturating_sub(range.end);
     let filling: Vec<u8> = run.iter().copied().cycle().take(missing).collect();

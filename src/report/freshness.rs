@@ -37,7 +37,7 @@ pub struct Report {
 }
 
 /// Every committed report.
-pub const REPORTS: [Report; 8] = [
+pub const REPORTS: [Report; 9] = [
     Report {
         name: "matrix",
         about: "what every decoder does, those of other languages included, side by side",
@@ -139,6 +139,27 @@ pub const REPORTS: [Report; 8] = [
         ],
         command: ".ci/report score",
         slow: false,
+    },
+    Report {
+        name: "rivals",
+        about: "our engines beside plain libFuzzer, proptest, bolero and AFL++",
+        files: &["reports/score/rivals.json", "reports/score/rivals.md", "reports/score/rivals.svg"],
+        sources: &[
+            "Cargo.lock",
+            "fuzz/Cargo.lock",
+            "fuzz/fuzz_targets",
+            "fuzz/rivals",
+            "src/case",
+            "src/engine",
+            "src/explain",
+            "src/generate",
+            "src/judge",
+            "src/peers/planted",
+            "src/spec",
+            "src/triage",
+        ],
+        command: ".ci/report rivals",
+        slow: true,
     },
     Report {
         name: "ablation",

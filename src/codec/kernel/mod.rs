@@ -9,6 +9,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
+mod compress;
+#[cfg(target_arch = "x86_64")]
 mod lossy;
 mod path;
 #[cfg(target_arch = "x86_64")]

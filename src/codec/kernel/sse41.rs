@@ -19,11 +19,12 @@
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
 )]
 
+use crate::codec::kernel::compress;
 use crate::codec::kernel::path::{Path, Registers};
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
 use crate::codec::kernel::validate::{Partial, prefix_of};
 use crate::codec::kernel::vector::Vector;
-use crate::codec::kernel::window::WindowWriter;
+use crate::codec::kernel::window::{Places, WindowWriter};
 use core::arch::x86_64::*;
 
 /// 16 bytes.
@@ -149,7 +150,19 @@ unsafe impl Vector for Sse41 {
     }
 }
 
-impl WindowWriter for Sse41 {}
+impl WindowWriter for Sse41 {
+    #[inline(always)]
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        // SAFETY: the same contract.
+        unsafe { compress::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { compress::utf32(from, first, places, to) }
+    }
+}
 
 impl Partial for Sse41 {
     fn partial_path(_: usize) -> Path {

@@ -28,9 +28,8 @@
 //!
 //! # Cost
 //!
-//! With AVX-512 a window costs the masks and a fixed number of register operations, whatever its text. The other kernels
-//! write such windows unit by unit, so they gain only from windows that are widened, and their masks are lost effort on
-//! well-formed text of longer sequences. Inputs of a few bytes lose, too: they are copied to be padded.
+//! A window costs the masks and a fixed number of register operations, whatever its text; AVX-512 compresses a register in an
+//! instruction, the other kernels look up a shuffle (compress.rs). Inputs of a few bytes lose: they are copied to be padded.
 //!
 //! # Length
 //!

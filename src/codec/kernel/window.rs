@@ -268,12 +268,7 @@ pub(super) trait WindowWriter: Vector {
 
     /// Writes UTF-16. Reads `from..from + 64`, and unless the window is the `first` the three bytes before; writes within
     /// `to..to + 128` units.
-    #[inline(always)]
-    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
-        let _ = first;
-        // SAFETY: the same contract. The first window has no sequence that begins before it.
-        unsafe { utf16_one_by_one(from, places, to) }
-    }
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16;
 
     /// Writes UTF-16 if the window holds only well-formed sequences of one and two bytes, the last of which may end after
     /// it. `begun`: whether the window before ends with a lead; then whether this one does. Reads `from - 1..from + READ`;
@@ -285,12 +280,7 @@ pub(super) trait WindowWriter: Vector {
     }
 
     /// Writes UTF-32; reads and writes as [`Self::utf16`].
-    #[inline(always)]
-    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
-        let _ = first;
-        // SAFETY: the same contract. The first window has no sequence that begins before it.
-        unsafe { utf32_one_by_one(from, places, to) }
-    }
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32;
 
     /// Writes bytes as units of UTF-16, U+FFFD for those in `replaced`; the others are ASCII. Reads `from..from + 64` and
     /// writes 64 units.
@@ -344,86 +334,6 @@ pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window,
         }
         to.add(WINDOW - done)
     }
-}
-
-/// [`WindowWriter::utf16`] unit by unit.
-///
-/// # Safety
-/// As of [`WindowWriter::utf16`].
-#[inline(always)]
-unsafe fn utf16_one_by_one(from: *const u8, places: Places, mut to: *mut u16) -> *mut u16 {
-    let mut any = places.any();
-    while any != 0 {
-        let at = any.trailing_zeros() as usize;
-        let has = |mask: u64| mask >> at & 1 == 1;
-        let unit = match has(places.replaced) {
-            true => 0xFFFD,
-            // SAFETY: `at` is the last or third byte of a well-formed sequence, and `byte` reads back to its lead at most, in this
-            // window or the one before.
-            false => unsafe {
-                let byte = |back: usize| u32::from(*from.wrapping_add(at).wrapping_sub(back));
-                let bits = if has(places.second_continuation) {
-                    byte(2) << 12 & 0xF000 | (byte(1) & 0x3F) << 6 | byte(0) & 0x3F
-                } else if has(places.continuation) {
-                    (byte(1) & 0x3F) << 6 | byte(0) & 0x3F
-                } else {
-                    byte(0)
-                };
-                if has(places.third_of_4) {
-                    0xD7C0 + (bits >> 4)
-                } else if has(places.last_of_4) {
-                    0xDC00 | bits & 0x3FF
-                } else {
-                    bits
-                }
-            },
-        };
-        // SAFETY: `any` has at most 64 bits, and each writes one unit.
-        unsafe {
-            to.write(unit as u16);
-            to = to.add(1);
-        }
-        any &= any - 1;
-    }
-    to
-}
-
-/// [`WindowWriter::utf32`] unit by unit.
-///
-/// # Safety
-/// As of [`WindowWriter::utf32`].
-#[inline(always)]
-unsafe fn utf32_one_by_one(from: *const u8, places: Places, mut to: *mut u32) -> *mut u32 {
-    let mut any = places.last | places.replaced;
-    while any != 0 {
-        let at = any.trailing_zeros() as usize;
-        let has = |mask: u64| mask >> at & 1 == 1;
-        let unit = match has(places.replaced) {
-            true => 0xFFFD,
-            // SAFETY: `at` is the last or third byte of a well-formed sequence, and `byte` reads back to its lead at most, in this
-            // window or the one before.
-            false => unsafe {
-                let byte = |back: usize| u32::from(*from.wrapping_add(at).wrapping_sub(back));
-                let low = |back: usize| (byte(back) & 0x3F) << (6 * back);
-                if has(places.last_of_4) {
-                    (byte(3) & 7) << 18 | low(2) | low(1) | low(0)
-                } else if has(places.second_continuation) {
-                    (byte(2) & 0xF) << 12 | low(1) | low(0)
-                } else if has(places.continuation) {
-                    low(1) | low(0)
-                } else {
-                    byte(0)
-                }
-            },
-        };
-        // SAFETY: `any` has at most 64 bits, and each writes one unit.
-        unsafe {
-            to.write(unit);
-            to = to.add(1);
-        }
-        any &= any - 1;
-    }
-    to
 }
 
 /// Writes bytes as units, `replacement` for those in `replaced`.

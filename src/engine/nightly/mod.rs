@@ -102,6 +102,7 @@ pub fn run(
             directory: options.directory.join(name),
             seeds,
             jobs: options.jobs,
+            options: crate::engine::libfuzzer::lengths(&target),
             environment: vec![(DECODERS.into(), options.decoders.clone())],
         };
         let progress = |part: f64| progress(name, (index as f64 + part) / count as f64);

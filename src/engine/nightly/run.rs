@@ -26,6 +26,8 @@ pub(super) struct Run<'a> {
     /// The directories of seeds, which are only read.
     pub(super) seeds: Vec<PathBuf>,
     pub(super) jobs: usize,
+    /// Further options of libFuzzer.
+    pub(super) options: Vec<String>,
     pub(super) environment: Vec<(String, String)>,
 }
 
@@ -50,6 +52,7 @@ impl Run<'_> {
         let mut command = self.command();
         command
             .arg(format!("-fork={}", self.jobs))
+            .args(&self.options)
             .args(["-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"])
             .arg(format!("-max_total_time={}", left.as_secs().max(1)))
             .arg(format!("-artifact_prefix={}/", artifacts.display()))

@@ -180,7 +180,7 @@ fn fragments_and_class_strings(
     bytes: &mut Vec<u8>,
     each: &mut dyn FnMut(&Case<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let short = fragments::strings_up_to(2).chain(fragments::marks());
+    let short = fragments::forms().chain(fragments::strings_up_to(2)).chain(fragments::marks());
     let longer =
         fragments::strings_up_to(fragments::LONGEST).chain(fragments::texts()).chain(fragments::pairs_of_bounds());
     short.chain(longer).try_for_each(|string| each(&Case::new(&string)))?;

@@ -1,7 +1,7 @@
 //! Decoders with exactly one fault each, to show that the harness finds it. Feature `planted`.
 //!
-//! Every fault occurred in a real decoder, but for those of [`hard`]. Apart from the fault, each is our decoder or, for a grammar that ours does
-//! not read, `spec`.
+//! Every fault occurred in a real decoder, except for some of `hard.rs`, which are marked as invented. Apart from the fault,
+//! each is our decoder or, for a grammar that ours does not read, `spec`.
 #![cfg(feature = "planted")]
 
 mod blocks;
