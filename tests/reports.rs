@@ -718,7 +718,7 @@ fn a_report_is_stale_once_a_source_has_changed() {
     stamp_all(root);
     change("src/spec/source", "changed");
     let stale: Vec<&str> = not_current(root).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(stale, ["matrix", "check", "certificate", "score", "ablation", "coverage", "mutants"]);
+    assert_eq!(stale, ["matrix", "check", "certificate", "score", "rivals", "ablation", "coverage", "mutants"]);
     stamp_all(root);
     change("reports/coverage.md", "edited by hand");
     assert_eq!(not_current(root), [("coverage", State::Changed)]);
