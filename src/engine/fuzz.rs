@@ -44,9 +44,13 @@ use arbitrary::{Arbitrary, Unstructured};
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Mutex;
+use std::time::Instant;
 
 /// The environment variable that selects decoders.
 pub const DECODERS: &str = "UTFUZZ_DECODERS";
+
+/// What precedes the seconds from the first input until a divergence was found, in what a target prints before it aborts.
+pub const FOUND_AFTER: &str = "FOUND_AFTER: ";
 
 /// The environment variable that selects groups of behaviour features.
 pub const FEATURES: &str = "UTFUZZ_FEATURES";
@@ -97,6 +101,7 @@ pub struct Target {
 
 struct Running {
     session: Session<'static>,
+    start: Instant,
     /// Whether libFuzzer is guided by behaviour features; otherwise by code coverage only.
     by_behaviour: bool,
     /// Inputs for decoders in other processes.
@@ -137,14 +142,15 @@ impl Target {
         self.with(|running| match running.by_behaviour {
             true => {
                 let novel = running.session.judge_novelty(case, feature);
-                stop_at_new(novel.shown);
+                running.stop_at_new(novel.shown);
                 if novel.is_novel {
                     running.enqueue(case);
                 }
                 novel.is_novel
             }
             false => {
-                stop_at_new(running.session.judge(case));
+                let shown = running.session.judge(case);
+                running.stop_at_new(shown);
                 running.enqueue(case);
                 true
             }
@@ -153,7 +159,10 @@ impl Target {
 
     /// Asks every decoder every question about a case. Aborts like [`Target::run`].
     pub fn run_in_full(&self, case: &Case<'_>) {
-        self.with(|running| stop_at_new(running.session.judge(case)));
+        self.with(|running| {
+            let shown = running.session.judge(case);
+            running.stop_at_new(shown);
+        });
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Running) -> T) -> T {
@@ -229,10 +238,24 @@ impl Running {
         }
         Ok(Self {
             session,
+            start: Instant::now(),
             by_behaviour,
             #[cfg(all(feature = "foreign", unix))]
             queue,
         })
+    }
+
+    fn stop_at_new(&self, shown: Vec<Shown>) {
+        for shown in shown {
+            if let Shown::New(divergence) = shown {
+                let found_after = self.start.elapsed().saturating_sub(self.session.explaining());
+                eprintln!("{FOUND_AFTER}{:.6}", found_after.as_secs_f64());
+                eprintln!("{}", crash_report(&divergence));
+                #[cfg(all(address_sanitizer, unix))]
+                sanitizer::silence();
+                std::process::abort();
+            }
+        }
     }
 
     /// Keeps a case for the decoders in other processes. Ends the process if one of those that wait shows a new divergence.
@@ -277,17 +300,6 @@ impl Drop for Running {
             eprintln!("\nadapters: {}", queue.statistics());
         }
         eprintln!("\noracle: {}\nknown differences passed: {known}", self.session.statistics());
-    }
-}
-
-fn stop_at_new(shown: Vec<Shown>) {
-    for shown in shown {
-        if let Shown::New(divergence) = shown {
-            eprintln!("{}", crash_report(&divergence));
-            #[cfg(all(address_sanitizer, unix))]
-            sanitizer::silence();
-            std::process::abort();
-        }
     }
 }
 

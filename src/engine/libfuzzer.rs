@@ -1,6 +1,6 @@
 //! Builds fuzz targets with cargo-fuzz, runs them as processes, and reads what libFuzzer logs.
 
-use crate::engine::fuzz::DECODERS;
+use crate::engine::fuzz::{DECODERS, FOUND_AFTER};
 use crate::engine::targets::FuzzTarget;
 use crate::error::Error;
 use crate::generate::input_file::Form;
@@ -104,6 +104,11 @@ impl Log<'_> {
         self.after("ERROR: AddressSanitizer: ")?.split_whitespace().next()
     }
 
+    /// The seconds from the first input until the divergence was found, without the start of the process.
+    pub fn seconds(&self) -> Option<f64> {
+        self.after(FOUND_AFTER)?.parse().ok()
+    }
+
     /// The number of executions: the final count, which `-print_final_stats=1` prints, or else the last one in the log.
     pub fn executions(&self) -> Option<u64> {
         let last = || {
@@ -126,7 +131,8 @@ mod tests {
     fn a_log_is_read() {
         let caught = Log("#2 INITED\nDEDUP_TOKEN: verdict/d/surrogate/anywhere\nstat::number_of_executed_units: 44\n");
         assert_eq!((caught.token(), caught.sanitizer_error()), (Some("verdict/d/surrogate/anywhere"), None));
-        assert_eq!(caught.executions(), Some(44));
+        assert_eq!((caught.executions(), caught.seconds()), (Some(44), None));
+        assert_eq!(Log("x\nFOUND_AFTER: 0.25\n").seconds(), Some(0.25));
         let crash =
             Log("==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x5 at\nDEDUP_TOKEN: read--main\n");
         assert_eq!((crash.token(), crash.sanitizer_error()), (Some("read--main"), Some("heap-buffer-overflow")));

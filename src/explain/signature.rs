@@ -26,6 +26,39 @@ pub enum Shape {
     Context,
 }
 
+impl Shape {
+    /// Every shape.
+    pub const ALL: [Self; 14] = [
+        Self::Anywhere,
+        Self::Edge(16),
+        Self::Edge(32),
+        Self::Edge(64),
+        Self::Edge(128),
+        Self::Edge(256),
+        Self::Aligned(16),
+        Self::Aligned(32),
+        Self::Aligned(64),
+        Self::Size,
+        Self::Offset,
+        Self::Tail,
+        Self::Cut,
+        Self::Context,
+    ];
+
+    /// Whether the location is the cause, regardless of the bytes there.
+    pub fn is_location(self) -> bool {
+        match self {
+            Self::Anywhere | Self::Tail => false,
+            Self::Edge(_) | Self::Aligned(_) | Self::Size | Self::Offset | Self::Cut | Self::Context => true,
+        }
+    }
+
+    /// The shape with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|shape| shape.to_string() == name)
+    }
+}
+
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -71,18 +71,50 @@ pub fn texts() -> impl Iterator<Item = Vec<u8>> {
     scalars.chain(pairs)
 }
 
-/// Each byte from C0 on, followed by as many of the lowest or of the highest continuation bytes as it announces: the
-/// complete forms first, those at the bounds of the classes before the others, then with the last byte missing.
+/// Many fragments in one input, which begins with a byte order mark: all that are well-formed; then all, all marks and
+/// all [forms](forms), each followed by a letter, by the next one, by a stray continuation byte or by a block of ASCII, or
+/// between quotation marks. These end with a truncated character. Each is cut by lot, and after every three and seven bytes.
+pub fn mixtures() -> impl Iterator<Item = Input> {
+    const AROUND: [[&[u8]; 2]; 5] = [[b"", b"a"], [b"", b""], [b"", b"\x80"], [b"", &[b'a'; 64]], [b"\"", b"\""]];
+    const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+    let text: Vec<u8> =
+        FRAGMENTS.into_iter().filter(|one| core::str::from_utf8(one).is_ok()).flatten().copied().collect();
+    let mixed = AROUND.into_iter().map(|[before, after]| {
+        let all = FRAGMENTS.into_iter().chain(MARKS).map(<[u8]>::to_vec).chain(forms());
+        // A quotation mark would end the quotation.
+        let all = all.filter(|one| before.is_empty() || !one.contains(&b'"'));
+        all.flat_map(|one| [before, &one, after].concat()).chain(*b"\xE2\x82").collect()
+    });
+    let all: Vec<Vec<u8>> =
+        std::iter::once(text).chain(mixed).map(|rest: Vec<u8>| [BYTE_ORDER_MARK, &rest].concat()).collect();
+    [None, Some(3), Some(7)].into_iter().flat_map(move |step| {
+        let cut =
+            |bytes: &Vec<u8>| Input { bytes: bytes.clone(), cuts: step.map(|step| Cuts::every(step, bytes.len())) };
+        all.iter().map(cut).collect::<Vec<_>>()
+    })
+}
+
+/// Each byte from C0 on, followed by as many of the lowest or of the highest continuation bytes as it announces, by one
+/// fewer, and by none; those at the bounds of the classes first.
 pub fn forms() -> impl Iterator<Item = Vec<u8>> {
     let is_bound = |lead: &u8| ByteClass::BOUNDS.iter().any(|(first, last)| [first, last].contains(&lead));
     let (bounds, others): (Vec<u8>, Vec<u8>) = (0xC0..=0xFF).partition(is_bound);
-    let leads = bounds.into_iter().chain(others);
-    let form = |(lead, tail, missing): (u8, u8, usize)| {
-        let len = announced_len(lead).saturating_sub(missing).max(1);
-        std::iter::once(lead).chain(std::iter::repeat_n(tail, len - 1)).collect()
-    };
-    let of = move |missing| leads.clone().flat_map(move |lead| [0x80, 0xBF].map(|tail| (lead, tail, missing)));
-    of(0).chain(of(1)).map(form)
+    let form = |lead, tail, count| std::iter::once(lead).chain(std::iter::repeat_n(tail, count)).collect();
+    [bounds, others].into_iter().flat_map(move |leads| {
+        let of = |missing: usize| {
+            // The number of continuation bytes; of the same number with fewer missing, the form is not repeated.
+            let count = move |lead: u8| {
+                (announced_len(lead) - 1).checked_sub(missing).filter(|&count| missing == 0 || count > 0)
+            };
+            let counted = leads.iter().filter_map(move |&lead| Some((lead, count(lead)?)));
+            counted.flat_map(move |(lead, count)| [0x80, 0xBF].map(|tail| form(lead, tail, count)))
+        };
+        let alone = leads.iter().filter(|lead| announced_len(**lead) > 1).map(|&lead| vec![lead]);
+        let mut all: Vec<Vec<u8>> = of(0).chain(of(1)).chain(alone).collect();
+        // A byte that announces nothing has one form.
+        all.dedup();
+        all
+    })
 }
 
 /// The first and the last character of each row of the grammar.
@@ -231,12 +263,25 @@ mod tests {
     #[test]
     fn the_forms_have_each_lead_with_what_it_announces() {
         let all: Vec<Vec<u8>> = forms().collect();
-        assert_eq!(all.len(), 4 * 64);
+        // Complete, without the last byte if more than one is announced, and alone; but FE and FF only alone.
+        assert_eq!(all.len(), 2 * 62 + 2 * (62 - 32) + 62 + 2);
         assert_eq!(all[..4], [&b"\xC0\x80"[..], b"\xC0\xBF", b"\xC1\x80", b"\xC1\xBF"]);
         for form in [&b"\xF5\x80\x80\x80"[..], b"\xED\xBF\xBF", b"\xE2\x80", b"\xF0\xBF\xBF", b"\xFF"] {
             assert!(all.iter().any(|string| string == form), "{form:02X?}");
         }
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
         assert!(all[..28].iter().any(|string| string[0] == 0xF5) && all[..28].iter().all(|string| string[0] != 0xC3));
+    }
+
+    #[test]
+    fn the_mixtures_are_text_and_all_forms() {
+        let all: Vec<Vec<u8>> = mixtures().take(6).map(|input| input.bytes).collect();
+        assert_eq!(mixtures().count(), 3 * all.len());
+        assert!(std::str::from_utf8(&all[0]).is_ok() && all.iter().all(|mixture| mixture.starts_with(b"\xEF\xBB\xBF")));
+        for mixture in &all[1..] {
+            assert!(mixture.ends_with(b"\xE2\x82"));
+            assert!(forms().all(|form| mixture.windows(form.len()).any(|window| window == form)));
+        }
     }
 
     #[test]

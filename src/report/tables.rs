@@ -227,13 +227,12 @@ pub(super) fn comparisons(score: &Score) -> Table {
     table
 }
 
-/// How many signatures were reported for one fault.
+/// How many findings were reported for one fault.
 pub(super) fn signatures(summary: &Summary<'_>) -> String {
-    let SignaturesPerFault { median, most, decoders, without_subjects } = &summary.signatures;
+    let SignaturesPerFault { median, most, decoders, unmerged } = &summary.signatures;
     let names = if decoders.is_empty() { String::new() } else { format!(" ({})", decoders.join(", ")) };
-    let (fewer, fewest) = (cost(without_subjects.0), without_subjects.1);
-    let whole = format!("Signatures per fault: median {}, at most {most}{names}", cost(*median));
-    format!("{whole}; by law and shape alone, whatever the subject: median {fewer}, at most {fewest}")
+    let merged = format!("Findings per fault: median {}, at most {most}{names}", cost(*median));
+    format!("{merged}; signatures before triage merges them: median {}, at most {}", cost(unmerged.0), unmerged.1)
 }
 
 fn caught(summary: &Summary<'_>) -> String {

@@ -218,18 +218,10 @@ fn is_slow(file: &Path) -> bool {
     ["slow-unit-", "timeout-", "oom-", "leak-"].iter().any(|start| name.starts_with(start))
 }
 
-/// Whether the location is the cause, regardless of the bytes there.
-fn is_caused_by_location(shape: Shape) -> bool {
-    match shape {
-        Shape::Anywhere | Shape::Tail => false,
-        Shape::Edge(_) | Shape::Aligned(_) | Shape::Size | Shape::Offset | Shape::Cut | Shape::Context => true,
-    }
-}
-
 /// Whether two signatures are the same, or differ only in the subject while their location is the cause: then they are
 /// equivalent.
 pub fn share_location_cause(a: &Signature, b: &Signature) -> bool {
-    let both_placed = is_caused_by_location(a.shape) && is_caused_by_location(b.shape);
+    let both_placed = a.shape.is_location() && b.shape.is_location();
     a == b || both_placed && a.decoder == b.decoder && a.law == b.law
 }
 

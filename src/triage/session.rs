@@ -8,6 +8,7 @@ use crate::judge::{Broken, Judge, Law, Questions, Statistics, Subject};
 use crate::triage::ledger::Ledger;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The inputs that show one signature.
 #[derive(Clone, Debug)]
@@ -174,6 +175,7 @@ pub struct Session<'d> {
     /// Results of ledger look-ups.
     covered: BTreeMap<Key, Option<usize>>,
     explained: BTreeMap<Key, Explained>,
+    explaining: Duration,
 }
 
 impl<'d> Session<'d> {
@@ -187,6 +189,7 @@ impl<'d> Session<'d> {
             asks_later: false,
             covered: BTreeMap::new(),
             explained: BTreeMap::new(),
+            explaining: Duration::ZERO,
         }
     }
 
@@ -218,6 +221,11 @@ impl<'d> Session<'d> {
     /// What has been judged so far.
     pub fn statistics(&self) -> &Statistics {
         self.judge.statistics()
+    }
+
+    /// How long divergences were explained, after they had been found.
+    pub fn explaining(&self) -> Duration {
+        self.explaining
     }
 
     /// Whether some decoder answers many questions at once; then cases should be planned before they are judged.
@@ -321,6 +329,7 @@ impl<'d> Session<'d> {
             }
             None => {}
         }
+        let start = Instant::now();
         let mut divergence = crate::explain::explain_alone(self.judge.decoder(broken.decoder), case, &broken);
         let signature = divergence.signature.clone();
         // The broken law may be a consequence of a stronger one that is known.
@@ -329,11 +338,12 @@ impl<'d> Session<'d> {
         let total = before.as_ref().map_or(0, |before| before.total) + 1;
         let in_a_row = before.filter(|before| before.signature == signature).map_or(0, |before| before.in_a_row) + 1;
         self.explained.insert(key, Explained { signature: signature.clone(), entry, in_a_row, total });
+        if entry.is_none() && !self.asks_later {
+            divergence.ask(self.judge.active());
+        }
+        self.explaining += start.elapsed();
         if let Some(entry) = entry {
             return self.take_known(entry);
-        }
-        if !self.asks_later {
-            divergence.ask(self.judge.active());
         }
         #[cfg(all(unix, feature = "check"))]
         crate::judge::isolate::keep_finding(|| {

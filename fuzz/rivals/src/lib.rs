@@ -48,7 +48,9 @@ impl Rival {
         let violation = catch_unwind(AssertUnwindSafe(|| violation(&*self.decoder, bytes, chunk)));
         if let Some(violation) = violation.unwrap_or(Some("it panics")) {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-            println!("violation: {violation}\ninput: {hex}\nchunk: {chunk}\nexecutions: {}", self.executions.get());
+            let (executions, seconds) = (self.executions.get(), self.start.elapsed().as_secs_f64());
+            println!("violation: {violation}\ninput: {hex}\nchunk: {chunk}");
+            println!("executions: {executions}\nseconds: {seconds:.6}");
             std::process::abort();
         }
         if self.limit.is_some_and(|limit| self.start.elapsed() >= limit) {

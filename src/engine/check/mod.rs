@@ -77,7 +77,8 @@ fn work(options: &Options, contradictions: &mut Vec<String>) -> Result<Work, Err
             Plan::Deep => (fragments::LONGEST, 1, Questions::ALL),
         };
         let input = |bytes| Input { bytes, cuts: None };
-        add(Stage::Words, fragments::forms().map(input).collect(), Questions::ALL);
+        let short = fragments::mixtures().chain(fragments::forms().map(input));
+        add(Stage::Words, short.collect(), Questions::ALL);
         add(Stage::Words, fragments::strings_up_to(longest).map(input).collect(), Questions::ALL);
         add(Stage::Words, fragments::texts().step_by(nth).map(input).collect(), questions);
         if !matches!(options.plan, Plan::Few | Plan::Remote) {

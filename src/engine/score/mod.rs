@@ -12,6 +12,7 @@ mod run;
 #[cfg(all(feature = "planted", feature = "fuzz"))]
 pub use run::{Options, run};
 
+use crate::explain::Shape;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -53,7 +54,7 @@ pub struct LeftOut {
 
 /// One of our engines against a rival, over the planted decoders that the rival catches and our engine was run against.
 /// A ratio is ours divided by the rival's: below 1 is sooner. If ours does not catch a decoder, it counts with all that
-/// it did within the budget.
+/// it did within the budget. Times below a millisecond count as one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Our engine.
@@ -145,7 +146,7 @@ pub struct Run {
     pub signature: Option<String>,
     /// Executions until then.
     pub executions: u64,
-    /// Seconds until then.
+    /// Seconds until then, from the first input on: without the start of a process, and without explaining what was found.
     pub seconds: f64,
 }
 
@@ -223,12 +224,13 @@ pub struct Summary<'a> {
     pub by_none: Vec<&'a str>,
     /// Runs that reported a signature which the fault does not imply, in all cells.
     pub wrong_runs: usize,
-    /// How many signatures the runs reported for one fault.
+    /// How many findings the runs reported for one fault.
     pub signatures: SignaturesPerFault<'a>,
 }
 
-/// How many different signatures were reported for one fault, over all runs of engines that report signatures. Faults that
-/// none of them reported are left out.
+/// How many different findings were reported for one fault, over all runs of engines that report signatures. Signatures
+/// that `triage` merges into one finding, and a night into one issue, count as one: those that differ only in what is at
+/// the place that causes the fault. Faults that no engine reported are left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignaturesPerFault<'a> {
     /// The median; `None` if none was reported.
@@ -237,9 +239,9 @@ pub struct SignaturesPerFault<'a> {
     pub most: usize,
     /// The decoders with the most, if that is more than one.
     pub decoders: Vec<&'a str>,
-    /// The median and the most if signatures that differ only in their subject count as one. A fault is often shown by
-    /// errors of several kinds; they have signatures of their own, so that a known difference does not cover others.
-    pub without_subjects: (Option<f64>, usize),
+    /// The median and the most if every signature counts. A fault is often shown by errors of several kinds; they have
+    /// signatures of their own, so that a known difference does not cover others.
+    pub unmerged: (Option<f64>, usize),
 }
 
 /// The figures of one engine. Each decoder counts in one of `caught`, `wrong_law`, `missed` and `not_run`.
@@ -297,21 +299,27 @@ impl<'a> Summary<'a> {
 impl<'a> SignaturesPerFault<'a> {
     fn of(rows: &'a [Row]) -> Self {
         let all = || rows.iter().map(|row| (row.decoder.as_str(), row.signatures())).filter(|(_, all)| !all.is_empty());
-        let counts: Vec<(&str, usize)> = all().map(|(decoder, all)| (decoder, all.len())).collect();
-        let law_and_shape = |text: &'a str| (text.split('/').next(), text.rsplit('/').next());
-        let without = all().map(|(_, all)| all.into_iter().map(law_and_shape).collect::<BTreeSet<_>>().len());
-        let without: Vec<usize> = without.collect();
+        let merged = |all: BTreeSet<&'a str>| all.into_iter().map(finding).collect::<BTreeSet<_>>().len();
+        let counts: Vec<(&str, usize)> = all().map(|(decoder, all)| (decoder, merged(all))).collect();
+        let unmerged: Vec<usize> = all().map(|(_, all)| all.len()).collect();
         let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let with_most = counts.iter().filter(|(_, count)| most > 1 && *count == most);
         Self {
             median: median(counts.iter().map(|(_, count)| *count as f64)),
             most,
             decoders: with_most.map(|(name, _)| *name).collect(),
-            without_subjects: (
-                median(without.iter().map(|count| *count as f64)),
-                without.iter().copied().max().unwrap_or(0),
-            ),
+            unmerged: (median(unmerged.iter().map(|count| *count as f64)), unmerged.iter().copied().max().unwrap_or(0)),
         }
+    }
+}
+
+/// What of a signature tells its finding apart from others of the same decoder; see
+/// [`share_location_cause`](crate::triage::share_location_cause).
+fn finding(signature: &str) -> &str {
+    let is_location = |(_, shape): (&str, &str)| Shape::named(shape).is_some_and(Shape::is_location);
+    match signature.split_once('/') {
+        Some((law, _)) if signature.rsplit_once('/').is_some_and(is_location) => law,
+        _ => signature,
     }
 }
 
@@ -381,12 +389,13 @@ impl Behind {
             true => (ours.runs.iter().map(|run| run.executions).max()? as f64, budget_seconds),
             false => (ours.executions()?, ours.seconds()?),
         };
-        // A clock may not notice a run that ends at its first input.
+        // Below this, the clock and the first use of the code decide.
+        const SHORT: f64 = 1e-3;
         let ratio = |ours: f64, rival: f64, least: f64| ours.max(least) / rival.max(least);
         Some(Self {
             decoder: row.decoder.clone(),
             executions: ratio(executions, rival.executions()?, 1.0),
-            seconds: ratio(seconds, rival.seconds()?, 1e-6),
+            seconds: ratio(seconds, rival.seconds()?, SHORT),
             missed,
         })
     }
@@ -519,18 +528,19 @@ mod tests {
         };
         let of = |rows: Vec<Vec<Cell>>| {
             let score = score(&[], rows);
-            let SignaturesPerFault { median, most, decoders, without_subjects } = Summary::of(&score).signatures;
-            (median, most, decoders.into_iter().map(str::to_owned).collect::<Vec<_>>(), without_subjects)
+            let SignaturesPerFault { median, most, decoders, unmerged } = Summary::of(&score).signatures;
+            (median, most, decoders.into_iter().map(str::to_owned).collect::<Vec<_>>(), unmerged)
         };
-        let one = || vec![with(Engine::Structured, &["a/b/c/d"; 3]), with(Engine::Exhaustive, &["a/b/c/d"])];
-        let two = || vec![with(Engine::Structured, &["a/b/c/d", "a/b/c/e", "a/b/c/e"])];
-        let subjects = || vec![with(Engine::Structured, &["a/b/c/d", "a/b/e/d"])];
+        let one = || vec![with(Engine::Structured, &["a/b/c/cut"; 3]), with(Engine::Exhaustive, &["a/b/c/cut"])];
+        let two = || vec![with(Engine::Structured, &["a/b/c/anywhere", "a/b/e/anywhere", "a/b/e/anywhere"])];
+        // Here the location is the cause.
+        let merged = || vec![with(Engine::Structured, &["a/b/c/edge64", "a/b/e/context"])];
         // Neither what a rival says nor what a sanitizer says is a signature, and a fault without any is left out.
         let none = || vec![with(Engine::Proptest, &["a/b/c/d"]), with(Engine::Plain, &["AddressSanitizer: x"])];
         assert_eq!(of(vec![one(), none(), one()]), (Some(1.0), 1, vec![], (Some(1.0), 1)));
         let names = |indices: [u32; 2]| indices.map(|index| format!("planted-{index}")).to_vec();
         assert_eq!(of(vec![one(), two(), two()]), (Some(2.0), 2, names([1, 2]), (Some(2.0), 2)));
-        assert_eq!(of(vec![subjects(), one(), subjects()]), (Some(2.0), 2, names([0, 2]), (Some(1.0), 1)));
+        assert_eq!(of(vec![merged(), one(), merged()]), (Some(1.0), 1, vec![], (Some(2.0), 2)));
         assert_eq!(of(vec![none()]), (None, 0, vec![], (None, 0)));
     }
 
