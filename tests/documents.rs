@@ -36,7 +36,7 @@ const EXEMPT: &[(&str, &str)] = &[
         "cargo run --release --manifest-path fuzz/Cargo.toml --example utfuzz -- nightly --minutes 60",
     ),
     ("docs/your-crate.md", "utfuzz nightly --minutes 60 --shards 1/4 -o results/1"),
-    ("README.md", "cargo install --path . --locked"),
+    ("README.md", "cargo +stable install --path . --locked"),
     ("README.md", "cargo add --dev utfuzz --no-default-features --path ../utfuzz"),
     ("README.md", "utfuzz check"),
     ("README.md", "cargo install --locked cargo-fuzz && cargo fuzz run differential -- -max_total_time=60"),

@@ -372,6 +372,50 @@ fn long_texts_to_utf_8() {
     }
 }
 
+/// Words of one script each, of every length up to that of a window, some with an error in between. Kernels write runs of
+/// characters of the same length at once, and turn from text to errors and back.
+#[test]
+fn long_texts_from_utf_8() {
+    const WORDS: [&[u8]; 12] = [
+        b"a",
+        "é".as_bytes(),
+        "й".as_bytes(),
+        "世".as_bytes(),
+        "ก".as_bytes(),
+        "😀".as_bytes(),
+        "\u{7FF}\u{800}".as_bytes(),
+        "\u{FFFF}\u{10000}".as_bytes(),
+        "aй世😀".as_bytes(),
+        b"\xFF",
+        b"\xE4\xB8",
+        b"\xF0\x9F\x98",
+    ];
+    const WELL_FORMED: usize = 9;
+    for shift in 0..if FEW { 3 } else { 60 } {
+        let mut bytes = vec![b'a'; shift];
+        let mut number = shift as u64;
+        while bytes.len() < if FEW { 1000 } else { 30_000 } {
+            number = number.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            // One word in 64 is no text; one input in three has none.
+            let words = if shift % 3 > 0 && number >> 32 & 63 == 0 { WORDS.len() } else { WELL_FORMED };
+            let word = WORDS[(number >> 40) as usize % words];
+            bytes.extend_from_slice(
+                &word.repeat(1 + (number >> 56) as usize % if words > WELL_FORMED { 2 } else { 40 }),
+            );
+            bytes.resize(bytes.len() + (number >> 48) as usize % 4, b' ');
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let numbers: Vec<u32> = text.chars().map(u32::from).collect();
+        for kernel in Kernel::available() {
+            let (mut utf16, mut utf32) = (Vec::new(), Vec::new());
+            kernel.utf16_lossy_into(&bytes, &mut utf16);
+            kernel.utf32_lossy_into(&bytes, &mut utf32);
+            assert!(utf16 == units && utf32 == numbers, "{kernel}, shift {shift}");
+        }
+    }
+}
+
 #[test]
 fn pairs_and_lone_surrogates_anywhere_in_long_units() {
     let ends: [&[u16]; 5] =

@@ -7,6 +7,8 @@
 
 pub mod convert;
 mod kernel;
+#[cfg(feature = "rayon")]
+pub mod parallel;
 mod scalar;
 mod stream;
 

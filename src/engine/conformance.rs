@@ -51,9 +51,15 @@ pub fn assert_conforms(decoder: &dyn Decoder) {
     let mut judge = Judge::new([decoder]);
     let found = divergences(&mut judge, inputs());
     assert!(found.is_empty(), "{}", message(name, &found));
+    assert_answers(decoder);
+}
+
+#[track_caller]
+fn assert_answers(decoder: &dyn Decoder) {
     let answers = decoder.validate(b"a").is_some()
         || decoder.decode_lossy(b"a", &mut Vec::new()).is_some()
         || decoder.stream().is_some();
+    let name = &decoder.info().name;
     assert!(answers, "{name} answers nothing, so nothing was tested; see `Decoder` for what to implement");
 }
 
@@ -62,13 +68,14 @@ pub fn assert_conforms(decoder: &dyn Decoder) {
 /// input is cut. Files named `.gitkeep` or `README.md` are ignored. A directory that does not exist has no files.
 ///
 /// # Panics
-/// The decoder breaks its contract, or a file cannot be read.
+/// The decoder answers nothing, or breaks its contract, or a file cannot be read.
 #[track_caller]
 pub fn assert_conforms_on(decoder: &dyn Decoder, directory: &Path) {
     let inputs = if directory.exists() { files(directory) } else { Ok(Vec::new()) };
     let inputs = inputs.unwrap_or_else(|error| panic!("{error}"));
     let found = divergences(&mut Judge::new([decoder]), inputs.into_iter());
     assert!(found.is_empty(), "{}: {}", shown(directory), message(&decoder.info().name, &found));
+    assert_answers(decoder);
 }
 
 fn files(directory: &Path) -> Result<Vec<Input>, Error> {
@@ -133,7 +140,11 @@ fn message(name: &str, found: &[Divergence]) -> String {
     let names: String = found.iter().map(|divergence| format!("\n  {}", divergence.signature)).collect();
     let full: String = found.iter().take(FULL).map(|divergence| format!("\n{divergence}\n")).collect();
     let ways = counted(found.len(), "way");
-    format!("{name} breaks its contract in {ways}:{names}\n{full}")
+    let others = match found.len().saturating_sub(FULL) {
+        0 => String::new(),
+        others => format!("\n{others} more, listed above, will be shown once these are mended.\n"),
+    };
+    format!("{name} breaks its contract in {ways}:{names}\n{full}{others}")
 }
 
 #[cfg(test)]

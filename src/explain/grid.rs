@@ -178,7 +178,7 @@ impl fmt::Display for Grid {
                 let mark = if group.arbiter { '*' } else { ' ' };
                 writeln!(f, "{mark} {}", group.answer)?;
                 match group.decoders.len() {
-                    0 => writeln!(f, "    no decoder")?,
+                    0 => writeln!(f, "    no decoder answers this")?,
                     count => {
                         let counts = lineage_count(count, group.lineages.len());
                         writeln!(f, "    {}  ({counts})", group.marked())?;

@@ -146,6 +146,7 @@ impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "divergence: {}", self.signature)?;
         writeln!(f, "decoder {} {}, contract: {}", self.signature.decoder, self.version, self.claim)?;
+        writeln!(f, "law: {}", self.signature.law.sentence())?;
         if let Some(rule) = &self.rule {
             writeln!(f, "rule: {} [{}]", rule.says, rule.source)?;
         }

@@ -37,7 +37,7 @@ laws! {
     Verdict "verdict" Verdict Some(verdict),
         "Well-formed input is accepted, and no other.";
     ValidUpTo "valid-up-to" Verdict None,
-        "The offset of the first error is that of the standard.";
+        "The offset of the first error is that of its first byte, as the standard has it.";
     ErrorLength "error-length" Verdict None,
         "The length of the first error is the one the contract prescribes.";
     ErrorKind "error-kind" Verdict None,

@@ -177,7 +177,7 @@ fn explain_prints_what_each_decoder_answers() {
             "rfc3629",
             "ED A0 BD ED B8 80",
             "verdict",
-            &[("* invalid at 0, length 1, surrogate", "no decoder"), ("  valid", &accepted)],
+            &[("* invalid at 0, length 1, surrogate", "no decoder answers this"), ("  valid", &accepted)],
         ),
         ("cesu-8", "ED A0 BD ED B8 80", "verdict", &[("* valid", &accepted)]),
         ("cesu-8", "ED A0 BD ED B8 80", "output", &[("* F0 9F 98 80", &accepted)]),

@@ -24,8 +24,8 @@ use crate::codec::kernel::path::Path;
 use crate::codec::kernel::sse41::Sse41;
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
 use crate::codec::kernel::validate::{Partial, path, short_prefix};
-use crate::codec::kernel::vector::Vector;
-use crate::codec::kernel::window::{Places, WindowWriter};
+use crate::codec::kernel::vector::{Vector, hidden};
+use crate::codec::kernel::window::{Places, WindowWriter, widen};
 use core::arch::x86_64::*;
 
 /// 32 bytes.
@@ -153,12 +153,48 @@ unsafe impl Vector for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn continuations(self) -> u64 {
+        // As signed numbers they are the lowest.
+        Self(_mm256_cmpgt_epi8(_mm256_set1_epi8(0xC0_u8 as i8), self.0)).movemask()
+    }
+
+    #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
         Self::error_mask(Self(_mm256_and_si256(table_errors(self.0, next.0), _mm256_set1_epi8(REFUSED as i8))))
     }
 }
 
 impl WindowWriter for Avx2 {
+    #[inline(always)]
+    unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
+        if replaced != 0 {
+            // SAFETY: the same contract.
+            return unsafe { widen(from, replaced, 0xFFFD, to) };
+        }
+        for part in 0..4 {
+            // SAFETY: part `p` reads `16 * p..16 * (p + 1)` and writes as many units.
+            unsafe {
+                let bytes = _mm_loadu_si128(hidden(from).add(16 * part).cast());
+                _mm256_storeu_si256(to.add(16 * part).cast(), _mm256_cvtepu8_epi16(bytes));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
+        if replaced != 0 {
+            // SAFETY: the same contract.
+            return unsafe { widen(from, replaced, 0xFFFD, to) };
+        }
+        for part in 0..8 {
+            // SAFETY: part `p` reads `8 * p..8 * (p + 1)` and writes as many units.
+            unsafe {
+                let bytes = _mm_loadl_epi64(hidden(from).add(8 * part).cast());
+                _mm256_storeu_si256(to.add(8 * part).cast(), _mm256_cvtepu8_epi32(bytes));
+            }
+        }
+    }
+
     #[inline(always)]
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
         // SAFETY: the same contract.

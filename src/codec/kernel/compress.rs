@@ -24,7 +24,11 @@
     reason = "register intrinsics need the instructions only, as the contract of each function states"
 )]
 
-use crate::codec::kernel::window::{Places, WINDOW};
+use crate::codec::kernel::to_utf16_32::{Form, padded, windows};
+use crate::codec::kernel::validate::{Partial, well_formed_prefix};
+use crate::codec::kernel::vector::{Vector, hidden, opaque};
+use crate::codec::kernel::window::{Left, Places, READ, WINDOW, WindowWriter};
+use crate::codec::scalar::pending;
 use core::arch::x86_64::*;
 
 const REGISTER: usize = 16;
@@ -76,7 +80,7 @@ static OF_16: Compression<256> = Compression::of::<2>();
 static OF_32: Compression<16> = Compression::of::<4>();
 
 /// A register of bytes, and for each byte what it and those before it add to the unit it ends.
-struct Parts {
+pub(super) struct Parts {
     /// The bits of the byte itself, and of the bytes one and two places before.
     bits: [__m128i; 3],
     /// Whether the byte and the one before it are continuation bytes; all bits of a byte or none.
@@ -94,7 +98,7 @@ impl Parts {
     unsafe fn of(from: *const u8, first: bool, part: usize) -> Self {
         // SAFETY: part `p` reads `16 * p..16 * (p + 1)` of the window, and up to three bytes before.
         let [this, one, two, three] = unsafe {
-            let from = from.add(REGISTER * part);
+            let from = hidden(from.add(REGISTER * part));
             let this = _mm_loadu_si128(from.cast());
             if first && part == 0 {
                 [this, _mm_slli_si128::<1>(this), _mm_slli_si128::<2>(this), _mm_slli_si128::<3>(this)]
@@ -106,10 +110,40 @@ impl Parts {
         let low = _mm_set1_epi8(0x3F);
         let is_continuation = continuations(this);
         let continued = _mm_and_si128(is_continuation, continuations(one));
-        let own = _mm_blendv_epi8(this, _mm_and_si128(this, low), is_continuation);
+        let own = without_mark(this, is_continuation);
         let second = _mm_and_si128(_mm_and_si128(one, low), is_continuation);
         let third = _mm_and_si128(two, continued);
         Self { bits: [own, second, third], continued, before: [two, three] }
+    }
+
+    /// The units of UTF-16, in two registers.
+    #[inline(always)]
+    unsafe fn with_surrogates(&self) -> [__m128i; 2] {
+        let set = |bits: u16| _mm_set1_epi16(bits as i16);
+        let [low, high] = self.low_units();
+        let [two, _] = self.before;
+        let third = _mm_and_si128(self.continued, at_least(two, 0xF0));
+        let fourth = _mm_and_si128(self.continued, continuations(two));
+        let surrogates = |units: __m128i, third: __m128i, fourth: __m128i| {
+            let of_third = _mm_add_epi16(_mm_srli_epi16::<4>(units), set(0xD7C0));
+            let of_fourth = _mm_or_si128(_mm_and_si128(units, set(0x3FF)), set(0xDC00));
+            _mm_blendv_epi8(_mm_blendv_epi8(units, of_third, third), of_fourth, fourth)
+        };
+        [
+            surrogates(low, _mm_unpacklo_epi8(third, third), _mm_unpacklo_epi8(fourth, fourth)),
+            surrogates(high, _mm_unpackhi_epi8(third, third), _mm_unpackhi_epi8(fourth, fourth)),
+        ]
+    }
+
+    /// The bits of every unit from the seventeenth on: the highest two of a continuation byte two places before, and those of
+    /// the lead three places before.
+    #[inline(always)]
+    unsafe fn upper_bits(&self) -> __m128i {
+        let [two, three] = self.before;
+        let fourth = _mm_and_si128(self.continued, continuations(two));
+        let of_two = _mm_and_si128(_mm_srli_epi16::<4>(two), _mm_set1_epi8(3));
+        let of_three = _mm_and_si128(_mm_slli_epi16::<2>(three), _mm_set1_epi8(0x1C));
+        _mm_and_si128(_mm_or_si128(of_two, of_three), fourth)
     }
 
     /// The lowest sixteen bits of every unit, in two registers.
@@ -117,12 +151,10 @@ impl Parts {
     unsafe fn low_units(&self) -> [__m128i; 2] {
         let zero = _mm_setzero_si128();
         let [own, second, third] = self.bits;
-        let join = |own, second, third| {
-            _mm_or_si128(_mm_or_si128(own, _mm_slli_epi16::<6>(second)), _mm_slli_epi16::<4>(third))
-        };
+        let join = |pairs, third| _mm_or_si128(sixfold(pairs), _mm_slli_epi16::<4>(third));
         [
-            join(_mm_unpacklo_epi8(own, zero), _mm_unpacklo_epi8(second, zero), _mm_unpacklo_epi8(zero, third)),
-            join(_mm_unpackhi_epi8(own, zero), _mm_unpackhi_epi8(second, zero), _mm_unpackhi_epi8(zero, third)),
+            join(_mm_unpacklo_epi8(own, second), _mm_unpacklo_epi8(zero, third)),
+            join(_mm_unpackhi_epi8(own, second), _mm_unpackhi_epi8(zero, third)),
         ]
     }
 }
@@ -133,13 +165,24 @@ unsafe fn continuations(bytes: __m128i) -> __m128i {
     _mm_cmpgt_epi8(_mm_set1_epi8(0xC0_u8 as i8), bytes)
 }
 
+/// The bytes, without the two highest bits of continuation bytes.
+#[inline(always)]
+unsafe fn without_mark(bytes: __m128i, is_continuation: __m128i) -> __m128i {
+    _mm_andnot_si128(_mm_and_si128(is_continuation, _mm_set1_epi8(0xC0_u8 as i8)), bytes)
+}
+
+/// Of each pair of bytes: the first, and the second moved by six bits.
+#[inline(always)]
+unsafe fn sixfold(pairs: __m128i) -> __m128i {
+    _mm_maddubs_epi16(pairs, _mm_set1_epi16(0x4001))
+}
+
 /// [`WindowWriter::utf16`](crate::codec::kernel::window::WindowWriter::utf16).
 ///
 /// # Safety
 /// The same, on a processor with SSE4.1.
 #[inline(always)]
 pub(super) unsafe fn utf16(from: *const u8, first: bool, places: Places, start: *mut u16) -> *mut u16 {
-    let set = |bits: u16| _mm_set1_epi16(bits as i16);
     let any = places.any();
     let has_pairs = places.third_of_4 | places.last_of_4 != 0;
     let mut to = start;
@@ -147,20 +190,7 @@ pub(super) unsafe fn utf16(from: *const u8, first: bool, places: Places, start: 
         // SAFETY: the same contract; every write is a register from the end of at most 64 units on.
         unsafe {
             let parts = Parts::of(from, first, part);
-            let [mut low, mut high] = parts.low_units();
-            if has_pairs {
-                let [two, _] = parts.before;
-                let is_lead_of_4 = _mm_cmpeq_epi8(_mm_max_epu8(two, _mm_set1_epi8(0xF0_u8 as i8)), two);
-                let third = _mm_and_si128(parts.continued, is_lead_of_4);
-                let fourth = _mm_and_si128(parts.continued, continuations(two));
-                let surrogates = |units: __m128i, third: __m128i, fourth: __m128i| {
-                    let of_third = _mm_add_epi16(_mm_srli_epi16::<4>(units), set(0xD7C0));
-                    let of_fourth = _mm_or_si128(_mm_and_si128(units, set(0x3FF)), set(0xDC00));
-                    _mm_blendv_epi8(_mm_blendv_epi8(units, of_third, third), of_fourth, fourth)
-                };
-                low = surrogates(low, _mm_unpacklo_epi8(third, third), _mm_unpacklo_epi8(fourth, fourth));
-                high = surrogates(high, _mm_unpackhi_epi8(third, third), _mm_unpackhi_epi8(fourth, fourth));
-            }
+            let [low, high] = if has_pairs { parts.with_surrogates() } else { parts.low_units() };
             let mask = any >> (REGISTER * part);
             to = OF_16.write(low, mask, to);
             to = OF_16.write(high, mask >> 8, to);
@@ -184,13 +214,7 @@ pub(super) unsafe fn utf32(from: *const u8, first: bool, places: Places, start: 
         unsafe {
             let parts = Parts::of(from, first, part);
             let [low, high] = parts.low_units();
-            // The bits from the seventeenth on: the highest two of a continuation byte two places before, and those of the
-            // lead three places before.
-            let [two, three] = parts.before;
-            let fourth = _mm_and_si128(parts.continued, continuations(two));
-            let of_two = _mm_and_si128(_mm_srli_epi16::<4>(two), _mm_set1_epi8(3));
-            let of_three = _mm_and_si128(_mm_slli_epi16::<2>(three), _mm_set1_epi8(0x1C));
-            let upper = _mm_and_si128(_mm_or_si128(of_two, of_three), fourth);
+            let upper = parts.upper_bits();
             let zero = _mm_setzero_si128();
             let mask = any >> (REGISTER * part);
             let uppers = [_mm_unpacklo_epi8(upper, zero), _mm_unpackhi_epi8(upper, zero)];
@@ -218,6 +242,352 @@ unsafe fn replace<U: Copy>(mut replaced: u64, any: u64, unit: U, start: *mut U) 
         unsafe { start.add(before.count_ones() as usize).write(unit) };
         replaced &= replaced - 1;
     }
+}
+
+/// Bytes that are validated, and then written while they are in the nearest cache.
+const STRETCH: usize = 256 * WINDOW;
+
+/// Windows of ASCII for which room is made at a time.
+const ROOM: usize = 1 << 12;
+
+/// Windows in a row without an error, after which the loop validates again.
+const PATIENCE: usize = 8;
+
+/// Appends `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: validates a stretch and writes it as text; at
+/// an error, decodes windows until there are no more.
+///
+/// # Safety
+/// The processor has the instructions of `V`, and SSE4.1.
+#[inline(always)]
+pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
+    let mut at = 0;
+    // At least `READ` bytes follow everything that is read here.
+    while bytes.len() - at > 2 * READ {
+        let most = ((bytes.len() - at - READ) / WINDOW).min(ROOM);
+        out.reserve((most + 2) * WINDOW);
+        // ASCII needs no validation.
+        // SAFETY: `READ` bytes follow `most` windows, and as many units are reserved and written.
+        let passed = unsafe {
+            let to = out.as_mut_ptr().add(out.len());
+            let passed = ascii_run::<F, V>(bytes.as_ptr().add(at), most, to);
+            out.set_len(out.len() + passed * WINDOW);
+            passed
+        };
+        at += passed * WINDOW;
+        if passed == most {
+            continue;
+        }
+        let stretch = &bytes[at..(bytes.len() - READ).min(at + STRETCH)];
+        // SAFETY: the instructions are all it requires.
+        let good = unsafe { well_formed_prefix::<V>(stretch) };
+        // The byte after the windows is text, too.
+        let count = good.saturating_sub(1) / WINDOW;
+        if count == 0 {
+            // SAFETY: `2 * READ` are four windows.
+            at += unsafe { windows::<F, V>(&bytes[at..], PATIENCE, out) };
+            continue;
+        }
+        out.reserve((count + 2) * WINDOW);
+        // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow. The bytes before are text, or
+        // an error that no sequence continues; there are at least four, since the first step takes a window. A high surrogate
+        // that is taken back was written by the last window.
+        unsafe {
+            let to = text::<F, V>(bytes.as_ptr().add(at), at == 0, count, out.as_mut_ptr().add(out.len()));
+            at += count * WINDOW;
+            // The last window may end inside a sequence, which is decoded again with the rest of it. If three of its bytes are
+            // here, its high surrogate is written already.
+            let begun = pending(bytes, at);
+            out.set_len(to.offset_from_unsigned(out.as_ptr()) - usize::from(F::PAIRS && begun == 3));
+            at -= begun;
+        }
+    }
+    // SAFETY: the instructions are all it requires.
+    unsafe { padded::<F, V>(&bytes[at..], out) }
+}
+
+/// A code unit that [`text`] writes.
+pub(super) trait Unit: Copy {
+    /// Writes eight units of sixteen bits.
+    ///
+    /// # Safety
+    /// The processor has SSE4.1; eight units can be written.
+    unsafe fn store(units: __m128i, to: *mut Self);
+
+    /// Writes the units that the bytes at `places` end, where two registers hold the lowest sixteen bits of each, and returns
+    /// their end. No sequence has four bytes.
+    ///
+    /// # Safety
+    /// The processor has SSE4.1; sixteen units, and a register, can be written.
+    unsafe fn write(units: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self;
+
+    /// The same with sequences of four bytes. `thirds` are their third bytes.
+    ///
+    /// # Safety
+    /// The same.
+    unsafe fn write_any(parts: &Parts, places: u64, thirds: u64, to: *mut Self) -> *mut Self;
+}
+
+impl Unit for u16 {
+    #[inline(always)]
+    unsafe fn store(units: __m128i, to: *mut Self) {
+        // SAFETY: the same contract.
+        unsafe { _mm_storeu_si128(to.cast(), units) }
+    }
+
+    #[inline(always)]
+    unsafe fn write([low, high]: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract; the second begins at most eight units on.
+        unsafe {
+            let to = OF_16.write(low, places, to);
+            OF_16.write(high, places >> 8, to)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write_any(parts: &Parts, places: u64, thirds: u64, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { Self::write(parts.with_surrogates(), places | thirds, to) }
+    }
+}
+
+impl Unit for u32 {
+    #[inline(always)]
+    unsafe fn store(units: __m128i, to: *mut Self) {
+        // SAFETY: the same contract.
+        unsafe {
+            let zero = _mm_setzero_si128();
+            _mm_storeu_si128(to.cast(), _mm_unpacklo_epi16(units, zero));
+            _mm_storeu_si128(to.add(4).cast(), _mm_unpackhi_epi16(units, zero));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write([low, high]: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self {
+        // They are compressed as units of sixteen bits, which takes half as many shuffles.
+        let compressed = |units: __m128i, places: u64, to: *mut Self| {
+            let mask = places as usize % 256;
+            // SAFETY: the same contract; `mask` is below 256. Eight units are written, and at most eight kept.
+            unsafe {
+                let order = _mm_loadu_si128(OF_16.places[mask].as_ptr().cast());
+                Self::store(_mm_shuffle_epi8(units, order), to);
+                to.add(usize::from(OF_16.lanes[mask]))
+            }
+        };
+        let to = compressed(low, places, to);
+        compressed(high, places >> 8, to)
+    }
+
+    #[inline(always)]
+    unsafe fn write_any(parts: &Parts, places: u64, _: u64, mut to: *mut Self) -> *mut Self {
+        let zero = _mm_setzero_si128();
+        // SAFETY: the same contract.
+        unsafe {
+            let upper = parts.upper_bits();
+            let uppers = [_mm_unpacklo_epi8(upper, zero), _mm_unpackhi_epi8(upper, zero)];
+            for (half, (low, upper)) in parts.low_units().into_iter().zip(uppers).enumerate() {
+                let mask = places >> (8 * half);
+                to = OF_32.write(_mm_unpacklo_epi16(low, upper), mask, to);
+                to = OF_32.write(_mm_unpackhi_epi16(low, upper), mask >> 4, to);
+            }
+        }
+        to
+    }
+}
+
+/// The continuation bytes of a window where all sequences have three bytes, by how many of them it begins with.
+const OF_THREE: [u64; 4] = [0x6DB6_DB6D_B6DB_6DB6, 0xDB6D_B6DB_6DB6_DB6D, 0xB6DB_6DB6_DB6D_B6DB, 0];
+
+/// Writes windows of text that is known to be well-formed, and returns the end of the units: those that end in these windows.
+///
+/// ```text
+/// ASCII                          widened
+/// sequences of three bytes only  combined where they are, without a table
+/// anything else                  every byte's unit is computed; those that end no sequence are left out
+/// ```
+///
+/// No window waits for the one before: what they take from the bytes before, they read again.
+///
+/// # Safety
+/// The processor has the instructions of `V`, and SSE4.1. The windows, `READ` bytes after them and, unless they are the
+/// `first`, four bytes before can be read. From the first byte of the windows to the one after them they are well-formed, and
+/// so are those before. `2 * WINDOW` units can be written, and one for each byte.
+#[inline(always)]
+unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
+    from: *const u8,
+    first: bool,
+    count: usize,
+    mut to: *mut F::Unit,
+) -> *mut F::Unit {
+    // SAFETY: every read is in the window, up to three bytes before or up to `WINDOW` bytes after. At most a unit is kept for
+    // each byte, and at most `2 * WINDOW` units are written from the end of those.
+    unsafe {
+        let mut continuation = of_window::<V>(from, |bytes| bytes.continuations());
+        let mut index = 0;
+        while index < count {
+            let here = hidden(from.add(index * WINDOW));
+            let next = of_window::<V>(here.add(WINDOW), |bytes| bytes.continuations());
+            let this = core::mem::replace(&mut continuation, next);
+            let last = !(this >> 1 | next << 63);
+            let kept = last.count_ones() as usize;
+            index += 1;
+            // The last byte may be a lead.
+            if this == 0 {
+                F::widen::<V>(here, 0, to);
+                to = to.add(kept);
+                if kept == WINDOW {
+                    let passed = ascii_run::<F, V>(from.add(index * WINDOW), count - index, to);
+                    if passed > 0 {
+                        (index, to) = (index + passed, to.add(passed * WINDOW));
+                        continuation = of_window::<V>(from.add(index * WINDOW), |bytes| bytes.continuations());
+                    }
+                }
+                continue;
+            }
+            let begun = this.trailing_ones() as usize % 4;
+            let is_lead_of_3 = |at: *const u8| *at & 0xF0 == 0xE0;
+            // The last sequence ends with the window, or after it; then it may have four bytes, as may one that began before.
+            if this == OF_THREE[begun]
+                && next & 1 == u64::from(begun != 1)
+                && (begun == 0 || is_lead_of_3(here.add(begun).sub(3)))
+            {
+                let start = if begun == 0 { here } else { here.add(begun).sub(3) };
+                for part in 0..3 {
+                    F::Unit::store(eight_of_three(start.add(24 * part)), to.add(8 * part));
+                }
+                to = to.add(kept);
+                continue;
+            }
+            let first = first && index == 1;
+            let before =
+                if index == 1 { 0 } else { here.sub(4).cast::<u32>().read_unaligned().swap_bytes() & 0xFF_FFFF };
+            if V::COMPRESSES && !first {
+                let (mut begun, mut passed) = (u64::from(before & 0xFF >= 0xC0), 0);
+                while index + passed <= count
+                    && let Some(end) = F::write_one_two_byte::<V>(here.add(passed * WINDOW), &mut begun, to)
+                {
+                    (passed, to) = (passed + 1, end);
+                }
+                if passed > 0 {
+                    index += passed - 1;
+                    continuation = of_window::<V>(from.add(index * WINDOW), |bytes| bytes.continuations());
+                    continue;
+                }
+            }
+            // The bytes before from E0 on, and from F0 on: the highest bit of each.
+            let above_e0 = before & before << 1 & before << 2 & 0x80_8080;
+            let above_f0 = above_e0 & before << 3;
+            let mut highest = V::zero();
+            for part in 0..WINDOW / V::LEN {
+                highest = highest.max(V::load(here.add(V::LEN * part)));
+            }
+            if !V::COMPRESSES && above_e0 == 0 && highest.is_below(0xE0) {
+                for part in 0..WINDOW / REGISTER {
+                    to = F::Unit::write(units_of_two(here, first, part), last >> (REGISTER * part), to);
+                }
+                continue;
+            }
+            if !V::COMPRESSES && above_f0 == 0 && highest.is_below(0xF0) {
+                for part in 0..WINDOW / REGISTER {
+                    to = F::Unit::write(Parts::of(here, first, part).low_units(), last >> (REGISTER * part), to);
+                }
+                continue;
+            }
+            let fours = of_window::<V>(here, |bytes| bytes.leads_of_4());
+            let of_before = u64::from(above_f0 >> 23 | above_f0 >> 14 & 2 | above_f0 >> 5 & 4);
+            let mut left = Left { fours: of_before, continuation: u64::from(before & 0xC0 == 0x80) };
+            let places = Places::of_text(this, last, fours, &mut left);
+            if V::COMPRESSES {
+                to = F::write::<V>(here, first, places, to);
+                continue;
+            }
+            for part in 0..WINDOW / REGISTER {
+                let parts = Parts::of(here, first, part);
+                to = F::Unit::write_any(&parts, last >> (REGISTER * part), places.third_of_4 >> (REGISTER * part), to);
+            }
+        }
+        to
+    }
+}
+
+/// Widens windows as long as they are ASCII, at most `most`; returns how many.
+///
+/// # Safety
+/// As of [`text`].
+#[inline(always)]
+unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: *mut F::Unit) -> usize {
+    let mut passed = 0;
+    // SAFETY: `passed < most`; a window is read, and as many units written.
+    unsafe {
+        while passed < most {
+            let here = from.add(passed * WINDOW);
+            let all = (0..WINDOW / V::LEN).fold(V::zero(), |all, part| all.or(V::load(here.add(V::LEN * part))));
+            if !all.is_ascii() {
+                break;
+            }
+            F::widen::<V>(hidden(here), 0, to.add(passed * WINDOW));
+            passed += 1;
+        }
+    }
+    passed
+}
+
+/// A mask of the registers of a window.
+///
+/// # Safety
+/// The window can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn of_window<V: Vector>(from: *const u8, mask: impl Fn(V) -> u64) -> u64 {
+    let mut all = 0;
+    for part in 0..WINDOW / V::LEN {
+        // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN`, and the last ends at 64.
+        all |= opaque(mask(unsafe { V::load(from.add(V::LEN * part)) })) << (V::LEN * part);
+    }
+    all
+}
+
+/// The bytes from `first` on: all bits or none.
+#[inline(always)]
+unsafe fn at_least(bytes: __m128i, first: u8) -> __m128i {
+    _mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8(first as i8)), bytes)
+}
+
+/// Eight characters of three bytes.
+///
+/// # Safety
+/// The processor has SSE4.1; 24 bytes can be read.
+#[inline(always)]
+unsafe fn eight_of_three(from: *const u8) -> __m128i {
+    // SAFETY: reads the first and the last sixteen of the bytes.
+    let (first, second) = unsafe { (_mm_loadu_si128(from.cast()), _mm_loadu_si128(from.add(8).cast())) };
+    // The first five characters are in the first register, the others in the second.
+    let tails = _mm_or_si128(
+        _mm_shuffle_epi8(first, _mm_setr_epi8(1, 2, 4, 5, 7, 8, 10, 11, 13, 14, -1, -1, -1, -1, -1, -1)),
+        _mm_shuffle_epi8(second, _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 8, 9, 11, 12, 14, 15)),
+    );
+    let leads = _mm_or_si128(
+        _mm_shuffle_epi8(first, _mm_setr_epi8(-1, 0, -1, 3, -1, 6, -1, 9, -1, 12, -1, -1, -1, -1, -1, -1)),
+        _mm_shuffle_epi8(second, _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 7, -1, 10, -1, 13)),
+    );
+    let tails = _mm_maddubs_epi16(_mm_and_si128(tails, _mm_set1_epi8(0x3F)), _mm_set1_epi16(0x0140));
+    _mm_or_si128(tails, _mm_slli_epi16::<4>(leads))
+}
+
+/// The units that the bytes of a register end, where no sequence is longer than two bytes.
+///
+/// # Safety
+/// As of [`Parts::of`].
+#[inline(always)]
+unsafe fn units_of_two(from: *const u8, first: bool, part: usize) -> [__m128i; 2] {
+    // SAFETY: part `p` reads `16 * p..16 * (p + 1)` of the window, and a byte before unless it is the first.
+    let (bytes, before) = unsafe {
+        let from = hidden(from.add(REGISTER * part));
+        let bytes = _mm_loadu_si128(from.cast());
+        (bytes, if first && part == 0 { _mm_slli_si128::<1>(bytes) } else { _mm_loadu_si128(from.sub(1).cast()) })
+    };
+    let is_continuation = continuations(bytes);
+    let own = without_mark(bytes, is_continuation);
+    let second = _mm_and_si128(_mm_and_si128(before, is_continuation), _mm_set1_epi8(0x1F));
+    [sixfold(_mm_unpacklo_epi8(own, second)), sixfold(_mm_unpackhi_epi8(own, second))]
 }
 
 #[cfg(test)]

@@ -63,9 +63,9 @@ macro_rules! operations {
         lossy_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
             scalar::lossy_by_errors, lossy::lossy_into::<V>, lossy::lossy_into::<V>;
         utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) -> () =
-            scalar::utf16_by_chars, to_utf16_32::append::<Utf16, V>, to_utf16_32::append::<Utf16, V>;
+            scalar::utf16_by_chars, compress::append::<Utf16, V>, compress::append::<Utf16, V>;
         utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) -> () =
-            scalar::utf32_by_chars, to_utf16_32::append::<Utf32, V>, to_utf16_32::append::<Utf32, V>;
+            scalar::utf32_by_chars, compress::append::<Utf32, V>, compress::append::<Utf32, V>;
         from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) -> () =
             units::from_utf16, to_utf8::from_utf16, from_units::from_utf16;
         from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) -> () =
@@ -171,9 +171,15 @@ impl Kernel {
         unsafe { BEST.load(Ordering::Relaxed).as_ref() }.map_or_else(Self::find_best, Self)
     }
 
+    /// The environment variable that names the best kernel to use, for measurements and tests. A name that is not among those
+    /// [available](Self::available) is ignored.
+    pub const LIMIT: &'static str = "UTFUZZ_KERNEL";
+
     #[cold]
     fn find_best() -> Self {
-        let best = Self::available().last().unwrap_or(Self::SCALAR);
+        let limit = std::env::var(Self::LIMIT).ok();
+        let limited = limit.and_then(|name| Self::available().find(|kernel| kernel.name() == name));
+        let best = limited.or_else(|| Self::available().last()).unwrap_or(Self::SCALAR);
         BEST.store(ptr::from_ref(best.0).cast_mut(), Ordering::Relaxed);
         best
     }
@@ -366,7 +372,7 @@ mod x86 {
     use super::sse41::Sse41;
     use super::to_utf16_32::{Utf16, Utf32};
     use super::vector::Vector;
-    use super::{KernelInfo, Operations, lossy, scalar, to_utf8, to_utf16_32, units, validate};
+    use super::{KernelInfo, Operations, compress, lossy, scalar, to_utf8, to_utf16_32, units, validate};
 
     /// Compiles the table for an instruction set: one of the columns `vector` and `avx512`, and the list of features,
     /// which is also used for run-time detection.

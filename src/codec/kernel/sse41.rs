@@ -145,6 +145,12 @@ unsafe impl Vector for Sse41 {
     }
 
     #[inline(always)]
+    unsafe fn continuations(self) -> u64 {
+        // As signed numbers they are the lowest.
+        Self(_mm_cmpgt_epi8(_mm_set1_epi8(0xC0_u8 as i8), self.0)).movemask()
+    }
+
+    #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
         Self::error_mask(Self(_mm_and_si128(table_errors(self.0, next.0), _mm_set1_epi8(REFUSED as i8))))
     }

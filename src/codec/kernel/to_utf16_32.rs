@@ -137,18 +137,13 @@ impl Form for Utf32 {
     }
 }
 
-/// Appends `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart.
+/// Appends at most `2 * READ` bytes as UTF-16 or UTF-32, with U+FFFD for every maximal subpart.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
-    let mut at = 0;
-    while bytes.len() - at > 2 * READ {
-        // SAFETY: `2 * READ` are four windows.
-        at += unsafe { windows::<F, V>(&bytes[at..], out) };
-    }
-    let (mut rest, mut left, mut first) = (Padded::new(&bytes[at..]), Left::default(), true);
+pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
+    let (mut rest, mut left, mut first) = (Padded::new(bytes), Left::default(), true);
     // SAFETY: the instructions are all that `next` requires. It returns where `READ` bytes can be read; before a window
     // that is not the first are the bytes of another. `2 * WINDOW` units are reserved.
     unsafe {
@@ -162,12 +157,13 @@ pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ve
     }
 }
 
-/// Decodes a stretch of windows. Returns how many bytes are decoded; they end between two segments.
+/// Decodes a stretch of windows, or until `patience` of them in a row have no error. Returns how many bytes are decoded; they
+/// end between two segments.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are more than `READ + WINDOW` bytes.
 #[inline(always)]
-unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) -> usize {
+pub(super) unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<F::Unit>) -> usize {
     let count = ((bytes.len() - READ) / WINDOW).min(STRETCH);
     out.reserve((count + 1) * WINDOW);
     let (mut carry, mut left) = (Carry::default(), Left::default());
@@ -180,13 +176,14 @@ unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>
         let from = bytes.as_ptr();
         let mut to = out.as_mut_ptr().add(out.len());
         let mut here = masks::<V>(from);
-        let mut index = 0;
-        while index < count {
+        let (mut index, mut quiet) = (0, 0);
+        while index < count && quiet < patience {
             if here.all_isolated(carry) {
                 let len = (count - index) * WINDOW;
                 let passed = isolated_run::<F, V>(from.add(index * WINDOW), len, here.non_ascii, to);
                 to = to.add(passed * WINDOW);
                 index += passed;
+                quiet = if here.non_ascii == 0 { quiet + passed } else { 0 };
                 here = masks::<V>(from.add(index * WINDOW));
                 left = Left::default();
                 continue;
@@ -206,11 +203,12 @@ unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>
             let window = here.decide(next, &mut carry);
             let places = Places::of(here, window, &carry, &mut left);
             to = F::write::<V>(window_at, index == 0, places, to);
+            quiet = if window.good == !0 { quiet + 1 } else { 0 };
             here = next;
             index += 1;
         }
         let written = to.offset_from_unsigned(out.as_ptr());
-        let at = count * WINDOW;
+        let at = index * WINDOW;
         if carry.good == 0 {
             out.set_len(written);
             return at + carry.others.count_ones() as usize;

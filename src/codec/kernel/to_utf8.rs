@@ -136,6 +136,18 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
         _mm_slli_epi16::<8>(_mm_and_si128(scalars, set(0x3F))),
         _mm_and_si128(_mm_srli_epi16::<6>(scalars), set(0x3F)),
     );
+    if _mm_movemask_epi8(three) == 0xFFFF {
+        let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
+        let tails = _mm_or_si128(tails, set(0x8080));
+        let packed =
+            |lanes| _mm_shuffle_epi8(lanes, _mm_setr_epi8(1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, -1, -1, -1, -1));
+        // SAFETY: the same contract.
+        unsafe {
+            _mm_storeu_si128(to.cast(), packed(_mm_unpacklo_epi16(leads, tails)));
+            _mm_storeu_si128(to.add(12).cast(), packed(_mm_unpackhi_epi16(leads, tails)));
+            return to.add(24);
+        }
+    }
     let marks = _mm_or_si128(set(0x8080), _mm_andnot_si128(three, set(0x0040)));
     let tails = _mm_blendv_epi8(_mm_slli_epi16::<8>(scalars), _mm_or_si128(tails, marks), two);
     let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
@@ -152,6 +164,13 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
 #[inline(always)]
 unsafe fn has_none(units: __m128i, bits: u16) -> bool {
     _mm_testz_si128(units, _mm_set1_epi16(bits as i16)) == 1
+}
+
+/// Whether a unit of 16 bits is a surrogate.
+#[inline(always)]
+unsafe fn has_surrogate(units: __m128i) -> bool {
+    let surrogates = _mm_and_si128(units, _mm_set1_epi16(0xF800_u16 as i16));
+    _mm_movemask_epi8(_mm_cmpeq_epi16(surrogates, _mm_set1_epi16(0xD800_u16 as i16))) != 0
 }
 
 /// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
@@ -193,9 +212,7 @@ pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
                     to = write_eight(block, to);
                     at += BLOCK;
                 } else {
-                    let surrogates = _mm_and_si128(block, _mm_set1_epi16(0xF800_u16 as i16));
-                    let surrogates = _mm_cmpeq_epi16(surrogates, _mm_set1_epi16(0xD800_u16 as i16));
-                    if _mm_movemask_epi8(surrogates) == 0 {
+                    if !has_surrogate(block) {
                         to = write_eight_of_three(block, to);
                         at += BLOCK;
                     } else if let Some(scalars) = joined_pairs(block) {
@@ -275,15 +292,19 @@ pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
                     to = to.add(BLOCK);
                     continue;
                 }
-                let (first, second) = (replaced(first), replaced(second));
-                if _mm_testz_si128(_mm_or_si128(first, second), _mm_set1_epi32(!0xFFFF)) == 1 {
+                if _mm_testz_si128(both, _mm_set1_epi32(!0xFFFF)) == 1 {
                     let scalars = _mm_packus_epi32(first, second);
-                    let is_short = has_none(scalars, 0xF800);
-                    to = if is_short { write_eight(scalars, to) } else { write_eight_of_three(scalars, to) };
-                    continue;
+                    if has_none(scalars, 0xF800) {
+                        to = write_eight(scalars, to);
+                        continue;
+                    }
+                    if !has_surrogate(scalars) {
+                        to = write_eight_of_three(scalars, to);
+                        continue;
+                    }
                 }
-                to = write_four(first, to);
-                to = write_four(second, to);
+                to = write_four(replaced(first), to);
+                to = write_four(replaced(second), to);
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }

@@ -108,3 +108,19 @@ pub(super) fn opaque(mut word: u64) -> u64 {
 pub(super) fn opaque(word: u64) -> u64 {
     word
 }
+
+/// The pointer, hidden from the optimiser. LLVM would assemble a register that was partly loaded before from what is in
+/// other registers, which takes several times as long as to load it again.
+#[inline(always)]
+#[cfg(not(miri))]
+pub(super) fn hidden<T>(mut from: *const T) -> *const T {
+    // SAFETY: no instruction.
+    unsafe { core::arch::asm!("/* {0} */", inout(reg) from, options(pure, nomem, nostack, preserves_flags)) };
+    from
+}
+
+/// The pointer. Miri does not interpret assembly, and does not optimise.
+#[cfg(miri)]
+pub(super) fn hidden<T>(from: *const T) -> *const T {
+    from
+}

@@ -234,11 +234,17 @@ impl Places {
         let continuation = masks.continuation();
         let continued = (window.good & continuation) >> 1 | (carry.good & 1) << 63;
         let fours = window.good & masks.lead_of_4;
+        Self { replaced: window.replaced, ..Self::of_text(continuation, window.good & !continued, fours, left) }
+    }
+
+    /// The places of text without errors, by the leads of four bytes.
+    #[inline(always)]
+    pub(super) fn of_text(continuation: u64, last: u64, fours: u64, left: &mut Left) -> Self {
         let places = Self {
-            last: window.good & !continued,
+            last,
             third_of_4: fours << 2 | left.fours >> 1 & 3,
             last_of_4: fours << 3 | left.fours & 7,
-            replaced: window.replaced,
+            replaced: 0,
             continuation,
             second_continuation: continuation & (continuation << 1 | left.continuation),
         };
@@ -259,6 +265,9 @@ impl Places {
 /// Every function may be called only on a processor with the instructions of the implementing file, and reads and
 /// writes the memory that it states, in units of the output where it says so. Input and output do not overlap.
 pub(super) trait WindowWriter: Vector {
+    /// Whether there are instructions that compress registers.
+    const COMPRESSES: bool = false;
+
     /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
@@ -341,7 +350,12 @@ pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window,
 /// # Safety
 /// `from..from + 64` can be read and 64 units written.
 #[inline(always)]
-unsafe fn widen<U: Copy + Default + From<u8>>(from: *const u8, mut replaced: u64, replacement: U, to: *mut U) {
+pub(super) unsafe fn widen<U: Copy + Default + From<u8>>(
+    from: *const u8,
+    mut replaced: u64,
+    replacement: U,
+    to: *mut U,
+) {
     // SAFETY: 64 bytes are read and then 64 units written, none aligned. Bits of `replaced` are below 64.
     unsafe {
         let bytes = from.cast::<[u8; 64]>().read_unaligned();

@@ -223,6 +223,8 @@ impl Partial for Avx512 {
 }
 
 impl WindowWriter for Avx512 {
+    const COMPRESSES: bool = true;
+
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
         // SAFETY: the same contract.
