@@ -14,13 +14,14 @@
 //! # Cost
 //!
 //! Four characters take some twenty instructions, whatever their lengths; eight of at most two bytes the same. Blocks of
-//! ASCII are only narrowed. In UTF-16 with surrogates, pairs are joined one by one first.
+//! ASCII are only narrowed. In UTF-16, a block ends before a surrogate, and up to four pairs are joined at once.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of each function states"
 )]
 
 use crate::codec::scalar::units;
+use crate::utf8::REPLACEMENT;
 use core::arch::x86_64::*;
 
 /// Code units for which room is made at a time.
@@ -38,9 +39,10 @@ struct Packing {
 
 impl Packing {
     /// For lanes of `LANE` bytes. The length of the sequence in a lane less one has two bits: the higher is bit `lane` of the
-    /// index, the lower bit `4 + lane`. With lanes of two bytes there are eight, and one bit each. A sequence is at the end of
-    /// its lane, or at its start if lanes have two bytes.
-    const fn of<const LANE: usize>() -> Self {
+    /// index, the lower bit `4 + lane`. If lengths are `counted`, it is the number of bits set among bits `2 * lane` and the next.
+    /// With lanes of two bytes there are eight, and one bit each. A sequence is at the end of its lane, or at its start if lanes
+    /// have two bytes.
+    const fn of<const LANE: usize>(counted: bool) -> Self {
         let mut packing = Self { places: [[0x80; REGISTER]; 256], lengths: [0; 256] };
         let mut index = 0;
         while index < 256 {
@@ -48,6 +50,7 @@ impl Packing {
             while lane < REGISTER / LANE {
                 let len = match LANE {
                     2 => 1 + (index >> lane & 1),
+                    _ if counted => 1 + (index >> (2 * lane) & 1) + (index >> (2 * lane + 1) & 1),
                     _ => 1 + 2 * (index >> lane & 1) + (index >> (4 + lane) & 1),
                 };
                 let mut at = if LANE == 2 { 0 } else { LANE - len };
@@ -65,8 +68,9 @@ impl Packing {
     }
 }
 
-static OF_FOUR: Packing = Packing::of::<4>();
-static OF_EIGHT: Packing = Packing::of::<2>();
+static OF_FOUR: Packing = Packing::of::<4>(false);
+static OF_UP_TO_THREE: Packing = Packing::of::<4>(true);
+static OF_EIGHT: Packing = Packing::of::<2>(false);
 
 /// Writes the sequences of a register that the packing keeps at this index, and returns their end.
 ///
@@ -136,27 +140,26 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
         _mm_slli_epi16::<8>(_mm_and_si128(scalars, set(0x3F))),
         _mm_and_si128(_mm_srli_epi16::<6>(scalars), set(0x3F)),
     );
-    if _mm_movemask_epi8(three) == 0xFFFF {
+    let (at_least_two, at_least_three) = (_mm_movemask_epi8(two), _mm_movemask_epi8(three));
+    if at_least_three == 0xFFFF {
         let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
         let tails = _mm_or_si128(tails, set(0x8080));
-        let packed =
-            |lanes| _mm_shuffle_epi8(lanes, _mm_setr_epi8(1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, -1, -1, -1, -1));
+        let order = _mm_setr_epi8(1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, -1, -1, -1, -1);
         // SAFETY: the same contract.
         unsafe {
-            _mm_storeu_si128(to.cast(), packed(_mm_unpacklo_epi16(leads, tails)));
-            _mm_storeu_si128(to.add(12).cast(), packed(_mm_unpackhi_epi16(leads, tails)));
+            _mm_storeu_si128(to.cast(), _mm_shuffle_epi8(_mm_unpacklo_epi16(leads, tails), order));
+            _mm_storeu_si128(to.add(12).cast(), _mm_shuffle_epi8(_mm_unpackhi_epi16(leads, tails), order));
             return to.add(24);
         }
     }
     let marks = _mm_or_si128(set(0x8080), _mm_andnot_si128(three, set(0x0040)));
     let tails = _mm_blendv_epi8(_mm_slli_epi16::<8>(scalars), _mm_or_si128(tails, marks), two);
     let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
-    let lengths = _mm_movemask_epi8(_mm_packs_epi16(three, _mm_andnot_si128(three, two))) as usize;
-    let (first, second) = (lengths & 0xF | lengths >> 4 & 0xF0, lengths >> 4 & 0xF | lengths >> 8 & 0xF0);
+    let lengths = (at_least_two & 0x5555 | at_least_three & 0xAAAA) as usize;
     // SAFETY: the same contract; both indices have eight bits.
     unsafe {
-        let to = pack(_mm_unpacklo_epi16(leads, tails), &OF_FOUR, first, to);
-        pack(_mm_unpackhi_epi16(leads, tails), &OF_FOUR, second, to)
+        let to = pack(_mm_unpacklo_epi16(leads, tails), &OF_UP_TO_THREE, lengths & 0xFF, to);
+        pack(_mm_unpackhi_epi16(leads, tails), &OF_UP_TO_THREE, lengths >> 8, to)
     }
 }
 
@@ -166,11 +169,11 @@ unsafe fn has_none(units: __m128i, bits: u16) -> bool {
     _mm_testz_si128(units, _mm_set1_epi16(bits as i16)) == 1
 }
 
-/// Whether a unit of 16 bits is a surrogate.
+/// The units of 16 bits that are surrogates: all bits or none.
 #[inline(always)]
-unsafe fn has_surrogate(units: __m128i) -> bool {
-    let surrogates = _mm_and_si128(units, _mm_set1_epi16(0xF800_u16 as i16));
-    _mm_movemask_epi8(_mm_cmpeq_epi16(surrogates, _mm_set1_epi16(0xD800_u16 as i16))) != 0
+unsafe fn are_surrogates(units: __m128i) -> __m128i {
+    let highest = _mm_and_si128(units, _mm_set1_epi16(0xF800_u16 as i16));
+    _mm_cmpeq_epi16(highest, _mm_set1_epi16(0xD800_u16 as i16))
 }
 
 /// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
@@ -183,7 +186,7 @@ pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     while units.len() - at >= 2 * BLOCK {
         let end = units.len().min(at + STRETCH);
         out.reserve(3 * (end - at) + 2 * REGISTER);
-        // SAFETY: each step reads up to `at + 2 * BLOCK <= end`, and one unit more if it is there. A unit makes at most three
+        // SAFETY: each step reads up to `at + 2 * BLOCK <= end`. A unit makes at most three
         // bytes, and a step writes at most two registers from the end of what is written.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
@@ -212,19 +215,25 @@ pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
                     to = write_eight(block, to);
                     at += BLOCK;
                 } else {
-                    if !has_surrogate(block) {
+                    // Two bits for each unit.
+                    let surrogates = _mm_movemask_epi8(are_surrogates(block)) as u32;
+                    let before = surrogates.trailing_zeros() as usize / 2;
+                    if surrogates == 0 {
                         to = write_eight_of_three(block, to);
                         at += BLOCK;
-                    } else if let Some(scalars) = joined_pairs(block) {
-                        to = write_four(scalars, to);
-                        at += BLOCK;
+                    } else if before > 0 {
+                        write_eight_of_three(block, to);
+                        to = to.add(len_of_first(block, before));
+                        at += before;
                     } else {
-                        let (scalars, count, read) = joined(units, at);
-                        to = write_four(_mm_loadu_si128(scalars.as_ptr().cast()), to);
-                        to = write_four(_mm_loadu_si128(scalars[BLOCK / 2..].as_ptr().cast()), to);
-                        // Those that do not exist are zero, one byte each.
-                        to = to.sub(BLOCK - count);
-                        at += read;
+                        let (scalars, pairs) = joined_pairs(block);
+                        if pairs > 0 {
+                            write_four(scalars, to);
+                            (at, to) = (at + 2 * pairs, to.add(4 * pairs));
+                        } else {
+                            to.copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
+                            (at, to) = (at + 1, to.add(REPLACEMENT.len()));
+                        }
                     }
                 }
             }
@@ -237,37 +246,27 @@ pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     units::from_utf16(&units[at..], out);
 }
 
-/// The scalar values of four surrogate pairs.
-///
-/// # Safety
-/// The processor has SSE4.1.
+/// How many bytes the first `count` units take, fewer than eight, none of which is a surrogate.
 #[inline(always)]
-unsafe fn joined_pairs(units: __m128i) -> Option<__m128i> {
+unsafe fn len_of_first(units: __m128i, count: usize) -> usize {
+    // Two bits for each unit.
+    let at_least = |first: u16| {
+        let first = _mm_set1_epi16(first as i16);
+        _mm_movemask_epi8(_mm_cmpeq_epi16(_mm_max_epu16(units, first), units)) as u32
+    };
+    let counted = (1 << (2 * count)) - 1;
+    count + ((at_least(0x80) & counted).count_ones() + (at_least(0x800) & counted).count_ones()) as usize / 2
+}
+
+/// The scalar values of the surrogate pairs that a block begins with, and how many those are, at most four.
+#[inline(always)]
+unsafe fn joined_pairs(units: __m128i) -> (__m128i, usize) {
     let set = |bits: u32| _mm_set1_epi32(bits as i32);
     let is_pair = _mm_cmpeq_epi32(_mm_and_si128(units, set(0xFC00_FC00)), set(0xDC00_D800));
     let leads = _mm_slli_epi32::<10>(_mm_and_si128(units, set(0x3FF)));
     let trails = _mm_and_si128(_mm_srli_epi32::<16>(units), set(0x3FF));
     let scalars = _mm_add_epi32(_mm_add_epi32(leads, trails), set(0x1_0000));
-    (_mm_movemask_epi8(is_pair) == 0xFFFF).then_some(scalars)
-}
-
-/// The scalar values of a block of UTF-16, then zeros; how many there are; and how many units they take, at most one more
-/// than a block has.
-#[inline(always)]
-fn joined(units: &[u16], at: usize) -> ([u32; BLOCK], usize, usize) {
-    let (mut scalars, mut count, mut read) = ([0; BLOCK], 0, 0);
-    while read < BLOCK {
-        let (scalar, len) = match units[at + read..] {
-            [lead @ 0xD800..=0xDBFF, trail @ 0xDC00..=0xDFFF, ..] => {
-                (0x1_0000 + (u32::from(lead & 0x3FF) << 10) + u32::from(trail & 0x3FF), 2)
-            }
-            [0xD800..=0xDFFF, ..] | [] => (0xFFFD, 1),
-            [unit, ..] => (unit.into(), 1),
-        };
-        scalars[count % BLOCK] = scalar;
-        (count, read) = (count + 1, read + len);
-    }
-    (scalars, count, read)
+    (scalars, _mm_movemask_ps(_mm_castsi128_ps(is_pair)).trailing_ones() as usize)
 }
 
 /// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
@@ -298,7 +297,7 @@ pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
                         to = write_eight(scalars, to);
                         continue;
                     }
-                    if !has_surrogate(scalars) {
+                    if _mm_movemask_epi8(are_surrogates(scalars)) == 0 {
                         to = write_eight_of_three(scalars, to);
                         continue;
                     }
@@ -363,7 +362,10 @@ mod tests {
                 lens(index).zip(1..).flat_map(|(len, end)| (4 * end - len) as u8..4 * end as u8).collect();
             let eight: Vec<u8> =
                 (0..8).flat_map(|lane| (2 * lane..2 * lane + 1 + (index >> lane & 1)).map(|at| at as u8)).collect();
-            for (packing, expected) in [(&OF_FOUR, four), (&OF_EIGHT, eight)] {
+            let counted = (0..4).map(|lane| 1 + (index >> (2 * lane) & 3).count_ones() as usize);
+            let counted: Vec<u8> =
+                counted.zip(1..).flat_map(|(len, end)| (4 * end - len) as u8..4 * end as u8).collect();
+            for (packing, expected) in [(&OF_FOUR, four), (&OF_UP_TO_THREE, counted), (&OF_EIGHT, eight)] {
                 assert_eq!(usize::from(packing.lengths[index]), expected.len());
                 assert_eq!(packing.places[index][..expected.len()], expected);
             }

@@ -42,6 +42,9 @@ const UNITS: usize = 16;
 /// Units of 16 bits in a register.
 const UNITS_16: usize = 32;
 
+/// Bytes in a register.
+const BYTES: usize = 64;
+
 /// Steps for which room is made at a time.
 const STEPS: usize = 128;
 
@@ -312,6 +315,18 @@ unsafe fn encode_up_to_7ff(units: __m512i, to: *mut u8) -> *mut u8 {
             _mm256_storeu_si256(to.cast(), _mm512_cvtepi16_epi8(units));
             return to.add(UNITS_16);
         }
+        encode_two(units, over_7f, to)
+    }
+}
+
+/// Writes 32 units, none of which is above 7FF; those in `over_7f` are above 7F.
+///
+/// # Safety
+/// As of [`encode_up_to_7ff`].
+#[inline(always)]
+unsafe fn encode_two(units: __m512i, over_7f: u32, to: *mut u8) -> *mut u8 {
+    // SAFETY: the store writes 64 bytes at `to`.
+    unsafe {
         let two = or3(
             _mm512_srli_epi16::<6>(units),
             _mm512_slli_epi16::<8>(_mm512_and_si512(units, _mm512_set1_epi16(0x3F))),
@@ -409,22 +424,27 @@ unsafe fn spread(mask: u16) -> u64 {
 /// UTF-32 to UTF-8.
 struct Utf8FromUtf32;
 
-impl Step<[u32; UNITS], u8> for Utf8FromUtf32 {
-    const ROOM: usize = 4 * UNITS;
+impl Step<[u32; UNITS_16], u8> for Utf8FromUtf32 {
+    const ROOM: usize = 4 * UNITS_16;
 
     #[inline(always)]
-    unsafe fn write(from: &[u32; UNITS], to: *mut u8) -> *mut u8 {
-        // SAFETY: `scalars` reads the array. The stores write 16 or 64 bytes at `to`.
+    unsafe fn write(from: &[u32; UNITS_16], mut to: *mut u8) -> *mut u8 {
+        // SAFETY: the loads read the array, in two halves. The stores write 64 bytes at `to`, and 64 more at most 64 later.
         unsafe {
-            let scalars = scalars(from.as_ptr());
-            let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
-            if over_7f == 0 {
-                _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(scalars));
-                to.add(UNITS)
-            } else {
-                let pair = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF));
-                encode_scalars(Joined { scalars, pair, done: 0 }, over_7f, to)
+            let halves = [0, UNITS].map(|at| from.as_ptr().add(at));
+            let [first, second] = halves.map(|half| _mm512_loadu_si512(half.cast()));
+            let is_short = _mm512_testn_epi32_mask(_mm512_or_si512(first, second), _mm512_set1_epi32(!0x7FF)) == !0;
+            if is_short {
+                let narrow = _mm512_castsi256_si512(_mm512_cvtepi32_epi16(first));
+                return encode_up_to_7ff(_mm512_inserti64x4::<1>(narrow, _mm512_cvtepi32_epi16(second)), to);
             }
+            for half in halves {
+                let scalars = scalars(half);
+                let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
+                let pair = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF));
+                to = encode_scalars(Joined { scalars, pair, done: 0 }, over_7f, to);
+            }
+            to
         }
     }
 }
@@ -435,7 +455,7 @@ impl Step<[u32; UNITS], u8> for Utf8FromUtf32 {
 /// The processor has the instructions.
 #[inline(always)]
 pub(crate) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
-    let (steps, rest) = units.as_chunks::<UNITS>();
+    let (steps, rest) = units.as_chunks::<UNITS_16>();
     // SAFETY: the instructions are all it requires.
     unsafe { append_steps::<Utf8FromUtf32, _, _>(steps, out) };
     units::from_utf32(rest, out);
@@ -444,13 +464,24 @@ pub(crate) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
 /// Latin-1 to UTF-8.
 struct Utf8FromLatin1;
 
-impl Step<[u8; UNITS_16], u8> for Utf8FromLatin1 {
-    const ROOM: usize = 2 * UNITS_16;
+impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
+    const ROOM: usize = 2 * BYTES;
 
     #[inline(always)]
-    unsafe fn write(from: &[u8; UNITS_16], to: *mut u8) -> *mut u8 {
-        // SAFETY: the load reads the array. 64 bytes can be written at `to`.
-        unsafe { encode_up_to_7ff(_mm512_cvtepu8_epi16(_mm256_loadu_si256(from.as_ptr().cast())), to) }
+    unsafe fn write(from: &[u8; BYTES], to: *mut u8) -> *mut u8 {
+        // SAFETY: the loads read the array. 64 bytes are written at `to`, and 64 more at most 64 later.
+        unsafe {
+            let bytes = _mm512_loadu_si512(from.as_ptr().cast());
+            let over_7f = _mm512_movepi8_mask(bytes);
+            if over_7f == 0 {
+                _mm512_storeu_si512(to.cast(), bytes);
+                return to.add(BYTES);
+            }
+            // There is no branch for each half: text alternates.
+            let half = |at: usize| _mm512_cvtepu8_epi16(_mm256_loadu_si256(from.as_ptr().add(at).cast()));
+            let to = encode_two(half(0), over_7f as u32, to);
+            encode_two(half(UNITS_16), (over_7f >> UNITS_16) as u32, to)
+        }
     }
 }
 
@@ -460,7 +491,7 @@ impl Step<[u8; UNITS_16], u8> for Utf8FromLatin1 {
 /// The processor has the instructions.
 #[inline(always)]
 pub(crate) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
-    let (steps, rest) = bytes.as_chunks::<UNITS_16>();
+    let (steps, rest) = bytes.as_chunks::<BYTES>();
     // SAFETY: the instructions are all it requires.
     unsafe { append_steps::<Utf8FromLatin1, _, _>(steps, out) };
     units::from_latin_1(rest, out);
