@@ -110,7 +110,8 @@ fn fault_at_the_end(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
 
 /// Text, a fault, or padding that moves the next segment to a block edge.
 pub(super) fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
-    match u.int_in_range(0..=12)? {
+    match u.int_in_range(0..=13)? {
+        13 => at_edge(u, out)?,
         0 => ascii(u, out)?,
         11 => out.extend_from_slice(u.choose(&MARKS)?),
         12 => neighbours(u, out)?,
@@ -194,6 +195,23 @@ fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let short = u.int_in_range(0..=5)?;
     let target = (out.len() + 5).next_multiple_of(edge) + 1 - short;
     filler(target.saturating_sub(out.len()), out);
+    Ok(())
+}
+
+/// A fault or two characters that end at the edge of a block, or are across it; then nothing, a few ASCII bytes, or a block of
+/// them.
+fn at_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let mut one = Vec::new();
+    if u.ratio(2, 3)? {
+        fault(u, &mut one)?
+    } else {
+        neighbours(u, &mut one)?
+    };
+    let before = if u.ratio(1, 2)? { one.len() } else { u.int_in_range(0..=one.len())? };
+    let edge = (out.len() + before).next_multiple_of(*u.choose(&[16, 32, 64, 64])?);
+    filler(edge - before - out.len(), out);
+    out.extend_from_slice(&one);
+    filler(*u.choose(&[0, 1, 15, 64, 128])?, out);
     Ok(())
 }
 

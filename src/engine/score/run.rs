@@ -185,9 +185,12 @@ fn fragments_and_class_strings(
     bytes: &mut Vec<u8>,
     each: &mut dyn FnMut(&Case<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    fragments::mixtures().try_for_each(|input| each(&input.case()))?;
+    let (whole, cut): (Vec<_>, Vec<_>) = fragments::mixtures().partition(|input| input.cuts.is_none());
+    whole.iter().try_for_each(|input| each(&input.case()))?;
     let mut judge = |string: Vec<u8>| each(&Case::new(&string));
     fragments::strings_up_to(1).chain(fragments::forms()).try_for_each(&mut judge)?;
+    cut.iter().try_for_each(|input| each(&input.case()))?;
+    let mut judge = |string: Vec<u8>| each(&Case::new(&string));
     fragments::strings_up_to(2)
         .chain(fragments::marks())
         .chain(fragments::pairs_of_bounds())
