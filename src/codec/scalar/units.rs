@@ -198,149 +198,149 @@ pub(crate) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u1
     }
 }
 
-/// Characters that are written as UTF-8 at a time.
-const CHARS: usize = 16;
+/// Units that are looked at together: ASCII, and text of three bytes each, have loops of their own.
+const UNITS: usize = 16;
 
-/// The UTF-8 of up to [`CHARS`] characters.
-type Text = [u8; 4 * CHARS];
+/// Bytes that are collected before they are appended.
+const ROOM: usize = 512;
 
-/// Appends as many bytes as `write` returns, of those that it has written.
-#[inline(always)]
-fn append(out: &mut Vec<u8>, write: impl FnOnce(&mut Text) -> usize) {
-    let before = out.len();
-    out.extend_from_slice(&[0; 4 * CHARS]);
-    let len = out.last_chunk_mut().map_or(0, write);
-    out.truncate(before + len);
+/// UTF-8 before it is appended.
+struct Text {
+    bytes: [u8; ROOM],
+    len: usize,
 }
 
-/// Writes the sequence of a scalar value without branches, and returns where the next one belongs.
-#[inline(always)]
-fn write_sequence(scalar: u32, text: &mut Text, at: usize) -> usize {
-    /// The bits that mark the lead and the continuation bytes, by how many continuation bytes there are.
-    const MARKS: [u32; 4] = [0, 0x80C0_0000, 0x8080_E000, 0x8080_80F0];
-    let more = usize::from(scalar >= 0x80) + usize::from(scalar >= 0x800) + usize::from(scalar >= 0x1_0000);
-    let spread = (scalar & 0x3F) << 24 | (scalar & 0xFC0) << 10 | (scalar & 0x3_F000) >> 4 | scalar >> 18;
-    let sequence = (spread | MARKS[more & 3]) >> (24 - 8 * more);
-    let word = if more == 0 { scalar } else { sequence };
-    if let Some(place) = text[at.min(4 * CHARS)..].first_chunk_mut() {
-        *place = word.to_le_bytes();
+impl Text {
+    /// Bytes that [`Text::push`] and [`Text::push_four`] may add.
+    const STEP: usize = 4;
+
+    fn has_room(&self) -> bool {
+        self.len <= ROOM - Self::STEP
     }
-    at + 1 + more
-}
 
-/// Writes scalar values, and returns how many bytes those take. Four ASCII characters in a row take a step.
-#[inline(always)]
-fn write_sequences(scalars: &[u32], text: &mut Text) -> usize {
-    let mut len = 0;
-    for four in scalars.chunks(4) {
-        if let [one, two, three, four] = *four
-            && (one | two | three | four) < 0x80
-            && let Some(place) = text[len.min(4 * CHARS)..].first_chunk_mut()
-        {
-            *place = [one as u8, two as u8, three as u8, four as u8];
-            len += 4;
-            continue;
+    #[inline(always)]
+    fn add<const N: usize>(&mut self, bytes: [u8; N]) {
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + N) {
+            place.copy_from_slice(&bytes);
         }
-        for &scalar in four {
-            len = write_sequence(scalar, text, len);
+        self.len += N;
+    }
+
+    /// Adds the sequence of a scalar value. Text has runs of the same length, so the branches are predicted well.
+    #[inline(always)]
+    fn push(&mut self, scalar: u32) {
+        let tail = |bits: u32| 0x80 | (bits & 0x3F) as u8;
+        match scalar {
+            0..0x80 => self.add([scalar as u8]),
+            0x80..0x800 => self.add([0xC0 | (scalar >> 6) as u8, tail(scalar)]),
+            0x800..0x1_0000 => self.add([0xE0 | (scalar >> 12) as u8, tail(scalar >> 6), tail(scalar)]),
+            _ => self.add([0xF0 | (scalar >> 18) as u8, tail(scalar >> 12), tail(scalar >> 6), tail(scalar)]),
         }
     }
-    len
+
+    /// Adds four units, if they are ASCII.
+    #[inline(always)]
+    fn push_four<U: Copy + Into<u32>>(&mut self, units: &[U]) -> bool {
+        let Some(four) = units.first_chunk::<4>() else { return false };
+        let four = four.map(Into::into);
+        let are_ascii = four.iter().fold(0, |any, unit| any | unit) < 0x80;
+        if are_ascii {
+            self.add(four.map(|unit| unit as u8));
+        }
+        are_ascii
+    }
+
+    fn append_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.bytes[..self.len.min(ROOM)]);
+    }
 }
 
-/// Whether every unit is below 80.
+/// A block as bytes, if it is ASCII.
 #[inline(always)]
-fn all_ascii<U: Copy + Into<u32>>(block: &[U; CHARS]) -> bool {
+fn ascii<U: Copy + Into<u32>>(block: &[U; UNITS]) -> Option<[u8; UNITS]> {
     let mut any = 0;
     for &unit in block {
         any |= unit.into();
     }
-    any < 0x80
+    (any < 0x80).then(|| block.map(|unit| unit.into() as u8))
+}
+
+/// Appends units as UTF-8: `read` returns the scalar value of the first of those it is given, at least one, and how many it
+/// takes. `ascii` is [`ascii`], or does the same.
+#[inline(always)]
+fn append_utf8<U: Copy + Into<u32>>(
+    units: &[U],
+    out: &mut Vec<u8>,
+    ascii: impl Fn(&[U; UNITS]) -> Option<[u8; UNITS]>,
+    read: impl Fn(&[U]) -> (u32, usize),
+) {
+    out.reserve(units.len() + ROOM);
+    let (mut at, mut text) = (0, Text { bytes: [0; ROOM], len: 0 });
+    while at < units.len() {
+        let rest = &units[at..];
+        if let Some(block) = rest.first_chunk::<UNITS>() {
+            if let Some(bytes) = ascii(block) {
+                out.extend_from_slice(&bytes);
+                at += UNITS;
+                continue;
+            }
+            let is_of_three = |unit: u32| (0x800..0x1_0000).contains(&unit) & (unit & 0xF800 != 0xD800);
+            if block.iter().fold(true, |all, &unit| all & is_of_three(unit.into())) {
+                let mut bytes = [0; 3 * UNITS];
+                for (sequence, &unit) in bytes.as_chunks_mut::<3>().0.iter_mut().zip(block) {
+                    let unit: u32 = unit.into();
+                    let tail = |unit: u32| 0x80 | (unit & 0x3F) as u8;
+                    *sequence = [0xE0 | (unit >> 12) as u8, tail(unit >> 6), tail(unit)];
+                }
+                out.extend_from_slice(&bytes);
+                at += UNITS;
+                continue;
+            }
+        }
+        // Up to the next run of ASCII.
+        let mut in_a_row = 0;
+        text.len = 0;
+        while text.has_room() && at < units.len() && in_a_row < UNITS / 4 {
+            let rest = &units[at..];
+            let (scalar, len) = read(rest);
+            if scalar < 0x80 && text.push_four(rest) {
+                (at, in_a_row) = (at + 4, in_a_row + 1);
+                continue;
+            }
+            in_a_row = 0;
+            text.push(scalar);
+            at += len;
+        }
+        text.append_to(out);
+    }
 }
 
 /// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
 #[inline(always)]
 pub(crate) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
-    // Room for one block more than there is: what is too much is written, too.
-    out.reserve(units.len() + 4 * CHARS);
-    let mut at = 0;
-    while at < units.len() {
-        match units[at..].first_chunk::<CHARS>() {
-            Some(block) if all_ascii(block) => {
-                out.extend_from_slice(&block.map(|unit| unit as u8));
-                at += CHARS;
-            }
-            Some(block) if block.iter().fold(true, |all, &unit| all & (unit >= 0x800) & !is_surrogate(unit)) => {
-                append(out, |text| {
-                    for (sequence, &unit) in text.as_chunks_mut::<3>().0.iter_mut().zip(block) {
-                        let tail = |unit: u16| 0x80 | (unit & 0x3F) as u8;
-                        *sequence = [0xE0 | (unit >> 12) as u8, tail(unit >> 6), tail(unit)];
-                    }
-                    3 * CHARS
-                });
-                at += CHARS;
-            }
-            _ => {
-                let (mut scalars, mut count) = ([0; CHARS], 0);
-                let end = units.len().min(at + CHARS);
-                while at < end {
-                    let (scalar, len) = match units[at..] {
-                        [unit, ..] if !is_surrogate(unit) => (unit.into(), 1),
-                        [lead @ 0xD800..=0xDBFF, trail @ 0xDC00..=0xDFFF, ..] => {
-                            (0x1_0000 + (u32::from(lead & 0x3FF) << 10) + u32::from(trail & 0x3FF), 2)
-                        }
-                        _ => (0xFFFD, 1),
-                    };
-                    scalars[count % CHARS] = scalar;
-                    (at, count) = (at + len, count + 1);
-                }
-                append(out, |text| write_sequences(&scalars[..count], text));
-            }
+    append_utf8(units, out, ascii, |units| match *units {
+        [unit, ..] if !is_surrogate(unit) => (unit.into(), 1),
+        [lead @ 0xD800..=0xDBFF, trail @ 0xDC00..=0xDFFF, ..] => {
+            (0x1_0000 + (u32::from(lead & 0x3FF) << 10) + u32::from(trail & 0x3FF), 2)
         }
-    }
+        _ => (0xFFFD, 1),
+    });
 }
 
 /// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
 #[inline(always)]
 pub(crate) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
-    out.reserve(units.len() + 4 * CHARS);
-    for block in units.chunks(CHARS) {
-        if let Some(block) = block.first_chunk()
-            && all_ascii(block)
-        {
-            out.extend_from_slice(&block.map(|unit| unit as u8));
-            continue;
-        }
-        let mut scalars = [0; CHARS];
-        for (scalar, &unit) in scalars.iter_mut().zip(block) {
-            *scalar = if is_scalar(unit, 0x10_FFFF) { unit } else { 0xFFFD };
-        }
-        append(out, |text| write_sequences(&scalars[..block.len()], text));
-    }
+    append_utf8(units, out, ascii, |units| match *units {
+        [unit, ..] if is_scalar(unit, 0x10_FFFF) => (unit, 1),
+        _ => (0xFFFD, 1),
+    });
 }
 
 /// Appends Latin-1 as UTF-8.
 #[inline(always)]
 pub(crate) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
-    out.reserve(bytes.len() + 4 * CHARS);
-    for block in bytes.chunks(CHARS) {
-        if let Some(block) = block.first_chunk::<CHARS>()
-            && block.is_ascii()
-        {
-            out.extend_from_slice(block);
-            continue;
-        }
-        append(out, |text| {
-            block.iter().fold(0, |at, &byte| {
-                let is_two = byte >= 0x80;
-                let two = [0xC0 | byte >> 6, 0x80 | byte & 0x3F];
-                if let Some(place) = text[at..].first_chunk_mut() {
-                    *place = if is_two { two } else { [byte, 0] };
-                }
-                at + 1 + usize::from(is_two)
-            })
-        });
-    }
+    let ascii = |block: &[u8; UNITS]| block.is_ascii().then_some(*block);
+    append_utf8(bytes, out, ascii, |bytes| (bytes.first().copied().unwrap_or_default().into(), 1));
 }
 
 /// Appends `bytes` as code units, in either byte order. Bytes at the end that are not a whole unit are left out.
