@@ -34,7 +34,9 @@ mod typed;
 
 use crate::cli::isolate::TIMEOUT;
 use crate::cli::output::{DIVERGED, Failure, INTERRUPTED, StandardOutput, Verdict, fail, survive_the_file_size_limit};
+use crate::codec::Kernel;
 use crate::decoder::Decoder;
+use crate::error::Error;
 use crate::judge::isolate::{exit, is_child, name_crashes};
 use crate::text::{hex, printable};
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -128,6 +130,9 @@ impl Cli {
 
     fn run(self, line: String) -> ExitCode {
         self.display.apply();
+        if let Err(error) = kernel_is_known() {
+            return fail(&error);
+        }
         survive_the_file_size_limit();
         crate::judge::silence_panics();
         // The process that started an adapter sees how it ends, and the parent of an isolated process watches it.
@@ -179,6 +184,18 @@ impl Cli {
             }
         }
     }
+}
+
+/// # Errors
+/// The environment limits our codec to a kernel that this processor cannot run, or that does not exist.
+fn kernel_is_known() -> Result<(), Error> {
+    let Some(name) = std::env::var_os(Kernel::LIMIT) else { return Ok(()) };
+    let names: Vec<&str> = Kernel::available().map(Kernel::name).collect();
+    if names.iter().any(|known| name == *known) {
+        return Ok(());
+    }
+    let (variable, name, names) = (Kernel::LIMIT, name.to_string_lossy(), names.join(", "));
+    Err(Error::usage(format!("{variable}: no kernel {name:?} on this processor; there are {names}")))
 }
 
 /// Ends the process when a decoder hangs.

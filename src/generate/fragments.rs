@@ -72,7 +72,7 @@ pub fn texts() -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// Many fragments in one input, which begins with a byte order mark: all that are well-formed; then all, all marks and
-/// all [forms](forms), each followed by a letter, by the next one, by a stray continuation byte or by a block of ASCII, or
+/// all [`forms`], each followed by a letter, by the next one, by a stray continuation byte or by a block of ASCII, or
 /// between quotation marks. These end with a truncated character. Each is cut by lot, and after every three and seven bytes.
 pub fn mixtures() -> impl Iterator<Item = Input> {
     const AROUND: [[&[u8]; 2]; 5] = [[b"", b"a"], [b"", b""], [b"", b"\x80"], [b"", &[b'a'; 64]], [b"\"", b"\""]];

@@ -15,18 +15,26 @@ const answer = (row, column) => opened.columns[column].answers[row.cells[column 
 // The words that are looked for in names, runtimes and lineages.
 const wanted = () => by.name.value.toLowerCase().split(/[\s.,:;()-]+/).filter(Boolean);
 
+const textOf = (row) => [nameOf(row), row.dataset.runtime, row.dataset.lineage].join(" ").toLowerCase();
+// Words that no decoder has, such as those around the name of a function, choose nothing.
+const isKnown = (word) => items.some((item) => textOf(item).includes(word));
+
 function isChosen(row) {
   if (!matrix) return true;
   const column = Number(by.question.value);
-  const text = [nameOf(row), row.dataset.runtime, row.dataset.lineage].join(" ").toLowerCase();
-  if (!wanted().every((word) => text.includes(word))) return false;
+  const text = textOf(row);
+  if (!words.every((word) => text.includes(word))) return false;
   if (by.answer.value && answer(row, column)[0] !== by.answer.value) return false;
   const other = items.find((item) => nameOf(item) === by.unlike.value);
   const columns = by.question.value ? [column] : opened.columns.keys();
   return !other || row === other || Array.from(columns).some((at) => answer(row, at)[0] !== answer(other, at)[0]);
 }
 
+// The words that are looked for, and that some decoder has.
+let words = [];
+
 function show() {
+  if (matrix) words = wanted().filter(isKnown);
   // The first option is "any".
   const chosen = selects.filter((select) => select.selectedIndex > 0);
   for (const item of items) {
@@ -62,10 +70,11 @@ function showMatrix() {
 // What the shown decoders answer to the chosen question, in words; without a question, and by name, what they accept too much.
 function tell() {
   const shown = items.filter((item) => !item.hidden);
-  const [first] = wanted();
-  // Names that begin with what is looked for come first.
+  const [first] = words;
+  // Names that begin with what is looked for come first, then those of the current release, which have no version.
   const begins = (item) => Number(!first || !nameOf(item).toLowerCase().startsWith(first));
-  shown.sort((one, other) => begins(one) - begins(other));
+  const isOld = (item) => Number(/^[a-z_]+[\d.]/.test(nameOf(item)));
+  shown.sort((one, other) => begins(one) - begins(other) || isOld(one) - isOld(other));
   const who = new Map();
   const note = (word, name) => who.set(word, (who.get(word) ?? []).concat(name));
   const column = by.question.value && opened.columns[Number(by.question.value)];
@@ -75,15 +84,39 @@ function tell() {
       const [word] = answer(item, Number(by.question.value));
       const mark = item.cells[Number(by.question.value) + 1].dataset.b ? "!" : "";
       note(word, nameOf(item) + mark);
-    } else if (first && beyond) {
+    }
+    if (first && beyond) {
       note(`shortest string accepted that strict UTF-8 rejects: ${beyond}`, nameOf(item));
     }
   }
+  const unknown = matrix ? wanted().filter((word) => !isKnown(word)) : [];
+  if (unknown.length > 0) note("no decoder has these words, so they choose nothing", unknown);
   if (shown.length === 0) note("nothing is shown", ["no decoder has these words in its name, runtime or lineage, and fits the choices"]);
   const lines = Array.from(who).sort(([, one], [, other]) => other.length - one.length);
   const said = document.getElementById("said");
   said.replaceChildren(...lines.map(([word, names]) => listed(word, names)));
   document.getElementById("asked").textContent = column ? `${column.title} (${column.bytes}):` : "";
+  if (column) said.append(...seeAlso(column));
+}
+
+// A line with the questions about the same bytes in other places.
+function seeAlso(column) {
+  const isAlike = ({ bytes }) => bytes !== column.bytes && (` ${bytes} `.includes(` ${column.bytes} `) || ` ${column.bytes} `.includes(` ${bytes} `));
+  const alike = Array.from(opened.columns.entries()).filter(([, other]) => isAlike(other));
+  if (alike.length === 0) return [];
+  const line = document.createElement("li");
+  line.append("See also: ");
+  for (const [at, { title, bytes }] of alike) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = `${title} (${bytes})`;
+    button.addEventListener("click", () => {
+      by.question.value = String(at);
+      by.question.dispatchEvent(new Event("change"));
+    });
+    line.append(button, " ");
+  }
+  return [line];
 }
 
 // A line of that list; many names are folded.
@@ -140,9 +173,9 @@ function fill(select, values) {
 }
 
 function offerAnswers() {
-  const words = by.question.value ? opened.columns[Number(by.question.value)].answers.map(([word]) => word) : [];
-  fill(by.answer, Array.from(new Set(words), (word) => [word, word]));
-  by.answer.disabled = words.length === 0;
+  const offered = by.question.value ? opened.columns[Number(by.question.value)].answers.map(([word]) => word) : [];
+  fill(by.answer, Array.from(new Set(offered), (word) => [word, word]));
+  by.answer.disabled = offered.length === 0;
 }
 
 function openCell(cell) {
@@ -220,7 +253,7 @@ if (matrix) {
     if (by.question.lastChild.label !== heading) {
       by.question.append(Object.assign(document.createElement("optgroup"), { label: heading }));
     }
-    by.question.lastChild.append(new Option(`${what} (${bytes})`, String(at)));
+    by.question.lastChild.append(new Option(`${what}, ${heading} (${bytes})`, String(at)));
   }
   fill(by.unlike, items.map(nameOf).map((name) => [name, name]));
   by.question.addEventListener("change", offerAnswers);

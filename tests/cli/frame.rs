@@ -12,6 +12,19 @@ fn commands() -> Vec<String> {
 }
 
 #[test]
+fn an_unknown_kernel_is_named() {
+    let directory = directory_with(&[]);
+    let with = |kernel: &str| {
+        let output = command(directory.path(), &["explain", "a"]).env("UTFUZZ_KERNEL", kernel).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(with("scalar"), (Some(0), String::new()));
+    let (status, said) = with("sse9");
+    assert_eq!(status, Some(2));
+    assert!(said.contains("UTFUZZ_KERNEL: no kernel \"sse9\" on this processor; there are scalar"), "{said}");
+}
+
+#[test]
 fn help_lists_the_commands_in_groups() {
     let directory = directory_with(&[]);
     let help = run(directory.path(), &["--help"]);

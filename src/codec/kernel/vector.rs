@@ -113,6 +113,7 @@ pub(super) fn opaque(word: u64) -> u64 {
 /// other registers, which takes several times as long as to load it again.
 #[inline(always)]
 #[cfg(not(miri))]
+#[allow(clippy::pointers_in_nomem_asm_block, reason = "the pointer is passed on, and nothing is read")]
 pub(super) fn hidden<T>(mut from: *const T) -> *const T {
     // SAFETY: no instruction.
     unsafe { core::arch::asm!("/* {0} */", inout(reg) from, options(pure, nomem, nostack, preserves_flags)) };
