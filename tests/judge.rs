@@ -208,8 +208,8 @@ fn a_report_says_what_the_contract_of_the_decoder_expects() {
         let mut expected = vec![
             format!("contract: {contract}\n"),
             format!("(* is the answer of {contract};"),
-            format!("\n* {}\n    no decoder\n", spec::validity(&contract, input)),
-            format!("\n* {}\n    no decoder\n", output.join(" ")),
+            format!("\n* {}\n    no decoder answers this\n", spec::validity(&contract, input)),
+            format!("\n* {}\n    no decoder answers this\n", output.join(" ")),
         ];
         expected.extend(spec::segments(&contract, input).filter_map(|segment| match segment.reading {
             spec::Reading::IllFormed { kind } => {
