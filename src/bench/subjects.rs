@@ -42,6 +42,9 @@ pub enum Operation {
     /// From UTF-16 to UTF-8.
     #[serde(rename = "from-utf16")]
     FromUtf16,
+    /// From UTF-32 to UTF-8.
+    #[serde(rename = "from-utf32")]
+    FromUtf32,
     /// From Latin-1 to UTF-8.
     #[serde(rename = "from-latin-1")]
     FromLatin1,
@@ -51,13 +54,14 @@ pub enum Operation {
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Validate,
         Self::Locate,
         Self::Lossy,
         Self::Utf16,
         Self::Utf32,
         Self::FromUtf16,
+        Self::FromUtf32,
         Self::FromLatin1,
         Self::Count,
     ];
@@ -71,6 +75,7 @@ impl Operation {
             Self::Utf16 => "utf16",
             Self::Utf32 => "utf32",
             Self::FromUtf16 => "from-utf16",
+            Self::FromUtf32 => "from-utf32",
             Self::FromLatin1 => "from-latin-1",
             Self::Count => "count",
         }
@@ -102,7 +107,7 @@ impl Operation {
                 Answer::Units(out)
             }
             Self::Utf32 => Answer::Scalars(spec::code_points(contract, bytes).collect()),
-            Self::FromUtf16 => Self::Lossy.expected(bytes),
+            Self::FromUtf16 | Self::FromUtf32 => Self::Lossy.expected(bytes),
             Self::FromLatin1 => {
                 let mut out = Vec::new();
                 bytes.iter().for_each(|&byte| crate::utf8::push_extended(byte.into(), &mut out));
@@ -114,7 +119,11 @@ impl Operation {
 
     /// The length of the input in bytes.
     pub(super) fn input_len(self, bytes: &[u8], buffers: &Buffers) -> usize {
-        if self == Self::FromUtf16 { 2 * buffers.source_units.len() } else { bytes.len() }
+        match self {
+            Self::FromUtf16 => 2 * buffers.source_units.len(),
+            Self::FromUtf32 => 4 * buffers.source_scalars.len(),
+            _ => bytes.len(),
+        }
     }
 
     /// A subject's answer, taken from the buffers it wrote to.
@@ -153,8 +162,9 @@ pub(super) struct Buffers {
     text: String,
     units: Vec<u16>,
     scalars: Vec<u32>,
-    /// The input in UTF-16, and as text; the text is empty if the input is ill-formed.
+    /// The input in UTF-16, in UTF-32, and as text; the text is empty if the input is ill-formed.
     source_units: Vec<u16>,
+    source_scalars: Vec<u32>,
     source_text: String,
     /// For subjects that write into a slice.
     byte_slice: Vec<u8>,
@@ -167,6 +177,7 @@ impl Buffers {
         let mut buffers =
             Self { source_text: String::from_utf8(bytes.to_vec()).unwrap_or_default(), ..Self::default() };
         spec::utf16(&Contract::STANDARD, bytes, &mut buffers.source_units);
+        buffers.source_scalars = spec::code_points(&Contract::STANDARD, bytes).collect();
         buffers
     }
 
@@ -210,6 +221,7 @@ pub(super) fn subjects(operation: Operation) -> Vec<Subject> {
         Operation::Utf16 => transcoders(),
         Operation::Utf32 => transcoders_to_32(),
         Operation::FromUtf16 => encoders(),
+        Operation::FromUtf32 => encoders_of_32(),
         Operation::FromLatin1 => encoders_of_latin_1(),
         Operation::Count => counters(),
     };
@@ -255,6 +267,11 @@ fn by_kernel(kind: Kind, name: &str, operation: Operation, kernel: Kernel) -> Su
         Operation::FromUtf16 => subject(kind, name, move |_, buffers| {
             buffers.bytes.clear();
             kernel.from_utf16_lossy_into(&buffers.source_units, &mut buffers.bytes);
+            Some(Output::Appended)
+        }),
+        Operation::FromUtf32 => subject(kind, name, move |_, buffers| {
+            buffers.bytes.clear();
+            kernel.from_utf32_lossy_into(&buffers.source_scalars, &mut buffers.bytes);
             Some(Output::Appended)
         }),
         Operation::FromLatin1 => subject(kind, name, move |bytes, buffers| {
@@ -394,6 +411,22 @@ fn encoders() -> Vec<Subject> {
         peer("simdutf", |_, buffers| {
             fit(&mut buffers.byte_slice, 3 * buffers.source_units.len());
             crate::peers::simdutf::from_utf16(&buffers.source_units, &mut buffers.byte_slice).map(Output::Filled)
+        }),
+    ]
+}
+
+fn encoders_of_32() -> Vec<Subject> {
+    vec![
+        peer("std", |_, buffers| {
+            buffers.text.clear();
+            let scalars = buffers.source_scalars.iter().copied().map(char::from_u32);
+            buffers.text.extend(scalars.map(|scalar| scalar.unwrap_or(char::REPLACEMENT_CHARACTER)));
+            Some(Output::Text)
+        }),
+        #[cfg(feature = "simdutf")]
+        peer("simdutf", |_, buffers| {
+            fit(&mut buffers.byte_slice, 4 * buffers.source_scalars.len());
+            crate::peers::simdutf::from_utf32(&buffers.source_scalars, &mut buffers.byte_slice).map(Output::Filled)
         }),
     ]
 }

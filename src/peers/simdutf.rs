@@ -52,6 +52,17 @@ pub fn from_utf16(units: &[u16], out: &mut [u8]) -> Option<usize> {
     (written > 0 || units.is_empty()).then_some(written)
 }
 
+/// Converts UTF-32 to UTF-8 at the start of `out`, which needs four bytes for each code unit, and returns how many bytes were
+/// written; `None` if `out` is too short or a code unit is not a scalar value.
+pub fn from_utf32(units: &[u32], out: &mut [u8]) -> Option<usize> {
+    if out.len() < 4 * units.len() {
+        return None;
+    }
+    // SAFETY: `units` is readable for its length; no unit becomes more than four bytes, and `out` has as many.
+    let written = unsafe { simdutf::convert_utf32_to_utf8(units.as_ptr(), units.len(), out.as_mut_ptr()) };
+    (written > 0 || units.is_empty()).then_some(written)
+}
+
 /// Converts Latin-1 to UTF-8 at the start of `out`, which needs two bytes for each byte, and returns how many bytes
 /// were written; `None` if `out` is too short.
 pub fn from_latin_1(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
