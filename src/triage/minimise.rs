@@ -3,7 +3,7 @@
 //! Every candidate is judged. It replaces the current input only if it has the same signature, or one that the caller
 //! treats as the same, so that one divergence never turns into another. Candidates are shorter inputs (segments, bytes
 //! and cuts removed, from halves down to single ones), then simpler inputs of the same length (each character `a`, each
-//! byte the canonical one of its class), repeated until neither helps. Finally every shorter class string is tried, up
+//! byte the lowest continuation byte or the canonical one of its class), repeated until neither helps. Finally every shorter class string is tried, up
 //! to a limit.
 
 use crate::case::{Cuts, Input};
@@ -12,7 +12,7 @@ use crate::explain::{Divergence, Signature};
 use crate::generate::classes::Block;
 use crate::judge::{Judge, Law, Questions};
 use crate::spec::{Contract, Reading, Segment, segments};
-use crate::utf8::ByteClass;
+use crate::utf8::{ByteClass, is_continuation};
 
 /// The most inputs that each of the two phases judges: reducing the input, and trying all shorter class strings.
 const STEPS: u64 = 60_000;
@@ -196,7 +196,8 @@ fn take_out(hunt: &mut Hunt<'_>, best: &mut Input, mut ends: Vec<usize>) {
     }
 }
 
-/// Replaces characters by `a`, and bytes by the canonical one of their class, where that keeps the signature.
+/// Replaces characters by `a`, and bytes by the lowest continuation byte or the canonical byte of their class, where
+/// that keeps the signature.
 fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     let is_character = |segment: &Segment| matches!(segment.reading, Reading::WellFormed(_));
     let characters: Vec<Segment> = segments(&contract, &best.bytes).filter(is_character).collect();
@@ -213,11 +214,14 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     }
     for index in 0..best.bytes.len() {
         let byte = best.bytes[index];
-        let plain = ByteClass::of(byte).canonical();
-        if byte != plain && byte != b'a' {
+        // Most continuation bytes may be any; witnesses of one cause should not differ in them.
+        let lower = [0x80, 0x90].into_iter().filter(|&lower| is_continuation(byte) && lower < byte);
+        for plain in lower.chain([ByteClass::of(byte).canonical()]) {
             let mut bytes = best.bytes.clone();
             bytes[index] = plain;
-            hunt.take(with_bytes(best, bytes), best);
+            if byte != plain && byte != b'a' && hunt.take(with_bytes(best, bytes), best) {
+                break;
+            }
         }
     }
 }

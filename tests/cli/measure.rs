@@ -13,7 +13,10 @@ fn a_file_is_measured_with_every_decoder_that_can_read_it() {
     let json = run.json();
     let rows = json["rows"].as_array().unwrap();
     let operations: Vec<_> = rows.iter().map(|row| row["operation"].as_str().unwrap()).collect();
-    assert_eq!(operations, ["validate", "locate", "lossy", "utf16", "utf32", "from-utf16", "from-utf32", "from-latin-1", "count"]);
+    assert_eq!(
+        operations,
+        ["validate", "locate", "lossy", "utf16", "utf32", "from-utf16", "from-utf32", "from-latin-1", "count"]
+    );
     for row in rows {
         for name in ["own", "own-scalar", "std"] {
             let cell = row["cells"].as_array().unwrap().iter().find(|cell| cell["name"] == name).unwrap();

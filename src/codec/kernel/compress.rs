@@ -1,4 +1,5 @@
-//! The units of a window of UTF-8 as UTF-16 and UTF-32, for SSE4.1 and AVX2, which have no instruction that compresses.
+//! The units of a window of UTF-8 as UTF-16 and UTF-32, for kernels without an instruction that compresses: SSE4.1,
+//! AVX2 and NEON.
 //!
 //! # Idea
 //!
@@ -24,12 +25,12 @@
     reason = "register intrinsics need the instructions only, as the contract of each function states"
 )]
 
+use crate::codec::kernel::intel::*;
 use crate::codec::kernel::to_utf16_32::{Form, padded, windows};
 use crate::codec::kernel::validate::{Partial, well_formed_prefix};
 use crate::codec::kernel::vector::{Vector, hidden, opaque};
 use crate::codec::kernel::window::{Left, Places, READ, WINDOW, WindowWriter};
 use crate::codec::scalar::pending;
-use core::arch::x86_64::*;
 
 const REGISTER: usize = 16;
 
@@ -63,7 +64,7 @@ impl<const MASKS: usize> Compression<MASKS> {
     /// Writes the lanes of a mask, of which only the lowest bits count, and returns their end.
     ///
     /// # Safety
-    /// The processor has SSE4.1; a register can be written at `to`.
+    /// The processor has SSE4.1 or NEON; a register can be written at `to`.
     #[inline(always)]
     unsafe fn write<U>(&self, lanes: __m128i, mask: u64, to: *mut U) -> *mut U {
         let mask = mask as usize % MASKS;
@@ -93,7 +94,7 @@ impl Parts {
     /// Of part `part` of a window. The bytes before the `first` window count as zeros.
     ///
     /// # Safety
-    /// The processor has SSE4.1; the window can be read, and the three bytes before it unless it is the first.
+    /// The processor has SSE4.1 or NEON; the window can be read, and the three bytes before it unless it is the first.
     #[inline(always)]
     unsafe fn of(from: *const u8, first: bool, part: usize) -> Self {
         // SAFETY: part `p` reads `16 * p..16 * (p + 1)` of the window, and up to three bytes before.
@@ -180,7 +181,7 @@ unsafe fn sixfold(pairs: __m128i) -> __m128i {
 /// [`WindowWriter::utf16`](crate::codec::kernel::window::WindowWriter::utf16).
 ///
 /// # Safety
-/// The same, on a processor with SSE4.1.
+/// The same, on a processor with SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn utf16(from: *const u8, first: bool, places: Places, start: *mut u16) -> *mut u16 {
     let any = places.any();
@@ -204,7 +205,7 @@ pub(super) unsafe fn utf16(from: *const u8, first: bool, places: Places, start: 
 /// [`WindowWriter::utf32`](crate::codec::kernel::window::WindowWriter::utf32).
 ///
 /// # Safety
-/// The same, on a processor with SSE4.1.
+/// The same, on a processor with SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn utf32(from: *const u8, first: bool, places: Places, start: *mut u32) -> *mut u32 {
     let any = places.last | places.replaced;
@@ -257,7 +258,7 @@ const PATIENCE: usize = 8;
 /// an error, decodes windows until there are no more.
 ///
 /// # Safety
-/// The processor has the instructions of `V`, and SSE4.1.
+/// The processor has the instructions of `V`, and SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
     let mut at = 0;
@@ -310,14 +311,14 @@ pub(super) trait Unit: Copy {
     /// Writes eight units of sixteen bits.
     ///
     /// # Safety
-    /// The processor has SSE4.1; eight units can be written.
+    /// The processor has SSE4.1 or NEON; eight units can be written.
     unsafe fn store(units: __m128i, to: *mut Self);
 
     /// Writes the units that the bytes at `places` end, where two registers hold the lowest sixteen bits of each, and returns
     /// their end. No sequence has four bytes.
     ///
     /// # Safety
-    /// The processor has SSE4.1; sixteen units, and a register, can be written.
+    /// The processor has SSE4.1 or NEON; sixteen units, and a register, can be written.
     unsafe fn write(units: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self;
 
     /// The same with sequences of four bytes. `thirds` are their third bytes.
@@ -408,7 +409,7 @@ const OF_THREE: [u64; 4] = [0x6DB6_DB6D_B6DB_6DB6, 0xDB6D_B6DB_6DB6_DB6D, 0xB6DB
 /// No window waits for the one before: what they take from the bytes before, they read again.
 ///
 /// # Safety
-/// The processor has the instructions of `V`, and SSE4.1. The windows, `READ` bytes after them and, unless they are the
+/// The processor has the instructions of `V`, and SSE4.1 or NEON. The windows, `READ` bytes after them and, unless they are the
 /// `first`, four bytes before can be read. From the first byte of the windows to the one after them they are well-formed, and
 /// so are those before. `2 * WINDOW` units can be written, and one for each byte.
 #[inline(always)]
@@ -554,7 +555,7 @@ unsafe fn at_least(bytes: __m128i, first: u8) -> __m128i {
 /// Eight characters of three bytes.
 ///
 /// # Safety
-/// The processor has SSE4.1; 24 bytes can be read.
+/// The processor has SSE4.1 or NEON; 24 bytes can be read.
 #[inline(always)]
 unsafe fn eight_of_three(from: *const u8) -> __m128i {
     // SAFETY: reads the first and the last sixteen of the bytes.

@@ -8,27 +8,35 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod compress;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod lossy;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod path;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod tables;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod to_utf16_32;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod to_utf8;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod validate;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod window;
 
 pub use path::{KernelInfo, Path, Registers};
+
+/// Operations on registers of 16 bytes, under Intel's names.
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64 as intel;
+#[cfg(target_arch = "aarch64")]
+use neon::intel;
 
 use crate::codec::scalar;
 use crate::codec::scalar::units;
@@ -52,7 +60,7 @@ use std::borrow::Cow;
 #[derive(Clone, Copy)]
 pub struct Kernel(&'static Operations);
 
-/// The table of operations: `name(arguments) -> result = portable, SSE4.1 and AVX2, AVX-512;`. Functions in the last two
+/// The table of operations: `name(arguments) -> result = portable, SSE4.1, AVX2 and NEON, AVX-512;`. Functions in the last two
 /// columns are compiled for the instruction set, whose register is `V`.
 macro_rules! operations {
     ($use:ident $($options:tt)*) => { $use! { $($options)*
@@ -131,11 +139,13 @@ operations!(declare);
 static ALL: &[&Operations] = &[
     &SCALAR,
     #[cfg(target_arch = "x86_64")]
-    &x86::SSE41,
+    &compiled::SSE41,
     #[cfg(target_arch = "x86_64")]
-    &x86::AVX2,
+    &compiled::AVX2,
     #[cfg(target_arch = "x86_64")]
-    &x86::AVX512,
+    &compiled::AVX512,
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    &compiled::NEON,
 ];
 
 /// The kernel to use; null until it is first asked for.
@@ -364,15 +374,26 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// The table, compiled for every instruction set of x86-64.
-#[cfg(target_arch = "x86_64")]
-mod x86 {
+/// The table, compiled for every instruction set.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod compiled {
+    #[cfg(target_arch = "x86_64")]
     use super::avx2::Avx2;
+    #[cfg(target_arch = "x86_64")]
     use super::avx512::{Avx512, from_units};
+    #[cfg(target_arch = "aarch64")]
+    use super::neon::Neon;
+    #[cfg(target_arch = "x86_64")]
     use super::sse41::Sse41;
+    #[cfg(target_arch = "x86_64")]
+    use super::to_utf16_32;
     use super::to_utf16_32::{Utf16, Utf32};
     use super::vector::Vector;
-    use super::{KernelInfo, Operations, compress, lossy, scalar, to_utf8, to_utf16_32, units, validate};
+    use super::{KernelInfo, Operations, compress, lossy, scalar, to_utf8, units, validate};
+    #[cfg(target_arch = "aarch64")]
+    use std::arch::is_aarch64_feature_detected as is_feature_detected;
+    #[cfg(target_arch = "x86_64")]
+    use std::is_x86_feature_detected as is_feature_detected;
 
     /// Compiles the table for an instruction set: one of the columns `vector` and `avx512`, and the list of features,
     /// which is also used for run-time detection.
@@ -400,7 +421,7 @@ mod x86 {
     }
 
     macro_rules! is_here {
-        ([$($feature:tt),*]) => { $(is_x86_feature_detected!($feature))&&* };
+        ([$($feature:tt),*]) => { $(is_feature_detected!($feature))&&* };
     }
 
     /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too.
@@ -422,11 +443,16 @@ mod x86 {
         };
     }
 
+    #[cfg(target_arch = "x86_64")]
     pub(super) static SSE41: Operations = operations!(compile vector Sse41 ["sse4.1"]);
+    #[cfg(target_arch = "x86_64")]
     pub(super) static AVX2: Operations = operations!(compile vector Avx2 ["avx2", "bmi1", "bmi2", "lzcnt", "popcnt"]);
+    #[cfg(target_arch = "x86_64")]
     pub(super) static AVX512: Operations = operations!(compile avx512 Avx512 [
         "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt"
     ]);
+    #[cfg(target_arch = "aarch64")]
+    pub(super) static NEON: Operations = operations!(compile vector Neon ["neon"]);
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 pub struct KernelInfo {
     /// `scalar`, or the name of the instruction set.
     pub name: &'static str,
-    /// The processor features it needs, as `is_x86_feature_detected!` names them; none for `scalar`.
+    /// The processor features it needs, as `is_x86_feature_detected!` and `is_aarch64_feature_detected!` name them; none for `scalar`.
     pub features: &'static [&'static str],
     /// The code that validates an input of this many bytes.
     pub path: fn(usize) -> Path,
@@ -38,7 +38,7 @@ pub enum Registers {
 }
 
 /// Notes in tests that this code ran.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 pub(super) fn note_run(kernel: &'static str, registers: Registers) {
     #[cfg(test)]

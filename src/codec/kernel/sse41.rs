@@ -22,7 +22,7 @@
 use crate::codec::kernel::compress;
 use crate::codec::kernel::path::{Path, Registers};
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
-use crate::codec::kernel::validate::{Partial, prefix_of};
+use crate::codec::kernel::validate::{Partial, prefix_of, words};
 use crate::codec::kernel::vector::Vector;
 use crate::codec::kernel::window::{Places, WindowWriter};
 use core::arch::x86_64::*;
@@ -183,20 +183,4 @@ impl Partial for Sse41 {
         }
         prefix_of(Self(_mm_set_epi64x(high as i64, low as i64)), bytes, (1 << bytes.len()) - 1)
     }
-}
-
-/// Fewer than sixteen bytes, with zeros after them. They are read in two parts, which may overlap.
-#[inline(always)]
-fn words(bytes: &[u8]) -> [u64; 2] {
-    let len = bytes.len();
-    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        // The bytes after the first eight; of eight bytes in all there are none.
-        return [u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> 8 >> (8 * ((15 - len as u32) & 7))];
-    }
-    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        let place = |bytes: [u8; 4], at: usize| u64::from(u32::from_le_bytes(bytes)) << (8 * at);
-        return [place(*first, 0) | place(*last, len - 4), 0];
-    }
-    let place = |at: usize| bytes.get(at).map_or(0, |&byte| u64::from(byte) << (8 * at));
-    [place(0) | place(1) | place(2), 0]
 }

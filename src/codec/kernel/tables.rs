@@ -25,6 +25,7 @@ pub(super) static FINISHED: [u8; 64] = {
 };
 
 /// By the low six bits of a lead: the ranges of [`SECOND`] it refuses.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
 pub(super) static LEAD: [u8; 64] = {
     let mut table = [0; 64];
     let mut lead = 0xC0;
@@ -47,6 +48,7 @@ pub(super) static LEAD: [u8; 64] = {
 };
 
 /// By the low six bits of a continuation byte: one bit for each of the ranges 80..8F, 90..9F, A0..BF.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
 pub(super) static SECOND: [u8; 64] = {
     let mut table = [4; 64];
     let mut second = 0;

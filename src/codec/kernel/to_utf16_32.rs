@@ -287,6 +287,7 @@ unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
 #[inline(always)]
 pub(super) unsafe fn count<V: Vector, const PAIRS: bool>(bytes: &[u8]) -> usize {
     let (windows, rest) = bytes.as_chunks::<WINDOW>();

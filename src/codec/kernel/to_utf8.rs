@@ -1,4 +1,4 @@
-//! UTF-16, UTF-32 and Latin-1 to UTF-8 with replacement, for SSE4.1 and AVX2.
+//! UTF-16, UTF-32 and Latin-1 to UTF-8 with replacement, for SSE4.1, AVX2 and NEON.
 //!
 //! # Idea
 //!
@@ -20,9 +20,9 @@
     reason = "register intrinsics need the instructions only, as the contract of each function states"
 )]
 
+use crate::codec::kernel::intel::*;
 use crate::codec::scalar::units;
 use crate::utf8::REPLACEMENT;
-use core::arch::x86_64::*;
 
 /// Code units for which room is made at a time.
 const STRETCH: usize = 1 << 12;
@@ -75,7 +75,7 @@ static OF_EIGHT: Packing = Packing::of::<2>(false);
 /// Writes the sequences of a register that the packing keeps at this index, and returns their end.
 ///
 /// # Safety
-/// The processor has SSE4.1. `to..to + REGISTER` can be written; `index < 256`.
+/// The processor has SSE4.1 or NEON. `to..to + REGISTER` can be written; `index < 256`.
 #[inline(always)]
 unsafe fn pack(lanes: __m128i, packing: &Packing, index: usize, to: *mut u8) -> *mut u8 {
     // SAFETY: reads an entry of the table; writes a register at `to`, and at most that many bytes are kept.
@@ -179,7 +179,7 @@ unsafe fn are_surrogates(units: __m128i) -> __m128i {
 /// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
 ///
 /// # Safety
-/// The processor has SSE4.1.
+/// The processor has SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     let mut at = 0;
@@ -272,7 +272,7 @@ unsafe fn joined_pairs(units: __m128i) -> (__m128i, usize) {
 /// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
 ///
 /// # Safety
-/// The processor has SSE4.1.
+/// The processor has SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
     let (blocks, rest) = units.as_chunks::<BLOCK>();
@@ -323,7 +323,7 @@ unsafe fn replaced(numbers: __m128i) -> __m128i {
 /// Appends Latin-1 as UTF-8.
 ///
 /// # Safety
-/// The processor has SSE4.1.
+/// The processor has SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
     let (blocks, rest) = bytes.as_chunks::<REGISTER>();

@@ -343,3 +343,19 @@ unsafe fn check<V: Vector, const LONGEST: usize>(from: *const u8, errors: V::Err
         V::load(from).check([V::load(from.sub(1)), two, three], errors)
     }
 }
+
+/// Fewer than sixteen bytes, with zeros after them. They are read in two parts, which may overlap.
+#[inline(always)]
+pub(super) fn words(bytes: &[u8]) -> [u64; 2] {
+    let len = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // The bytes after the first eight; of eight bytes in all there are none.
+        return [u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> 8 >> (8 * ((15 - len as u32) & 7))];
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let place = |bytes: [u8; 4], at: usize| u64::from(u32::from_le_bytes(bytes)) << (8 * at);
+        return [place(*first, 0) | place(*last, len - 4), 0];
+    }
+    let place = |at: usize| bytes.get(at).map_or(0, |&byte| u64::from(byte) << (8 * at));
+    [place(0) | place(1) | place(2), 0]
+}

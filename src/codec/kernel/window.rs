@@ -214,8 +214,10 @@ pub(super) struct Places {
     /// The first bytes of maximal subparts.
     pub(super) replaced: u64,
     /// Continuation bytes.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
     pub(super) continuation: u64,
     /// Continuation bytes that follow another continuation byte.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
     pub(super) second_continuation: u64,
 }
 

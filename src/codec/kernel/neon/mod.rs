@@ -1,0 +1,185 @@
+//! NEON: registers of 16 bytes, on AArch64.
+//!
+//! `check` is that of SSE4.1 (sse41.rs). NEON has shifts of bytes, and narrows a register to a number of half a register's
+//! length at best, so that masks of many bytes are gathered from four registers at a time.
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
+)]
+
+pub(super) mod intel;
+
+use crate::codec::kernel::compress;
+use crate::codec::kernel::path::{Path, Registers};
+use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
+use crate::codec::kernel::validate::{Partial, prefix_of, words};
+use crate::codec::kernel::vector::Vector;
+use crate::codec::kernel::window::{Places, WindowWriter};
+use core::arch::aarch64::*;
+
+/// 16 bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Neon(uint8x16_t);
+
+/// The bit of each byte in a mask of eight.
+const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+
+/// The highest bit of each byte: that of byte `i` is bit `i`.
+#[inline(always)]
+unsafe fn movemask(bytes: uint8x16_t) -> u64 {
+    let all = vreinterpretq_u8_s8(vshrq_n_s8::<7>(vreinterpretq_s8_u8(bytes)));
+    let bits = vandq_u8(all, vld1q_u8(BITS.as_ptr()));
+    let sums = vpaddq_u8(bits, bits);
+    let sums = vpaddq_u8(sums, sums);
+    let sums = vpaddq_u8(sums, sums);
+    u64::from(vgetq_lane_u16::<0>(vreinterpretq_u16_u8(sums)))
+}
+
+/// The rules of [`NIBBLES`] that pairs of bytes break, one bit each: one of `before` and one of `bytes`.
+#[inline(always)]
+unsafe fn table_errors(before: uint8x16_t, bytes: uint8x16_t) -> uint8x16_t {
+    let [high, low, next] = &NIBBLES;
+    let high = vqtbl1q_u8(vld1q_u8(high.as_ptr()), vshrq_n_u8::<4>(before));
+    let low = vqtbl1q_u8(vld1q_u8(low.as_ptr()), vandq_u8(before, vdupq_n_u8(0x0F)));
+    let next = vqtbl1q_u8(vld1q_u8(next.as_ptr()), vshrq_n_u8::<4>(bytes));
+    vandq_u8(vandq_u8(high, low), next)
+}
+
+// SAFETY: it is a `uint8x16_t`, 16 bytes; `tests/kernels.rs` compares the results with those of portable code.
+unsafe impl Vector for Neon {
+    const LEN: usize = 16;
+    const NAME: &'static str = "neon";
+    type Errors = Self;
+
+    #[inline(always)]
+    unsafe fn no_errors() -> Self {
+        Self::zero()
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: reads `LEN` bytes at `from`, as the contract says; no alignment is needed.
+        unsafe { Self(vld1q_u8(from)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: writes `LEN` bytes at `to`, as the contract says; no alignment is needed.
+        unsafe { vst1q_u8(to, self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(vdupq_n_u8(0))
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        Self(vorrq_u8(self.0, other.0))
+    }
+
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        Self(vmaxq_u8(self.0, other.0))
+    }
+
+    #[inline(always)]
+    unsafe fn is_below(self, limit: u8) -> bool {
+        vmaxvq_u8(self.0) < limit
+    }
+
+    #[inline(always)]
+    unsafe fn is_ascii(self) -> bool {
+        self.is_below(0x80)
+    }
+
+    #[inline(always)]
+    unsafe fn shift_in(self) -> [Self; 3] {
+        let zero = vdupq_n_u8(0);
+        [Self(vextq_u8::<15>(zero, self.0)), Self(vextq_u8::<14>(zero, self.0)), Self(vextq_u8::<13>(zero, self.0))]
+    }
+
+    #[inline(always)]
+    unsafe fn check(self, [one, two, three]: [Self; 3], errors: Self) -> Self {
+        let wrong = table_errors(one.0, self.0);
+        let needed = vorrq_u8(
+            vqsubq_u8(two.0, vdupq_n_u8(BELOW_LEADS[1] as u8)),
+            vqsubq_u8(three.0, vdupq_n_u8(BELOW_LEADS[2] as u8)),
+        );
+        let needed = vandq_u8(needed, vdupq_n_u8(TWO_CONTINUATIONS));
+        Self(vorrq_u8(errors.0, veorq_u8(wrong, needed)))
+    }
+
+    #[inline(always)]
+    unsafe fn has_error(errors: Self) -> bool {
+        vmaxvq_u32(vreinterpretq_u32_u8(errors.0)) != 0
+    }
+
+    #[inline(always)]
+    unsafe fn error_mask(errors: Self) -> u64 {
+        movemask(vtstq_u8(errors.0, errors.0))
+    }
+
+    #[inline(always)]
+    unsafe fn is_complete(self, errors: Self) -> bool {
+        // SAFETY: reads the last 16 bytes of the table, which has 64.
+        let finished = unsafe { Self::load(FINISHED[48..].as_ptr()).0 };
+        !Self::has_error(Self(vorrq_u8(errors.0, vqsubq_u8(self.0, finished))))
+    }
+
+    #[inline(always)]
+    unsafe fn shl1(self) -> Self {
+        Self(vshlq_n_u8::<1>(self.0))
+    }
+
+    #[inline(always)]
+    unsafe fn movemask(self) -> u64 {
+        movemask(self.0)
+    }
+
+    #[inline(always)]
+    unsafe fn continuations(self) -> u64 {
+        // As signed numbers they are the lowest.
+        movemask(vcltq_s8(vreinterpretq_s8_u8(self.0), vdupq_n_s8(0xC0_u8 as i8)))
+    }
+
+    #[inline(always)]
+    unsafe fn leads_of_4(self) -> u64 {
+        movemask(vcgeq_u8(self.0, vdupq_n_u8(0xF0)))
+    }
+
+    #[inline(always)]
+    unsafe fn refused(self, next: Self) -> u64 {
+        Self::error_mask(Self(vandq_u8(table_errors(self.0, next.0), vdupq_n_u8(REFUSED))))
+    }
+}
+
+impl WindowWriter for Neon {
+    #[inline(always)]
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        // SAFETY: the same contract.
+        unsafe { compress::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { compress::utf32(from, first, places, to) }
+    }
+}
+
+impl Partial for Neon {
+    fn partial_path(_: usize) -> Path {
+        Path { kernel: Self::NAME, registers: Registers::One }
+    }
+
+    #[inline(always)]
+    unsafe fn partial_prefix(bytes: &[u8]) -> usize {
+        let [low, high] = words(bytes);
+        if (low | high) & 0x8080_8080_8080_8080 == 0 {
+            return bytes.len();
+        }
+        let all = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
+        prefix_of(Self(all), bytes, (1 << bytes.len()) - 1)
+    }
+}
