@@ -586,3 +586,64 @@ fn the_input_encoding_can_change_between_inputs() {
     let mut converter = Converter::new(Encoding::Utf8, Encoding::Utf8, options).unwrap();
     assert!(converter.set_from(Encoding::Latin1).unwrap_err().to_string().contains("policy"));
 }
+
+/// Characters of every width, and a fault here and there.
+#[cfg(feature = "rayon")]
+fn long_text(encoding: Encoding, seed: u64, len: usize) -> Vec<u8> {
+    // Knuth's generator for MMIX; the upper bits.
+    let mut state = seed;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % limit
+    };
+    let mut text = Vec::with_capacity(len + 8);
+    while text.len() < len {
+        let code_point = match below(8) {
+            0..4 => u32::from(b'a'),
+            4 => 0xE9,
+            5 => 0x4E16,
+            6 => 0x1_F600,
+            _ => u32::from(b'\n'),
+        };
+        text.extend(expected(encoding, code_point).or_else(|| expected(encoding, b'?'.into())).unwrap_or_default());
+    }
+    for _ in 0..below(3) {
+        let at = below(text.len());
+        text[at] = below(256) as u8;
+    }
+    text
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn several_threads_give_the_output_of_one() {
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let forms = [
+        Encoding::Utf8,
+        Encoding::Utf16Le,
+        Encoding::Utf16Be,
+        Encoding::Utf32Le,
+        Encoding::Windows1252,
+        Encoding::Latin1,
+        Encoding::Cesu8,
+        Encoding::Wtf8,
+    ];
+    let mut in_parallel = 0;
+    for (seed, (from, to)) in forms.iter().flat_map(|from| forms.map(|to| (*from, to))).enumerate() {
+        let text = long_text(from, seed as u64, (1 << 20) + 12_345);
+        for options in [Options::STRICT, replacing(Replacement::ReplacementCharacter)] {
+            let (mut one, mut several) = (Vec::new(), Vec::new());
+            let mut converter = Converter::new(from, to, options).unwrap();
+            let pushed = converter.push(&text, &mut one);
+            let expected = (pushed, converter.finish(&mut one));
+            let mut converter = Converter::new(from, to, options).unwrap().in_parallel();
+            let (first, second) = text.split_at(text.len() - 7);
+            let pushed = threads.install(|| converter.push(first, &mut several));
+            let pushed = pushed.and_then(|()| converter.push(second, &mut several));
+            assert_eq!((pushed, converter.finish(&mut several)), expected, "{from} to {to}, {options:?}");
+            assert!(one == several, "{from} to {to}, {options:?}: the output differs");
+            in_parallel += 1;
+        }
+    }
+    assert_eq!(in_parallel, 2 * forms.len() * forms.len());
+}

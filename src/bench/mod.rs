@@ -12,6 +12,7 @@ pub mod texts;
 pub use subjects::{Kind, Operation};
 
 use crate::case::input::files_below;
+use crate::codec::Kernel;
 use crate::error::Error;
 use crate::text::matches_glob;
 use serde::{Deserialize, Serialize};
@@ -28,9 +29,39 @@ pub struct Measured {
     pub rows: Vec<Row>,
 }
 
+/// A class of machines: an instruction set that our decoder and its peers are held to.
+#[derive(Clone, Copy, Debug)]
+pub struct Class {
+    /// The best kernel of our decoder, as [`Kernel::LIMIT`] names it.
+    pub kernel: &'static str,
+    /// The implementation of simdutf with the same instructions, as [`Class::SIMDUTF`] names it.
+    pub simdutf: &'static str,
+}
+
+impl Class {
+    /// Every class, the one with the most instructions first.
+    pub const ALL: [Self; 5] = [
+        Self { kernel: "avx512", simdutf: "icelake" },
+        Self { kernel: "avx2", simdutf: "haswell" },
+        Self { kernel: "sse41", simdutf: "westmere" },
+        Self { kernel: "neon", simdutf: "arm64" },
+        Self { kernel: "scalar", simdutf: "fallback" },
+    ];
+
+    /// The environment variable by which simdutf chooses an implementation.
+    pub const SIMDUTF: &'static str = "SIMDUTF_FORCE_IMPLEMENTATION";
+
+    /// The classes that this processor can run.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|class| Kernel::available().any(|kernel| kernel.name() == class.kernel))
+    }
+}
+
 /// One operation on one text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
+    /// The class of machines: the kernel of the subject `own`.
+    pub class: String,
     /// The operation.
     pub operation: Operation,
     /// The name of the text.
@@ -104,6 +135,23 @@ pub fn run(plan: &Plan, progress: &dyn Fn(f64)) -> Measured {
     Measured { rows: measured.collect() }
 }
 
+/// Runs the subject of this name `passes` times on a text in a built-in script, for programs that count instructions. `None`
+/// if there is no such subject, operation or script, or the subject's answer is not that of the standard.
+pub fn repeat(name: &str, operation: &str, script: &str, len: usize, passes: u32) -> Option<()> {
+    let operation = Operation::ALL.into_iter().find(|one| one.name() == operation)?;
+    let bytes = match script {
+        "page" => page(len),
+        "latin-1" => latin_1(len),
+        _ => SCRIPTS.iter().find(|one| one.name == script)?.text(len),
+    };
+    let subject = subjects(operation).into_iter().find(|subject| subject.name == name)?;
+    let (mut buffers, expected) = (Buffers::of(&bytes), operation.expected(&bytes));
+    let text = Text::new(script, bytes, &[operation]);
+    let verdict = verdict(&subject, &text, operation, &expected, &mut buffers);
+    sample(&subject, &text.bytes, &mut buffers, passes);
+    (verdict == Verdict::Right).then_some(())
+}
+
 fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
     let subjects: Vec<Subject> =
         subjects(operation).into_iter().filter(|subject| plan.selects(&subject.name)).collect();
@@ -131,7 +179,7 @@ fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
         Cell { name: subject.name.clone(), kind: subject.kind, wrong: verdict == Verdict::Wrong, time: time() }
     });
     let bytes = operation.input_len(&text.bytes, &buffers);
-    Row { operation, text: text.name.clone(), bytes, cells: cells.collect() }
+    Row { class: Kernel::best().name().into(), operation, text: text.name.clone(), bytes, cells: cells.collect() }
 }
 
 /// Whether a subject's answer is right.
@@ -298,7 +346,6 @@ fn words(size: usize) -> String {
 mod tests {
     use super::subjects::Output;
     use super::*;
-    use crate::codec::Kernel;
 
     fn text(bytes: &[u8]) -> Text {
         Text { name: String::from("text"), bytes: bytes.to_vec(), operations: Operation::ALL.to_vec() }
@@ -320,7 +367,7 @@ mod tests {
         }
         // Subjects count only the characters of well-formed input, and simdutf converts only well-formed input.
         let (ill_formed, counters) = (3, 2 + Kernel::available().count());
-        let of_simdutf = if cfg!(feature = "simdutf") { 3 } else { 0 };
+        let of_simdutf = if cfg!(feature = "simdutf") { 4 } else { 0 };
         assert_eq!(silent, ill_formed * (counters + of_simdutf));
     }
 
@@ -355,7 +402,7 @@ mod tests {
             cell("wrong", Kind::Peer, None),
             cell("read", Kind::Limit, Some(1.0)),
         ];
-        let row = Row { operation: Operation::Validate, text: String::new(), bytes: 100, cells };
+        let row = Row { class: String::new(), operation: Operation::Validate, text: String::new(), bytes: 100, cells };
         assert_eq!(row.best_peer().map(|(name, _)| name), Some("fast"));
         assert_eq!(row.ratio("own"), Some(2.0));
         assert_eq!(row.ratio("wrong"), None);

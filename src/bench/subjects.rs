@@ -291,12 +291,21 @@ fn peer(name: &str, run: fn(&[u8], &mut Buffers) -> Option<Output>) -> Subject {
 
 fn validators() -> Vec<Subject> {
     let is = |valid: bool| Some(Output::Number(u64::from(valid)));
+    #[cfg(target_arch = "x86_64")]
+    let held_to = Kernel::best().name();
     let limit = subject(Kind::Limit, "read", move |bytes, _| {
         std::hint::black_box(read(bytes));
         is(true)
     });
     vec![
         subject(Kind::Peer, "std", move |bytes, _| is(core::str::from_utf8(bytes).is_ok())),
+        #[cfg(target_arch = "x86_64")]
+        subject(Kind::Peer, "simdutf8", move |bytes, _| match held_to {
+            "scalar" => None,
+            "sse41" => is(crate::peers::is_well_formed_by_sse42(bytes)?),
+            _ => is(simdutf8::basic::from_utf8(bytes).is_ok()),
+        }),
+        #[cfg(not(target_arch = "x86_64"))]
         subject(Kind::Peer, "simdutf8", move |bytes, _| is(simdutf8::basic::from_utf8(bytes).is_ok())),
         subject(Kind::Peer, "encoding_rs", move |bytes, _| is(Encoding::utf8_valid_up_to(bytes) == bytes.len())),
         #[cfg(feature = "simdutf")]

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::spec::{Replacement, Segmentation};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,9 @@ pub(super) struct Convert {
     /// What to do with unpaired surrogates
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     surrogates: UnpairedSurrogates,
+    /// Convert on this many threads; the output is the same [default: 1]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
     /// Write to this file, which is replaced only at the end; - is standard output [default: -]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -164,6 +168,10 @@ impl Convert {
         let to = Encoding::named(&self.to)?;
         let from = self.from.as_deref().map(Encoding::named).transpose()?;
         let mut converter = Converter::new(from.unwrap_or(Encoding::Utf8), to, self.options()?)?;
+        let threads = self.jobs.filter(|&jobs| jobs > 1).map(threads).transpose()?;
+        if threads.is_some() {
+            converter = converter.in_parallel();
+        }
         let files = or_standard_input(&self.files);
         let output = self.output.as_deref().filter(|path| *path != Path::new("-"));
         let mut file = output.map(OutputFile::create).transpose()?;
@@ -172,7 +180,7 @@ impl Convert {
         for path in &files {
             let (name, end) = match self.open(path, &mut converter) {
                 Ok(mut input) => {
-                    let end = convert(&mut converter, &mut input, file.as_mut(), out, &mut progress)?;
+                    let end = convert(&mut converter, threads.as_ref(), &mut input, file.as_mut(), out, &mut progress)?;
                     (input.name, end)
                 }
                 Err(error) => (String::new(), End::Unread(error)),
@@ -280,19 +288,28 @@ fn detect_start(input: &mut Input) -> Result<Detection, Error> {
     Ok(detector.finish())
 }
 
+fn threads(jobs: u16) -> Result<ThreadPool, Error> {
+    let threads = ThreadPoolBuilder::new().num_threads(jobs.into()).build();
+    threads.map_err(|error| Error::usage(format!("--jobs {jobs}: {error}; name fewer")))
+}
+
 /// Converts one input to the file if there is one, otherwise to standard output.
 fn convert(
     converter: &mut Converter,
+    threads: Option<&ThreadPool>,
     input: &mut Input,
     mut file: Option<&mut OutputFile>,
     out: &mut StandardOutput,
     progress: &mut Progress,
 ) -> Result<End, Failure> {
-    let mut chunk = vec![0; CHUNK];
+    /// Bytes that each of several threads converts of a chunk.
+    const SHARE: usize = 1 << 20;
+    let mut chunk = vec![0; threads.map_or(CHUNK, |threads| SHARE * threads.current_num_threads())];
     let mut converted = Vec::new();
     loop {
         converted.clear();
-        let read = match input.read(&mut chunk) {
+        let read = if threads.is_some() { input.read_full(&mut chunk) } else { input.read(&mut chunk) };
+        let read = match read {
             Ok(read) => read,
             Err(error) => {
                 // What waits for more bytes is dropped.
@@ -302,7 +319,10 @@ fn convert(
         };
         let summary = match read {
             0 => converter.finish(&mut converted).map(Some),
-            _ => converter.push(&chunk[..read], &mut converted).map(|()| None),
+            _ => match threads {
+                Some(threads) => threads.install(|| converter.push(&chunk[..read], &mut converted)).map(|()| None),
+                None => converter.push(&chunk[..read], &mut converted).map(|()| None),
+            },
         };
         match &mut file {
             Some(file) => file.write(&converted)?,

@@ -192,6 +192,8 @@ pub(super) fn or_standard_input(files: &[PathBuf]) -> Vec<PathBuf> {
 pub(super) struct Input {
     reader: Box<dyn Read>,
     path: PathBuf,
+    /// An error that came after bytes.
+    late: Option<Error>,
     /// The name, safe to print.
     pub(super) name: String,
     /// Whether it is a file and not a stream.
@@ -208,7 +210,7 @@ impl Input {
             let has_end = file.metadata().is_ok_and(|metadata| metadata.is_file());
             (path.to_owned(), Box::new(file), has_end)
         };
-        Ok(Self { name: shown(&path), reader, path, has_end })
+        Ok(Self { name: shown(&path), reader, path, late: None, has_end })
     }
 
     /// Reads some bytes; 0 at the end.
@@ -219,6 +221,26 @@ impl Input {
                 other => return other.map_err(|error| Error::io(&self.path, &error)),
             }
         }
+    }
+
+    /// Reads until the chunk is full or the input ends. After an error, the bytes before it come first.
+    pub(super) fn read_full(&mut self, chunk: &mut [u8]) -> Result<usize, Error> {
+        if let Some(error) = self.late.take() {
+            return Err(error);
+        }
+        let mut filled = 0;
+        while filled < chunk.len() {
+            match self.read(&mut chunk[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if filled == 0 => return Err(error),
+                Err(error) => {
+                    self.late = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(filled)
     }
 
     /// The next read begins with these bytes, which have been read already.

@@ -3,17 +3,20 @@
 use crate::bench;
 #[cfg(unix)]
 use crate::bench::adapters::{AdapterCost, BATCHES, BatchCost, measure};
-use crate::bench::{Kind, Plan};
+use crate::bench::{Class, Kind, Measured, Plan};
 use crate::cli::output::{Bar, Failure, Verdict, note};
+use crate::codec::Kernel;
 use crate::error::Error;
 #[cfg(unix)]
 use crate::report::write_json;
 use crate::report::{Clock, Exporter, Json, Record, Text, write_all};
 #[cfg(unix)]
-use crate::text::{matches_glob, printable};
+use crate::text::matches_glob;
+use crate::text::printable;
 use clap::Args;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 #[cfg(unix)]
 use std::time::Duration;
 
@@ -34,6 +37,10 @@ pub(super) struct Measure {
     /// Only texts whose name contains this
     #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true)]
     texts: String,
+    /// Hold our decoder and its peers to these instruction sets, one after the other; `all`: every one that this processor
+    /// has [default: what each chooses]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    classes: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -55,7 +62,7 @@ impl Measure {
             true => Plan::built_in(self.quick),
             false => Plan::of_files(&self.paths, self.quick)?,
         };
-        plan.subjects = self.subjects;
+        plan.subjects.clone_from(&self.subjects);
         plan.texts.retain(|text| text.name.contains(&self.texts));
         if plan.texts.is_empty() {
             return Err(Error::usage(format!(
@@ -70,8 +77,13 @@ impl Measure {
         }
         note_if_not_optimised();
         let bar = Bar::new();
-        let clock = Clock::start(if self.quick { "utfuzz measure --quick" } else { "utfuzz measure" });
-        let measured = bench::run(&plan, &|share| bar.show("measure", share));
+        let quick = if self.quick { " --quick" } else { "" };
+        let of = if self.classes.is_empty() { String::new() } else { format!(" --classes {}", self.classes.join(",")) };
+        let clock = Clock::start(format!("utfuzz measure{quick}{of}"));
+        let measured = match self.classes.is_empty() {
+            true => bench::run(&plan, &|share| bar.show("measure", share)),
+            false => self.by_class(&classes(&self.classes)?, &plan)?,
+        };
         bar.finish();
         let ours = |kind: Kind| matches!(kind, Kind::Own | Kind::Kernel);
         let wrong = measured.rows.iter().flat_map(|row| &row.cells).any(|cell| ours(cell.kind) && cell.wrong);
@@ -82,6 +94,26 @@ impl Measure {
         let format: &dyn Exporter = if self.json { &Json } else { &Text };
         format.export(&record, out)?;
         Ok(if wrong { Verdict::Diverged } else { Verdict::Clean })
+    }
+
+    /// Measures each class in a process of its own, since decoders choose their instructions once. The other kernels are left
+    /// out; they have classes of their own.
+    fn by_class(&self, classes: &[Class], plan: &Plan) -> Result<Measured, Failure> {
+        let program = std::env::current_exe().map_err(|error| Error::io(Path::new("utfuzz"), &error))?;
+        let names = bench::names().into_iter().filter(|name| plan.selects(name) && !name.starts_with("own-"));
+        let subjects = names.collect::<Vec<_>>().join(",");
+        let mut rows = Vec::new();
+        for class in classes {
+            let mut child = Command::new(&program);
+            child.env(Kernel::LIMIT, class.kernel).env(Class::SIMDUTF, class.simdutf).args(["measure", "--json"]);
+            child.args(["--subjects", &subjects, "--texts", &self.texts]).args(self.quick.then_some("--quick"));
+            let output = child.args(["--"]).args(&self.paths).stderr(Stdio::inherit()).output();
+            let output = output.map_err(|error| Error::io(&program, &error))?;
+            let measured = serde_json::from_slice(&output.stdout).ok().and_then(Record::measured);
+            let why = || Error::parse(format!("the class {} was not measured: {}", class.kernel, output.status));
+            rows.extend(measured.ok_or_else(why)?.rows);
+        }
+        Ok(Measured { rows })
     }
 
     #[cfg(unix)]
@@ -128,6 +160,23 @@ impl Measure {
 #[derive(serde::Serialize)]
 struct Costs {
     entries: Vec<AdapterCost>,
+}
+
+/// The classes of these names.
+fn classes(names: &[String]) -> Result<Vec<Class>, Error> {
+    let here: Vec<Class> = Class::available().collect();
+    if names == ["all"] {
+        return Ok(here);
+    }
+    let known = |name: &String| here.iter().find(|class| class.kernel == *name).copied();
+    names.iter().map(|name| known(name).ok_or_else(|| no_class(name, &here))).collect()
+}
+
+fn no_class(name: &str, here: &[Class]) -> Error {
+    let there = Class::ALL.iter().any(|class| class.kernel == name);
+    let names: Vec<&str> = here.iter().map(|class| class.kernel).collect();
+    let why = if there { "this processor lacks its instructions" } else { "there is no such class" };
+    Error::usage(format!("--classes {}: {why}; there are: {}, all", printable(name), names.join(", ")))
 }
 
 fn note_if_not_optimised() {

@@ -36,11 +36,20 @@ fn info(name: &'static str) -> Info {
 
 /// The kernels, called directly, which is unsafe on a CPU without the instructions.
 #[cfg(target_arch = "x86_64")]
+pub(crate) use x86::is_well_formed_by_sse42;
+
+#[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "kernels that need CPU features")]
 mod x86 {
     use super::{Decoder, Functions, Stream, Validity, accepted, info};
     use simdutf8::basic::imp::x86::{avx2, sse42};
     use simdutf8::basic::imp::{ChunkedUtf8Validator, Utf8Validator};
+
+    /// What its implementation for SSE4.2 answers, if this processor can run it.
+    pub(crate) fn is_well_formed_by_sse42(bytes: &[u8]) -> Option<bool> {
+        // SAFETY: SSE4.2 was detected just before.
+        is_x86_feature_detected!("sse4.2").then(|| unsafe { sse42::validate_utf8(bytes) }.is_ok())
+    }
 
     pub(super) fn family() -> Vec<Box<dyn Decoder>> {
         let mut family = Vec::new();

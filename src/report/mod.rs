@@ -51,7 +51,7 @@ impl Exporter for Svg {
             Section::Score { score } => svg::score(score)?,
             Section::Matrix(matrix) => svg::answers(matrix)?,
             #[cfg(feature = "cli")]
-            Section::Throughput(measured) => svg::speeds(&throughput::OVERVIEW, measured, &throughput::source(record))?,
+            Section::Throughput(measured) => throughput::picture(record, measured)?,
             _ => return Err(io::Error::new(io::ErrorKind::Unsupported, "this record has no picture")),
         };
         out.write_all(picture.as_bytes())

@@ -1,8 +1,10 @@
 //! Pictures as SVG. They contain only numbers from a record and our own names.
 
 #[cfg(feature = "cli")]
-use crate::bench::{Kind, Measured, Operation};
+use crate::bench::{Kind, Operation, Row as SpeedRow};
 use crate::engine::score::{Cell, Engine, Score};
+#[cfg(feature = "cli")]
+use crate::report::document::three;
 use crate::report::document::{date, short};
 use crate::report::history::Night;
 use crate::report::matrix::{class, spaced};
@@ -274,86 +276,83 @@ fn brief(text: &str) -> String {
 
 // Throughput.
 
-/// How fast the subjects are: a panel for each operation, a row for each text, a mark for each subject, over gigabytes a
-/// second. `source` says where that was measured.
+/// How fast the subjects are: a panel for each operation, a group of bars for each text, a bar for each subject, in
+/// gigabytes a second. `source` says where that was measured.
 #[cfg(feature = "cli")]
-pub(super) fn speeds(operations: &[Operation], measured: &Measured, source: &str) -> io::Result<String> {
+pub(super) fn speeds(operations: &[Operation], rows: &[&SpeedRow], source: &str) -> io::Result<String> {
     /// The first long texts of an operation are those of the scripts.
     const TEXTS: usize = 13;
-    const ROW: i32 = 22;
-    const PANEL: (i32, i32) = (500, TEXTS as i32 * ROW + 92);
-    const LEFT: i32 = 90;
-    const RIGHT: i32 = PANEL.0 - 16;
+    const BAR: i32 = 9;
+    const WIDTH: i32 = 500;
+    const LEFT: i32 = 84;
+    /// The end of the longest bar; its number is beside it.
+    const RIGHT: i32 = WIDTH - 46;
     const KEY: i32 = 44;
-    /// The looks of the subjects, ours first.
-    const SUBJECTS: [(usize, RGBColor); 6] =
-        [(0, BLUE), (1, BLACK), (2, VERMILION), (3, GREEN), (4, PURPLE), (1, GREY)];
-    let texts = |operation| {
-        let rows = measured.rows.iter().filter(move |row| row.operation == operation && row.bytes > 128);
-        rows.take(TEXTS).map(|row| {
-            let timed = row.cells.iter().filter(|cell| matches!(cell.kind, Kind::Own | Kind::Peer));
-            let speeds = timed.filter_map(|cell| Some((&*cell.name, row.throughput(cell.time?)?)));
-            (printable(&row.text).chars().take(12).collect::<String>(), speeds.collect::<Vec<_>>())
-        })
+    const HEAD: i32 = 30;
+    const FOOT: i32 = 26;
+    const COLORS: [RGBColor; 6] = [BLUE, BLACK, VERMILION, GREEN, PURPLE, GREY];
+    type Group<'a> = (String, Vec<(&'a str, f64)>);
+    fn group(row: &SpeedRow) -> Group<'_> {
+        let timed = row.cells.iter().filter(|cell| matches!(cell.kind, Kind::Own | Kind::Peer));
+        let speeds = timed.filter_map(|cell| Some((&*cell.name, row.throughput(cell.time?)?)));
+        let speeds = speeds.filter(|(_, speed)| speed.is_finite() && *speed > 0.0);
+        (printable(&row.text).chars().take(12).collect(), speeds.collect())
+    }
+    let groups = |operation: &Operation| -> Vec<Group<'_>> {
+        let of = rows.iter().filter(|row| row.operation == *operation && row.bytes > 128);
+        of.take(TEXTS).map(|row| group(row)).collect()
     };
-    let panels: Vec<(Operation, Vec<_>)> =
-        operations.iter().map(|operation| (*operation, texts(*operation).collect())).collect();
-    let all = || panels.iter().flat_map(|(_, rows)| rows).flat_map(|(_, speeds): &(String, Vec<(&str, f64)>)| speeds);
+    let panels: Vec<(Operation, Vec<Group<'_>>)> = operations.iter().map(|one| (*one, groups(one))).collect();
     let mut subjects: Vec<&str> = Vec::new();
-    for (name, _) in all() {
+    for (name, _) in panels.iter().flat_map(|(_, groups)| groups).flat_map(|(_, speeds)| speeds) {
         if !subjects.contains(name) {
             subjects.push(name);
         }
     }
-    // Ours first, so that it has the same mark in every picture.
+    // Ours first, so that it has the same colour in every picture.
     subjects.sort_by_key(|name| *name != "own");
-    let finite = || all().map(|(_, speed)| *speed).filter(|speed| speed.is_finite() && *speed > 0.0);
-    let nice: Vec<f64> = (-3..6).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(power))).collect();
-    let (least, most) = (finite().fold(1.0, f64::min), finite().fold(10.0, f64::max));
-    let first = nice.iter().rposition(|tick| *tick <= least).unwrap_or(0);
-    let last = nice.iter().position(|tick| *tick >= most).unwrap_or(nice.len() - 1);
-    let (least, most) = (nice[first].ln(), nice[last].ln());
-    let across = |speed: f64| {
-        let share = (speed.max(f64::MIN_POSITIVE).ln() - least) / (most - least);
-        LEFT + (share.clamp(0.0, 1.0) * f64::from(RIGHT - LEFT)).round() as i32
+    let color = |name: &str| COLORS[subjects.iter().position(|subject| *subject == name).unwrap_or(0).min(5)];
+    let height = |(_, groups): &(Operation, Vec<Group<'_>>)| {
+        HEAD + groups.iter().map(|(_, speeds)| BAR * (speeds.len() as i32 + 1)).sum::<i32>() + BAR
     };
-    let columns = panels.len().clamp(1, 2) as i32;
-    let lines = (panels.len() as i32 + columns - 1) / columns;
-    let size = (PANEL.0 * columns, KEY + PANEL.1 * lines + 26);
-    let at = |x, y| Pos::new(x, y);
-    let label = "Throughput in gigabytes a second, by operation and text";
-    picture(label, (size.0 as u32, size.1 as u32), |root| {
+    let lines: Vec<i32> = panels.chunks(2).map(|line| line.iter().map(height).max().unwrap_or(0)).collect();
+    let size = (2 * WIDTH, KEY + lines.iter().sum::<i32>() + FOOT);
+    let words = |text: String, at: (i32, i32), size: u32, place: HPos| {
+        Text::new(text, at, font(size).pos(Pos::new(place, VPos::Center)))
+    };
+    picture("Throughput in gigabytes a second, by operation and text", (size.0 as u32, size.1 as u32), |root| {
+        let bar = |from: (i32, i32), to: (i32, i32), color: RGBColor| Rectangle::new([from, to], color.filled());
         for (index, name) in subjects.iter().enumerate() {
             let x = 20 + index as i32 * (size.0 - 20) / subjects.len() as i32;
-            root.draw(&mark(SUBJECTS[index.min(5)], (x, KEY / 2)))?;
-            let name: String = printable(name).chars().take(18).collect();
-            root.draw(&Text::new(name, (x + 12, KEY / 2), font(16).pos(at(HPos::Left, VPos::Center))))?;
+            root.draw(&bar((x - 6, KEY / 2 - 6), (x + 6, KEY / 2 + 6), color(name)))?;
+            root.draw(&words(printable(name).chars().take(18).collect(), (x + 12, KEY / 2), 16, HPos::Left))?;
         }
-        for (place, (operation, rows)) in panels.iter().enumerate() {
-            let (left, top) = (PANEL.0 * (place as i32 % columns), KEY + PANEL.1 * (place as i32 / columns));
-            let title = format!("{}, GB/s (logarithmic)", operation.name());
-            root.draw(&Text::new(title, (left + LEFT, top + 12), font(17).pos(at(HPos::Left, VPos::Center))))?;
-            let (above, below) = (top + 28, top + 28 + ROW * TEXTS as i32);
-            for tick in &nice[first..=last] {
-                let x = left + across(*tick);
-                root.draw(&PathElement::new([(x, above), (x, below)], GRID))?;
-                root.draw(&Text::new(tick.to_string(), (x, below + 14), font(14).pos(at(HPos::Center, VPos::Center))))?;
-            }
-            for (row, (text, speeds)) in rows.iter().enumerate() {
-                let y = above + ROW * row as i32 + ROW / 2;
-                root.draw(&PathElement::new([(left + LEFT, y), (left + RIGHT, y)], GRID))?;
-                let right = font(14).pos(at(HPos::Right, VPos::Center));
-                root.draw(&Text::new(text.clone(), (left + LEFT - 8, y), right))?;
-                // Ours is drawn last, on top of the others.
-                for (index, name) in subjects.iter().enumerate().rev() {
-                    for (_, speed) in speeds.iter().filter(|(of, _)| of == name) {
-                        root.draw(&mark(SUBJECTS[index.min(5)], (left + across(*speed), y)))?;
+        for (place, (operation, groups)) in panels.iter().enumerate() {
+            let (left, top) = (WIDTH * (place as i32 % 2), KEY + lines[..place / 2].iter().sum::<i32>());
+            root.draw(&words(format!("{}, GB/s", operation.name()), (left + LEFT, top + 12), 17, HPos::Left))?;
+            // One text, ASCII as a rule, may be much faster than all others; its bars are cut off.
+            let most = |(_, speeds): &Group<'_>| speeds.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
+            let mut fastest: Vec<f64> = groups.iter().map(most).collect();
+            fastest.sort_by(|a, b| b.total_cmp(a));
+            let full = fastest.get(1).or(fastest.first()).copied().unwrap_or(1.0).max(f64::MIN_POSITIVE);
+            let mut y = top + HEAD;
+            for (text, speeds) in groups {
+                let middle = y + BAR * speeds.len() as i32 / 2;
+                root.draw(&words(text.clone(), (left + LEFT - 8, middle), 14, HPos::Right))?;
+                for subject in &subjects {
+                    for (name, speed) in speeds.iter().filter(|(name, _)| name == subject) {
+                        let long = ((speed / full).min(1.0) * f64::from(RIGHT - LEFT)).round() as i32;
+                        let end = left + LEFT + long.max(1);
+                        root.draw(&bar((left + LEFT, y), (end, y + BAR - 1), color(name)))?;
+                        let number = format!("{}{}", three(*speed), if *speed > full { " ▸" } else { "" });
+                        root.draw(&words(number, (end + 4, y + BAR / 2), 10, HPos::Left))?;
+                        y += BAR;
                     }
                 }
+                y += BAR;
             }
         }
-        let bottom = (size.0 / 2, size.1 - 14);
-        root.draw(&Text::new(source.to_owned(), bottom, font(14).pos(at(HPos::Center, VPos::Center))))?;
+        root.draw(&words(source.to_owned(), (size.0 / 2, size.1 - 14), 14, HPos::Center))?;
         Ok(())
     })
 }

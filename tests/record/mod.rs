@@ -304,6 +304,7 @@ pub(crate) fn throughput(texts: &[String]) -> Record {
         time: Some(bench::Time { median, low: median, high: median }),
     };
     let row = |(index, text): (usize, &String), operation| bench::Row {
+        class: "avx2".to_owned(),
         operation,
         text: text.clone(),
         bytes: 80_000,

@@ -27,6 +27,9 @@ pub struct Converter {
     pending: Vec<u8>,
     progress: Progress,
     scratch: Scratch,
+    /// Whether long chunks are divided among the threads of rayon.
+    #[cfg(feature = "rayon")]
+    in_parallel: bool,
 }
 
 /// Working memory.
@@ -93,9 +96,19 @@ impl Converter {
             pending: Vec::new(),
             progress: Progress::default(),
             scratch: Scratch::default(),
+            #[cfg(feature = "rayon")]
+            in_parallel: false,
         };
         converter.read_as(from);
         Ok(converter)
+    }
+
+    /// Divides chunks that are long enough, some MiB, among the threads of the rayon pool in which
+    /// [`push`](Self::push) is called. The output is the same.
+    #[cfg(feature = "rayon")]
+    pub fn in_parallel(mut self) -> Self {
+        self.in_parallel = true;
+        self
     }
 
     /// Converts a chunk and appends everything already decided to `out`.
@@ -194,6 +207,10 @@ impl Converter {
                 None => return Ok(0),
             }
         }
+        #[cfg(feature = "rayon")]
+        if self.in_parallel {
+            at += self.text_in_parallel(&bytes[at..], out);
+        }
         while at < bytes.len() {
             let end = bytes.len().min(at + PIECE * self.reader.form().unit_len());
             match self.piece(&bytes[at..end], last && end == bytes.len(), out)? {
@@ -202,6 +219,46 @@ impl Converter {
             }
         }
         Ok(at)
+    }
+
+    /// Converts the text at the start on several threads, up to the first segment that needs more than the shortcut. Returns
+    /// how many bytes those are; 0 if there is no shortcut or there are too few bytes.
+    #[cfg(feature = "rayon")]
+    fn text_in_parallel(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> usize {
+        use rayon::prelude::*;
+        /// Bytes for each thread at a time.
+        const SHARE: usize = 1 << 18;
+        let form = self.reader.form();
+        let shortcut = self.direct.filter(|_| !self.reader.is_after_error() && !self.writer.is_waiting());
+        let (Some(direct), 2..) = (shortcut, bytes.len() / SHARE) else { return 0 };
+        let cut = |index: usize| form.boundary(bytes, index * SHARE);
+        let shares: Vec<&[u8]> =
+            (0..bytes.len().div_ceil(SHARE)).map(|index| &bytes[cut(index)..cut(index + 1)]).collect();
+        let convert = |share: &&[u8]| {
+            let (mut units, mut converted, mut used) = (Vec::new(), Vec::new(), 0);
+            loop {
+                let end = share.len().min(used + PIECE * form.unit_len());
+                match direct.convert(&share[used..end], &mut units, &mut converted) {
+                    0 => break,
+                    more => used += more,
+                }
+            }
+            (converted, used, Place::default().after(&share[..used], form))
+        };
+        let mut at = 0;
+        for (share, (converted, used, place)) in shares.iter().zip(shares.par_iter().map(convert).collect::<Vec<_>>()) {
+            out.extend_from_slice(&converted);
+            self.progress.place.offset += place.offset;
+            self.progress.place.line_feeds += place.line_feeds;
+            at += used;
+            if used < share.len() {
+                break;
+            }
+        }
+        if at > 0 {
+            self.reader.skip_text();
+        }
+        at
     }
 
     /// Handles the byte order mark. Returns how many of its bytes are not copied; `None` if there are too few bytes to

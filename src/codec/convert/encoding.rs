@@ -335,6 +335,24 @@ impl Utf8Like {
 
 impl Form {
     /// Bytes of a code unit.
+    /// Where bytes can be cut at `at` or a few bytes later, so that both parts are read as they are together; their end if
+    /// there are fewer. Not for legacy encodings.
+    #[cfg(feature = "rayon")]
+    pub(super) fn boundary(self, bytes: &[u8], at: usize) -> usize {
+        let at = at.min(bytes.len());
+        let boundary = match self {
+            Self::Utf8Like(_) => crate::codec::parallel::boundary(bytes, at),
+            Self::SingleByte(_) | Self::Legacy(_) => at,
+            Self::Units32 { .. } => at.next_multiple_of(4),
+            Self::Units16 { order, .. } => {
+                let at = at.next_multiple_of(2);
+                let unit = bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|&unit| order.unit_16(unit));
+                at + if unit.is_some_and(|unit| unit & 0xFC00 == 0xDC00) { 2 } else { 0 }
+            }
+        };
+        boundary.min(bytes.len())
+    }
+
     pub(super) fn unit_len(self) -> usize {
         match self {
             Self::Utf8Like(_) | Self::SingleByte(_) | Self::Legacy(_) => 1,

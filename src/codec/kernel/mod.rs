@@ -11,6 +11,8 @@ mod avx512;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod compress;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod intel;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod lossy;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -31,12 +33,6 @@ mod vector;
 mod window;
 
 pub use path::{KernelInfo, Path, Registers};
-
-/// Operations on registers of 16 bytes, under Intel's names.
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64 as intel;
-#[cfg(target_arch = "aarch64")]
-use neon::intel;
 
 use crate::codec::scalar;
 use crate::codec::scalar::units;

@@ -59,13 +59,20 @@ impl Run<'_> {
             .arg(self.corpus())
             .args(&self.seeds);
         let log = self.directory.join("fuzz.log");
+        let start = Instant::now();
+        let seconds = |elapsed: Duration| time.as_secs_f64() - left.as_secs_f64() + elapsed.as_secs_f64();
         // In fork mode libFuzzer checks the time only between jobs.
         let ended = self.watched(command, &log, left + Duration::from_secs(60), state, &|state, elapsed| {
             let done = state.of(self.name);
-            done.seconds = time.as_secs_f64() - left.as_secs_f64() + elapsed.as_secs_f64();
-            done.executions = done.prior_executions + executions(&log);
-            progress((done.seconds / time.as_secs_f64().max(1.0)).min(1.0));
+            let ran = executions(&log);
+            // If it is killed while it still reads its seeds, the next start has the same time.
+            if ran > 0 {
+                done.seconds = seconds(elapsed);
+            }
+            done.executions = done.prior_executions + ran;
+            progress((seconds(elapsed) / time.as_secs_f64().max(1.0)).min(1.0));
         })?;
+        state.of(self.name).seconds = seconds(start.elapsed());
         state.of(self.name).corpus = files_below(&self.corpus())?.len() as u64;
         state.save()?;
         let ran = state.of(self.name).executions > done.executions;

@@ -103,6 +103,12 @@ impl Record {
     pub fn of_throughput(clock: &Clock, measured: Measured) -> Self {
         Self::new(clock, Vec::new(), Section::Throughput(measured))
     }
+
+    /// The measurement, if it is the record of one.
+    #[cfg(feature = "cli")]
+    pub fn measured(self) -> Option<Measured> {
+        if let Section::Throughput(measured) = self.section { Some(measured) } else { None }
+    }
 }
 
 impl Machine {

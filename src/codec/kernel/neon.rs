@@ -7,9 +7,8 @@
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
 )]
 
-pub(super) mod intel;
-
 use crate::codec::kernel::compress;
+use crate::codec::kernel::intel::_mm_movemask_epi8;
 use crate::codec::kernel::path::{Path, Registers};
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
 use crate::codec::kernel::validate::{Partial, prefix_of, words};
@@ -21,18 +20,10 @@ use core::arch::aarch64::*;
 #[derive(Clone, Copy)]
 pub(super) struct Neon(uint8x16_t);
 
-/// The bit of each byte in a mask of eight.
-const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
-
 /// The highest bit of each byte: that of byte `i` is bit `i`.
 #[inline(always)]
 unsafe fn movemask(bytes: uint8x16_t) -> u64 {
-    let all = vreinterpretq_u8_s8(vshrq_n_s8::<7>(vreinterpretq_s8_u8(bytes)));
-    let bits = vandq_u8(all, vld1q_u8(BITS.as_ptr()));
-    let sums = vpaddq_u8(bits, bits);
-    let sums = vpaddq_u8(sums, sums);
-    let sums = vpaddq_u8(sums, sums);
-    u64::from(vgetq_lane_u16::<0>(vreinterpretq_u16_u8(sums)))
+    _mm_movemask_epi8(bytes) as u64
 }
 
 /// The rules of [`NIBBLES`] that pairs of bytes break, one bit each: one of `before` and one of `bytes`.
