@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     match utfuzz::bench::repeat(subject, operation, script, len, passes) {
         Some(()) => ExitCode::SUCCESS,
         None => {
-            eprintln!("repeat: {subject} {operation} {script}: nothing of this name, or its answer is wrong");
+            eprintln!("repeat: {subject} {operation} {script}: nothing of this name, or no answer");
             ExitCode::FAILURE
         }
     }

@@ -18,7 +18,7 @@ mod simdutf8;
 mod utf8_crates;
 
 pub use own_relatives::policies;
-#[cfg(all(feature = "peers", target_arch = "x86_64"))]
+#[cfg(all(feature = "cli", feature = "peers", target_arch = "x86_64"))]
 pub(crate) use simdutf8::is_well_formed_by_sse42;
 
 use crate::decoder::Decoder;

@@ -35,7 +35,7 @@ fn info(name: &'static str) -> Info {
 }
 
 /// The kernels, called directly, which is unsafe on a CPU without the instructions.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(feature = "cli", target_arch = "x86_64"))]
 pub(crate) use x86::is_well_formed_by_sse42;
 
 #[cfg(target_arch = "x86_64")]
@@ -45,6 +45,7 @@ mod x86 {
     use simdutf8::basic::imp::x86::{avx2, sse42};
     use simdutf8::basic::imp::{ChunkedUtf8Validator, Utf8Validator};
 
+    #[cfg(feature = "cli")]
     /// What its implementation for SSE4.2 answers, if this processor can run it.
     pub(crate) fn is_well_formed_by_sse42(bytes: &[u8]) -> Option<bool> {
         // SAFETY: SSE4.2 was detected just before.

@@ -28,7 +28,7 @@
 use crate::codec::kernel::intel::*;
 use crate::codec::kernel::to_utf16_32::{Form, padded, windows};
 use crate::codec::kernel::validate::{Partial, well_formed_prefix};
-use crate::codec::kernel::vector::{Vector, hidden, opaque};
+use crate::codec::kernel::vector::hidden;
 use crate::codec::kernel::window::{Left, Places, READ, WINDOW, WindowWriter};
 use crate::codec::scalar::pending;
 
@@ -150,13 +150,8 @@ impl Parts {
     /// The lowest sixteen bits of every unit, in two registers.
     #[inline(always)]
     unsafe fn low_units(&self) -> [__m128i; 2] {
-        let zero = _mm_setzero_si128();
         let [own, second, third] = self.bits;
-        let join = |pairs, third| _mm_or_si128(sixfold(pairs), _mm_slli_epi16::<4>(third));
-        [
-            join(_mm_unpacklo_epi8(own, second), _mm_unpacklo_epi8(zero, third)),
-            join(_mm_unpackhi_epi8(own, second), _mm_unpackhi_epi8(zero, third)),
-        ]
+        joined(own, second, third)
     }
 }
 
@@ -170,12 +165,6 @@ unsafe fn continuations(bytes: __m128i) -> __m128i {
 #[inline(always)]
 unsafe fn without_mark(bytes: __m128i, is_continuation: __m128i) -> __m128i {
     _mm_andnot_si128(_mm_and_si128(is_continuation, _mm_set1_epi8(0xC0_u8 as i8)), bytes)
-}
-
-/// Of each pair of bytes: the first, and the second moved by six bits.
-#[inline(always)]
-unsafe fn sixfold(pairs: __m128i) -> __m128i {
-    _mm_maddubs_epi16(pairs, _mm_set1_epi16(0x4001))
 }
 
 /// [`WindowWriter::utf16`](crate::codec::kernel::window::WindowWriter::utf16).
@@ -302,8 +291,33 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
             at -= begun;
         }
     }
-    // SAFETY: the instructions are all it requires.
-    unsafe { padded::<F, V>(&bytes[at..], out) }
+    let rest = &bytes[at..];
+    // SAFETY: the instructions are all that is required; at most `2 * READ` bytes are left.
+    unsafe {
+        if well_formed_prefix::<V>(rest) == rest.len() {
+            padded_text::<F, V>(rest, out);
+        } else {
+            padded::<F, V>(rest, out);
+        }
+    }
+}
+
+/// Appends at most `2 * READ` bytes of text.
+///
+/// # Safety
+/// The processor has the instructions of `V`, and SSE4.1 or NEON; the bytes are well-formed.
+#[inline(always)]
+unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
+    let mut copy = [0; 4 * READ];
+    copy[..2 * READ][..bytes.len()].copy_from_slice(bytes);
+    let count = bytes.len().div_ceil(WINDOW);
+    out.reserve((count + 2) * WINDOW);
+    // SAFETY: at most four windows, after which `2 * READ` bytes follow, all of them text. Each zero after the input was
+    // written as one unit.
+    unsafe {
+        let to = text::<F, V>(copy.as_ptr(), true, count, out.as_mut_ptr().add(out.len()));
+        out.set_len(to.offset_from_unsigned(out.as_ptr()) - (count * WINDOW - bytes.len()));
+    }
 }
 
 /// A code unit that [`text`] writes.
@@ -422,11 +436,11 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
     // SAFETY: every read is in the window, up to three bytes before or up to `WINDOW` bytes after. At most a unit is kept for
     // each byte, and at most `2 * WINDOW` units are written from the end of those.
     unsafe {
-        let mut continuation = of_window::<V>(from, |bytes| bytes.continuations());
+        let mut continuation = V::continuations_of(from);
         let mut index = 0;
         while index < count {
             let here = hidden(from.add(index * WINDOW));
-            let next = of_window::<V>(here.add(WINDOW), |bytes| bytes.continuations());
+            let next = V::continuations_of(here.add(WINDOW));
             let this = core::mem::replace(&mut continuation, next);
             let last = !(this >> 1 | next << 63);
             let kept = last.count_ones() as usize;
@@ -439,7 +453,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
                     let passed = ascii_run::<F, V>(from.add(index * WINDOW), count - index, to);
                     if passed > 0 {
                         (index, to) = (index + passed, to.add(passed * WINDOW));
-                        continuation = of_window::<V>(from.add(index * WINDOW), |bytes| bytes.continuations());
+                        continuation = V::continuations_of(from.add(index * WINDOW));
                     }
                 }
                 continue;
@@ -470,7 +484,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
                 }
                 if passed > 0 {
                     index += passed - 1;
-                    continuation = of_window::<V>(from.add(index * WINDOW), |bytes| bytes.continuations());
+                    continuation = V::continuations_of(from.add(index * WINDOW));
                     continue;
                 }
             }
@@ -493,7 +507,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
                 }
                 continue;
             }
-            let fours = of_window::<V>(here, |bytes| bytes.leads_of_4());
+            let fours = V::leads_of_4_of(here);
             let of_before = u64::from(above_f0 >> 23 | above_f0 >> 14 & 2 | above_f0 >> 5 & 4);
             let mut left = Left { fours: of_before, continuation: u64::from(before & 0xC0 == 0x80) };
             let places = Places::of_text(this, last, fours, &mut left);
@@ -530,20 +544,6 @@ unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: 
         }
     }
     passed
-}
-
-/// A mask of the registers of a window.
-///
-/// # Safety
-/// The window can be read; the processor has the instructions of `V`.
-#[inline(always)]
-unsafe fn of_window<V: Vector>(from: *const u8, mask: impl Fn(V) -> u64) -> u64 {
-    let mut all = 0;
-    for part in 0..WINDOW / V::LEN {
-        // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN`, and the last ends at 64.
-        all |= opaque(mask(unsafe { V::load(from.add(V::LEN * part)) })) << (V::LEN * part);
-    }
-    all
 }
 
 /// The bytes from `first` on: all bits or none.
@@ -588,7 +588,7 @@ unsafe fn units_of_two(from: *const u8, first: bool, part: usize) -> [__m128i; 2
     let is_continuation = continuations(bytes);
     let own = without_mark(bytes, is_continuation);
     let second = _mm_and_si128(_mm_and_si128(before, is_continuation), _mm_set1_epi8(0x1F));
-    [sixfold(_mm_unpacklo_epi8(own, second)), sixfold(_mm_unpackhi_epi8(own, second))]
+    joined(own, second, _mm_setzero_si128())
 }
 
 #[cfg(test)]

@@ -8,6 +8,28 @@
 pub(super) use core::arch::x86_64::*;
 #[cfg(target_arch = "aarch64")]
 pub(super) use in_neon::*;
+#[cfg(target_arch = "x86_64")]
+pub(super) use in_sse::*;
+
+/// What has no common operations.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_op_in_unsafe_fn, reason = "the callers' contracts state the instructions")]
+mod in_sse {
+    use core::arch::x86_64::*;
+
+    /// For each place the bits of a byte, those of the byte before moved by six, and those of the byte before that moved by
+    /// twelve, in units of sixteen bits.
+    #[inline(always)]
+    pub(crate) unsafe fn joined(own: __m128i, second: __m128i, third: __m128i) -> [__m128i; 2] {
+        let zero = _mm_setzero_si128();
+        let join =
+            |pairs, third| _mm_or_si128(_mm_maddubs_epi16(pairs, _mm_set1_epi16(0x4001)), _mm_slli_epi16::<4>(third));
+        [
+            join(_mm_unpacklo_epi8(own, second), _mm_unpacklo_epi8(zero, third)),
+            join(_mm_unpackhi_epi8(own, second), _mm_unpackhi_epi8(zero, third)),
+        ]
+    }
+}
 
 #[cfg(target_arch = "aarch64")]
 #[allow(non_camel_case_types, reason = "Intel's names")]
@@ -109,6 +131,18 @@ mod in_neon {
         _mm_srli_epi16 = vshrq_n_u16: u16;
         _mm_slli_epi32 = vshlq_n_u32: u32;
         _mm_srli_epi32 = vshrq_n_u32: u32;
+    }
+
+    /// For each place the bits of a byte, those of the byte before moved by six, and those of the byte before that moved by
+    /// twelve, in units of sixteen bits.
+    #[inline(always)]
+    pub(crate) unsafe fn joined(own: __m128i, second: __m128i, third: __m128i) -> [__m128i; 2] {
+        let low = vaddw_u8(vshll_n_u8::<6>(vget_low_u8(second)), vget_low_u8(own));
+        let high = vaddw_high_u8(vshll_high_n_u8::<6>(second), own);
+        [
+            bytes!(u16 vsliq_n_u16::<12>(low, vmovl_u8(vget_low_u8(third)))),
+            bytes!(u16 vsliq_n_u16::<12>(high, vmovl_high_u8(third))),
+        ]
     }
 
     #[inline(always)]

@@ -13,7 +13,7 @@ use crate::codec::kernel::path::{Path, Registers};
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
 use crate::codec::kernel::validate::{Partial, prefix_of, words};
 use crate::codec::kernel::vector::Vector;
-use crate::codec::kernel::window::{Places, WindowWriter};
+use crate::codec::kernel::window::{Places, WindowWriter, widen};
 use core::arch::aarch64::*;
 
 /// 16 bytes.
@@ -24,6 +24,19 @@ pub(super) struct Neon(uint8x16_t);
 #[inline(always)]
 unsafe fn movemask(bytes: uint8x16_t) -> u64 {
     _mm_movemask_epi8(bytes) as u64
+}
+
+/// A mask of four registers: for each byte, whether `is` sets all its bits or none.
+///
+/// # Safety
+/// 64 bytes can be read.
+#[inline(always)]
+unsafe fn of_window(from: *const u8, is: impl Fn(uint8x16_t) -> uint8x16_t) -> u64 {
+    let bits = vld1q_u8([1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128].as_ptr());
+    // SAFETY: part `p` reads `16 * p..16 * (p + 1)`, and the last ends at 64.
+    let [a, b, c, d] = [0, 16, 32, 48].map(|at| vandq_u8(is(unsafe { vld1q_u8(from.add(at)) }), bits));
+    let pairs = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
+    vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)))
 }
 
 /// The rules of [`NIBBLES`] that pairs of bytes break, one bit each: one of `before` and one of `bytes`.
@@ -140,12 +153,59 @@ unsafe impl Vector for Neon {
     }
 
     #[inline(always)]
+    unsafe fn continuations_of(from: *const u8) -> u64 {
+        // SAFETY: the same contract.
+        unsafe { of_window(from, |bytes| vcltq_s8(vreinterpretq_s8_u8(bytes), vdupq_n_s8(0xC0_u8 as i8))) }
+    }
+
+    #[inline(always)]
+    unsafe fn leads_of_4_of(from: *const u8) -> u64 {
+        // SAFETY: the same contract.
+        unsafe { of_window(from, |bytes| vcgeq_u8(bytes, vdupq_n_u8(0xF0))) }
+    }
+
+    #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
         Self::error_mask(Self(vandq_u8(table_errors(self.0, next.0), vdupq_n_u8(REFUSED))))
     }
 }
 
 impl WindowWriter for Neon {
+    #[inline(always)]
+    unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
+        if replaced != 0 {
+            // SAFETY: the same contract.
+            return unsafe { widen(from, replaced, 0xFFFD, to) };
+        }
+        for at in [0, 16, 32, 48] {
+            // SAFETY: reads `at..at + 16` and writes as many units.
+            unsafe {
+                let bytes = vld1q_u8(from.add(at));
+                vst1q_u16(to.add(at), vmovl_u8(vget_low_u8(bytes)));
+                vst1q_u16(to.add(at + 8), vmovl_high_u8(bytes));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
+        if replaced != 0 {
+            // SAFETY: the same contract.
+            return unsafe { widen(from, replaced, 0xFFFD, to) };
+        }
+        for at in [0, 16, 32, 48] {
+            // SAFETY: reads `at..at + 16` and writes as many units.
+            unsafe {
+                let bytes = vld1q_u8(from.add(at));
+                let [low, high] = [vmovl_u8(vget_low_u8(bytes)), vmovl_high_u8(bytes)];
+                vst1q_u32(to.add(at), vmovl_u16(vget_low_u16(low)));
+                vst1q_u32(to.add(at + 4), vmovl_high_u16(low));
+                vst1q_u32(to.add(at + 8), vmovl_u16(vget_low_u16(high)));
+                vst1q_u32(to.add(at + 12), vmovl_high_u16(high));
+            }
+        }
+    }
+
     #[inline(always)]
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
         // SAFETY: the same contract.

@@ -8,7 +8,8 @@
 /// compute from them which memory they access. Every function may be called only on a processor with the instructions of the implementing file; they have no other
 /// precondition except:
 /// * [`load`](Vector::load) reads `from..from + LEN`, which must be readable;
-/// * [`store`](Vector::store) writes `to..to + LEN`, which must be writable.
+/// * [`store`](Vector::store) writes `to..to + LEN`, which must be writable;
+/// * what is said of [`continuations_of`](Vector::continuations_of) and [`leads_of_4_of`](Vector::leads_of_4_of).
 ///
 /// Neither needs alignment. No other function touches memory of the caller.
 ///
@@ -90,6 +91,34 @@ pub(super) unsafe trait Vector: Copy {
                 & opaque(twice.shl1().movemask())
         }
     }
+
+    /// The continuation bytes of a window of 64 bytes, which must be readable.
+    #[inline(always)]
+    unsafe fn continuations_of(from: *const u8) -> u64 {
+        // SAFETY: the same contract.
+        unsafe { of_window::<Self>(from, |bytes| bytes.continuations()) }
+    }
+
+    /// The bytes from F0 on of a window of 64 bytes, which must be readable.
+    #[inline(always)]
+    unsafe fn leads_of_4_of(from: *const u8) -> u64 {
+        // SAFETY: the same contract.
+        unsafe { of_window::<Self>(from, |bytes| bytes.leads_of_4()) }
+    }
+}
+
+/// A mask of the registers of a window.
+///
+/// # Safety
+/// 64 bytes can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn of_window<V: Vector>(from: *const u8, mask: impl Fn(V) -> u64) -> u64 {
+    let mut all = 0;
+    for part in 0..64 / V::LEN {
+        // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN`, and the last ends at 64.
+        all |= opaque(mask(unsafe { V::load(from.add(V::LEN * part)) })) << (V::LEN * part);
+    }
+    all
 }
 
 /// The word, hidden from the optimiser. LLVM would merge shifts that fill up from a neighbouring word into `shld`, which is
