@@ -4,7 +4,7 @@
 //! not.
 #![cfg(feature = "peers")]
 
-use crate::decoder::{Decoder, Info, Stream};
+use crate::decoder::{Decoder, Info};
 use crate::peers::adapter::{Functions, accepted, invalid};
 use crate::spec::Contract;
 use crate::utf8::Validity;
@@ -21,13 +21,13 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
         Ok(_) => Validity::Valid,
         Err(error) => invalid(error.valid_up_to(), error.error_len()),
     };
-    let mut family = vec![
+    let family = [
         Functions::new(public("simdutf8-basic")).validate(basic).boxed(),
         Functions::new(public("simdutf8-compat")).validate(compat).boxed(),
     ];
     #[cfg(target_arch = "x86_64")]
-    family.extend(x86::family());
-    family
+    let family = family.into_iter().chain(x86::family());
+    family.into_iter().collect()
 }
 
 fn info(name: &'static str) -> Info {
@@ -41,7 +41,8 @@ pub(crate) use x86::is_well_formed_by_sse42;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "kernels that need CPU features")]
 mod x86 {
-    use super::{Decoder, Functions, Stream, Validity, accepted, info};
+    use super::{Decoder, Functions, Validity, accepted, info};
+    use crate::decoder::Stream;
     use simdutf8::basic::imp::x86::{avx2, sse42};
     use simdutf8::basic::imp::{ChunkedUtf8Validator, Utf8Validator};
 

@@ -32,6 +32,23 @@ fn a_file_is_measured_with_every_decoder_that_can_read_it() {
 }
 
 #[test]
+fn every_class_has_rows_of_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("text"), "naïve 世界".repeat(20)).unwrap();
+    let run = run(directory.path(), &["measure", "text", "--quick", "--json", "--subjects", "own,std", "--classes", "all"]);
+    assert_eq!(run.wrong_status(0), None);
+    let json = run.json();
+    let mut classes: Vec<_> =
+        json["rows"].as_array().unwrap().iter().map(|row| row["class"].as_str().unwrap()).collect();
+    classes.dedup();
+    let kernels: Vec<_> = utfuzz::codec::Kernel::available().map(|kernel| kernel.name()).collect();
+    for kernel in &kernels {
+        assert_eq!(classes.iter().filter(|class| *class == kernel).count(), 1, "{kernel}: {classes:?}");
+    }
+    assert_eq!(classes.len(), kernels.len());
+}
+
+#[test]
 fn what_cannot_be_measured_is_named() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("empty")).unwrap();
@@ -39,8 +56,10 @@ fn what_cannot_be_measured_is_named() {
         (&["measure", "none"][..], "none"),
         (&["measure", "empty"], "no file"),
         (&["measure", "--texts", "klingon"], "klingon"),
+        (&["measure", "--classes", "mmx"], "there is no such class"),
+        (&["measure", "--classes", if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" }], "lacks its instructions"),
         (&["measure", "--quick", "--texts", "ascii, 0", "--subjects", "owl"], "own-scalar"),
     ];
     let wrong = rows.map(|(words, says)| run(directory.path(), words).wrong_refusal(&[says]));
-    assert_eq!(wrong, [None, None, None, None]);
+    assert_eq!(wrong, [const { None }; 6]);
 }
