@@ -289,25 +289,31 @@ fn peer(name: &str, run: fn(&[u8], &mut Buffers) -> Option<Output>) -> Subject {
     subject(Kind::Peer, name, run)
 }
 
+/// Whether simdutf8, and encoding_rs, which validates with it, run with the instructions of our kernel: they choose by
+/// themselves, and cannot be held to fewer.
+fn chooses_freely() -> bool {
+    let best = Kernel::best();
+    Kernel::available().last() == Some(best) || !matches!(best.name(), "scalar" | "sse41")
+}
+
 fn validators() -> Vec<Subject> {
     let is = |valid: bool| Some(Output::Number(u64::from(valid)));
-    #[cfg(target_arch = "x86_64")]
-    let held_to = Kernel::best().name();
+    let best = Kernel::best();
+    let is_free = chooses_freely();
     let limit = subject(Kind::Limit, "read", move |bytes, _| {
         std::hint::black_box(read(bytes));
         is(true)
     });
     vec![
         subject(Kind::Peer, "std", move |bytes, _| is(core::str::from_utf8(bytes).is_ok())),
-        #[cfg(target_arch = "x86_64")]
-        subject(Kind::Peer, "simdutf8", move |bytes, _| match held_to {
-            "scalar" => None,
+        subject(Kind::Peer, "simdutf8", move |bytes, _| match best.name() {
+            #[cfg(target_arch = "x86_64")]
             "sse41" => is(crate::peers::is_well_formed_by_sse42(bytes)?),
-            _ => is(simdutf8::basic::from_utf8(bytes).is_ok()),
+            _ => is_free.then(|| simdutf8::basic::from_utf8(bytes).is_ok()).and_then(is),
         }),
-        #[cfg(not(target_arch = "x86_64"))]
-        subject(Kind::Peer, "simdutf8", move |bytes, _| is(simdutf8::basic::from_utf8(bytes).is_ok())),
-        subject(Kind::Peer, "encoding_rs", move |bytes, _| is(Encoding::utf8_valid_up_to(bytes) == bytes.len())),
+        subject(Kind::Peer, "encoding_rs", move |bytes, _| {
+            is_free.then(|| Encoding::utf8_valid_up_to(bytes) == bytes.len()).and_then(is)
+        }),
         #[cfg(feature = "simdutf")]
         subject(Kind::Peer, "simdutf", move |bytes, _| is(simdutf::validate_utf8(bytes))),
         limit,
@@ -316,28 +322,33 @@ fn validators() -> Vec<Subject> {
 
 fn locators() -> Vec<Subject> {
     let at = |offset: usize| Some(Output::Number(offset as u64));
+    let is_free = chooses_freely();
     vec![
         subject(Kind::Peer, "std", move |bytes, _| {
             at(core::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len))
         }),
         subject(Kind::Peer, "simdutf8-compat", move |bytes, _| {
-            at(simdutf8::compat::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len))
+            let answer = || simdutf8::compat::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+            is_free.then(answer).and_then(at)
         }),
-        subject(Kind::Peer, "encoding_rs", move |bytes, _| at(Encoding::utf8_valid_up_to(bytes))),
+        subject(Kind::Peer, "encoding_rs", move |bytes, _| {
+            is_free.then(|| Encoding::utf8_valid_up_to(bytes)).and_then(at)
+        }),
         #[cfg(feature = "simdutf")]
         subject(Kind::Peer, "simdutf", move |bytes, _| at(simdutf::validate_utf8_with_errors(bytes).count)),
     ]
 }
 
 fn replacers() -> Vec<Subject> {
+    let is_free = chooses_freely();
     vec![
         peer("std", |bytes, buffers| {
             buffers.bytes.clear();
             buffers.bytes.extend_from_slice(String::from_utf8_lossy(bytes).as_bytes());
             Some(Output::Appended)
         }),
-        peer("encoding_rs", |bytes, buffers| {
-            let mut decoder = encoding_rs::UTF_8.new_decoder_without_bom_handling();
+        subject(Kind::Peer, "encoding_rs", move |bytes, buffers| {
+            let mut decoder = is_free.then(|| encoding_rs::UTF_8.new_decoder_without_bom_handling())?;
             fit(&mut buffers.byte_slice, decoder.max_utf8_buffer_length(bytes.len())?);
             let (_, _, written, _) = decoder.decode_to_utf8(bytes, &mut buffers.byte_slice, true);
             Some(Output::Filled(written))

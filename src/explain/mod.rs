@@ -7,7 +7,6 @@ mod annotate;
 mod grid;
 mod guess;
 mod locate;
-mod printed_test;
 mod scan;
 mod signature;
 
@@ -20,9 +19,9 @@ pub use signature::{Shape, Signature};
 
 use crate::case::choices::Choices;
 use crate::case::{Case, Cuts};
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, Info};
 use crate::judge::isolate::panics;
-use crate::judge::{Broken, Judge, Subject};
+use crate::judge::{Broken, Judge, Law, Subject};
 use crate::spec::{Contract, Reading, Rule, Segment, segments};
 use crate::text::counted;
 use core::fmt;
@@ -95,7 +94,7 @@ pub(crate) fn explain_alone(decoder: &dyn Decoder, case: &Case<'_>, broken: &Bro
         cuts: cuts.map_or_else(Vec::new, |cuts| cuts.offsets().to_vec()),
         step: cuts.and_then(|cuts| cuts.step()),
         grid: Grid { contract: of_grid, questions: Vec::new() },
-        test: printed_test::printed_test(&signature, info, case, cuts),
+        test: printed_test(&signature, info, case, cuts),
         signature,
         choices: case.choices,
         chunks: *case.cuts(),
@@ -160,4 +159,38 @@ impl fmt::Display for Divergence {
         writeln!(f, "{}", annotate(&self.contract, &self.bytes))?;
         write!(f, "{}", self.test)
     }
+}
+
+/// A test that fails while the decoder diverges on this case, to be pasted into a test file. Without `cuts`, the case
+/// is only its bytes.
+fn printed_test(signature: &Signature, info: &Info, case: &Case<'_>, cuts: Option<Cuts>) -> String {
+    let name: String = signature.to_string().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let decoder = match &info.expression {
+        Some(expression) => format!("let decoder = &{expression};"),
+        None => format!(
+            "// Construct the decoder here if it is not one of the peers.\n    \
+             let peers = utfuzz::peers::all();\n    \
+             let decoder = &**peers.iter().find(|peer| peer.info().name == {:?}).unwrap();",
+            signature.decoder
+        ),
+    };
+    let bytes = case.bytes.escape_ascii();
+    let case = match (signature.law, cuts) {
+        (Law::Placement, _) => {
+            let (alignment, poisoned) = case.placement();
+            format!("placed(bytes, {alignment}, {poisoned})")
+        }
+        (_, None) => "new(bytes)".to_owned(),
+        (_, Some(cuts)) => match cuts.step() {
+            Some(step) => format!("with_cuts(bytes, utfuzz::Cuts::every({step}, bytes.len()))"),
+            None => format!("with_cuts(bytes, utfuzz::Cuts::new({:?}, bytes.len()))", cuts.offsets()),
+        },
+    };
+    format!(
+        "#[test]\nfn {name}() {{\n    \
+         {decoder}\n    \
+         let bytes = b\"{bytes}\";\n    \
+         let divergence = utfuzz::first_divergence(decoder, &utfuzz::Case::{case});\n    \
+         assert!(divergence.is_none(), \"{{}}\", divergence.unwrap());\n}}\n"
+    )
 }

@@ -35,7 +35,8 @@ fn a_file_is_measured_with_every_decoder_that_can_read_it() {
 fn every_class_has_rows_of_its_own() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("text"), "naïve 世界".repeat(20)).unwrap();
-    let run = run(directory.path(), &["measure", "text", "--quick", "--json", "--subjects", "own,std", "--classes", "all"]);
+    let run =
+        run(directory.path(), &["measure", "text", "--quick", "--json", "--subjects", "own,std", "--classes", "all"]);
     assert_eq!(run.wrong_status(0), None);
     let json = run.json();
     let mut classes: Vec<_> =
@@ -57,7 +58,10 @@ fn what_cannot_be_measured_is_named() {
         (&["measure", "empty"], "no file"),
         (&["measure", "--texts", "klingon"], "klingon"),
         (&["measure", "--classes", "mmx"], "there is no such class"),
-        (&["measure", "--classes", if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" }], "lacks its instructions"),
+        (
+            &["measure", "--classes", if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" }],
+            "lacks its instructions",
+        ),
         (&["measure", "--quick", "--texts", "ascii, 0", "--subjects", "owl"], "own-scalar"),
     ];
     let wrong = rows.map(|(words, says)| run(directory.path(), words).wrong_refusal(&[says]));

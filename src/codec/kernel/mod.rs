@@ -17,6 +17,7 @@ mod lossy;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod path;
+mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -67,15 +68,15 @@ macro_rules! operations {
         lossy_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
             scalar::lossy_by_errors, lossy::lossy_into::<V>, lossy::lossy_into::<V>;
         utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) -> () =
-            scalar::utf16_by_chars, compress::append::<Utf16, V>, compress::append::<Utf16, V>;
+            portable::utf16, compress::append::<Utf16, V>, compress::append::<Utf16, V>;
         utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) -> () =
-            scalar::utf32_by_chars, compress::append::<Utf32, V>, compress::append::<Utf32, V>;
+            portable::utf32, compress::append::<Utf32, V>, compress::append::<Utf32, V>;
         from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) -> () =
-            units::from_utf16, to_utf8::from_utf16, from_units::from_utf16;
+            portable::from_utf16, to_utf8::from_utf16, from_units::from_utf16;
         from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) -> () =
-            units::from_utf32, to_utf8::from_utf32, from_units::from_utf32;
+            portable::from_utf32, to_utf8::from_utf32, from_units::from_utf32;
         from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
-            units::from_latin_1, to_utf8::from_latin_1, from_units::from_latin_1;
+            portable::from_latin_1, to_utf8::from_latin_1, from_units::from_latin_1;
         utf16_prefix(units: &[u16]) -> usize =
             units::utf16_prefix, units::utf16_prefix, from_units::utf16_prefix;
         utf32_prefix(units: &[u32], last: u32) -> usize =
@@ -157,7 +158,7 @@ macro_rules! run {
 }
 
 impl Kernel {
-    /// The kernel every processor can run: portable and without unsafe code.
+    /// The kernel every processor can run.
     pub const SCALAR: Self = Self(&SCALAR);
 
     /// Every kernel of this build, the plainest first, whether or not this processor can run it.

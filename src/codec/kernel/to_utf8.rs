@@ -21,7 +21,7 @@
 )]
 
 use crate::codec::kernel::intel::*;
-use crate::codec::scalar::units;
+use crate::codec::kernel::portable;
 use crate::utf8::REPLACEMENT;
 
 /// Code units for which room is made at a time.
@@ -243,7 +243,7 @@ pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
             break;
         }
     }
-    units::from_utf16(&units[at..], out);
+    portable::from_utf16(&units[at..], out);
 }
 
 /// How many bytes the first `count` units take, fewer than eight, none of which is a surrogate.
@@ -308,7 +308,7 @@ pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
     }
-    units::from_utf32(rest, out);
+    portable::from_utf32(rest, out);
 }
 
 /// The numbers, with U+FFFD for those that are not scalar values.
@@ -346,7 +346,7 @@ pub(super) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
     }
-    units::from_latin_1(rest, out);
+    portable::from_latin_1(rest, out);
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The portable decoder: one sequence at a time, no unsafe code.
 //!
-//! Every operation is implemented here in full. A kernel decodes the middle of long inputs in registers, and calls these
-//! functions for inputs that are too short and to find where an error is.
+//! Validation, errors, replacement and counting are implemented here in full. A kernel decodes the middle of long inputs in
+//! registers, and calls these functions for inputs that are too short and to find where an error is. Conversions to and from
+//! code units are in `kernel/portable.rs`.
 
 mod automaton;
 pub(super) mod units;
@@ -210,116 +211,25 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
-/// Appends `bytes` as UTF-16 with replacement, character by character.
-pub(super) fn utf16_by_chars(bytes: &[u8], out: &mut Vec<u16>) {
-    append_by_chars(bytes, out, |scalar, units: &mut [u16; ROOM], len| {
-        let bits = scalar.wrapping_sub(0x1_0000);
-        let is_pair = scalar >= 0x1_0000;
-        units[len % ROOM] = if is_pair { 0xD800 | (bits >> 10) as u16 } else { scalar as u16 };
-        // If there is only one, the next overwrites the second.
-        units[(len + 1) % ROOM] = 0xDC00 | (bits & 0x3FF) as u16;
-        len + 1 + usize::from(is_pair)
-    });
-}
-
-/// Appends `bytes` as UTF-32 with replacement, character by character.
-pub(super) fn utf32_by_chars(bytes: &[u8], out: &mut Vec<u32>) {
-    append_by_chars(bytes, out, |scalar, units: &mut [u32; ROOM], len| {
-        units[len % ROOM] = scalar;
-        len + 1
-    });
-}
-
-/// Units that are collected before they are appended: a power of two, so that an index needs no comparison.
-const ROOM: usize = 512;
-
-/// ASCII bytes that are widened at a time, and the bits that are not set in them.
-const ASCII: usize = 16;
-const NON_ASCII: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;
-
-/// Appends `bytes`: calls `write` for each character, and for U+FFFD in place of each maximal subpart. It writes units at an
-/// index, and returns the next index.
-#[inline(always)]
-fn append_by_chars<U: Copy + Default + From<u8>>(
-    bytes: &[u8],
-    out: &mut Vec<U>,
-    write: impl Fn(u32, &mut [U; ROOM], usize) -> usize,
-) {
-    out.reserve(bytes.len());
-    let (mut units, mut at) = ([U::default(); ROOM], 0);
-    while at < bytes.len() {
-        let mut len = 0;
-        // The last step writes up to `ASCII` units.
-        while len < ROOM - ASCII && at < bytes.len() {
-            let rest = &bytes[at..];
-            if rest[0].is_ascii()
-                && let Some(block) = rest.first_chunk::<ASCII>()
-            {
-                // After one ASCII byte, more are likely: those up to the first that is not ASCII count.
-                for (unit, &byte) in units[len..].iter_mut().zip(block) {
-                    *unit = U::from(byte);
-                }
-                let count = (u128::from_le_bytes(*block) & NON_ASCII).trailing_zeros() as usize / 8;
-                (at, len) = (at + count, len + count);
-                continue;
-            }
-            // Where one byte is not ASCII, the next is likely not to be, either.
-            for _ in 0..ASCII / 2 {
-                let (scalar, read) = scalar_value(&bytes[at..]);
-                len = write(scalar, &mut units, len);
-                at += read;
-                if bytes.get(at).is_none_or(u8::is_ascii) {
-                    break;
-                }
-            }
-        }
-        out.extend_from_slice(&units[..len]);
-    }
-}
-
-/// The first scalar value of `rest`, U+FFFD for a maximal subpart, and how many bytes it takes: none if there are none.
-#[inline(always)]
-fn scalar_value(rest: &[u8]) -> (u32, usize) {
-    let Some(&window) = rest.first_chunk() else { return scalar_value_at_end(rest) };
-    let word = u32::from_le_bytes(window);
-    let tail = |byte: u32| word >> (8 * byte) & 0x3F;
-    if word & 0x80 == 0 {
-        return (word & 0x7F, 1);
-    }
-    if word & 0xC0E0 == 0x80C0 && word & 0x1E != 0 {
-        return ((word & 0x1F) << 6 | tail(1), 2);
-    }
-    if word & 0xC0_C0F0 == 0x80_80E0 {
-        let scalar = (word & 0xF) << 12 | tail(1) << 6 | tail(2);
-        if scalar >= 0x800 && scalar & 0xF800 != 0xD800 {
-            return (scalar, 3);
-        }
-    } else if word & 0xC0C0_C0F8 == 0x8080_80F0 {
-        let scalar = (word & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3);
-        if matches!(scalar, 0x1_0000..=0x10_FFFF) {
-            return (scalar, 4);
-        }
-    }
-    scalar_value_at_end(rest)
-}
-
-/// The same for fewer than four bytes, and for what is ill-formed.
-#[inline(never)]
-fn scalar_value_at_end(rest: &[u8]) -> (u32, usize) {
-    match Sequence::read(rest) {
-        Some(Sequence::WellFormed { len, scalar }) => (scalar.into(), len),
-        Some(Sequence::IllFormed { len, .. }) => (char::REPLACEMENT_CHARACTER.into(), len),
-        None => (0, 0),
-    }
-}
-
 /// The sum of a number below four for each byte.
 #[inline(always)]
 fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
-    // So many that a sum fits a byte, which the compiler turns into registers of sums.
-    let (blocks, rest) = bytes.as_chunks::<64>();
-    let of = |bytes: &[u8]| usize::from(bytes.iter().fold(0u8, |sum, &byte| sum.wrapping_add(number(byte))));
-    blocks.iter().map(|block| of(block)).sum::<usize>() + of(rest)
+    const BLOCK: usize = 64;
+    /// Blocks whose sums fit a byte for each place.
+    const BLOCKS: usize = 255 / 3;
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let mut total = rest.iter().map(|&byte| usize::from(number(byte))).sum();
+    for blocks in blocks.chunks(BLOCKS) {
+        // The compiler keeps these in registers.
+        let mut sums = [0; BLOCK];
+        for block in blocks {
+            for place in 0..BLOCK {
+                sums[place] += number(block[place]);
+            }
+        }
+        total += sums.iter().map(|&sum| usize::from(sum)).sum::<usize>();
+    }
+    total
 }
 
 /// Characters of well-formed `bytes`: one for each byte that is not a continuation byte.

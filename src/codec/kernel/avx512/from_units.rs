@@ -33,6 +33,7 @@
 //! bits, below 800, which are told apart by a branch: text that changes between them every few units loses time to
 //! mispredictions. Inputs of up to a step are left to scalar code.
 
+use crate::codec::kernel::portable;
 use crate::codec::scalar::units;
 use core::arch::x86_64::*;
 
@@ -299,7 +300,7 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
         }
         at += usize::from(low_is_done);
     }
-    units::from_utf16(&units[at..], out);
+    portable::from_utf16(&units[at..], out);
 }
 
 /// Writes 32 units, none of which is above 7FF.
@@ -458,7 +459,7 @@ pub(crate) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
     let (steps, rest) = units.as_chunks::<UNITS_16>();
     // SAFETY: the instructions are all it requires.
     unsafe { append_steps::<Utf8FromUtf32, _, _>(steps, out) };
-    units::from_utf32(rest, out);
+    portable::from_utf32(rest, out);
 }
 
 /// Latin-1 to UTF-8.
@@ -494,5 +495,5 @@ pub(crate) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
     let (steps, rest) = bytes.as_chunks::<BYTES>();
     // SAFETY: the instructions are all it requires.
     unsafe { append_steps::<Utf8FromLatin1, _, _>(steps, out) };
-    units::from_latin_1(rest, out);
+    portable::from_latin_1(rest, out);
 }

@@ -1,0 +1,444 @@
+//! Conversions for every processor: UTF-8 to UTF-16 and UTF-32, and those and Latin-1 to UTF-8, with replacement.
+//!
+//! # Idea
+//!
+//! Text has runs: of ASCII, and of sequences of one length. So the branch for the length of a sequence is predicted well,
+//! and a loop for each run is shorter than one without branches for any. Blocks of sixteen that are ASCII, or of three bytes
+//! each, are converted at once by loops that the compiler turns into registers.
+//!
+//! Room for a stretch is made before it is converted, and the units after a block can be read wherever it begins, so that no
+//! step compares an index with a length.
+
+use crate::codec::scalar::Sequence;
+use core::mem::MaybeUninit;
+
+/// Units that can be read from wherever a step begins, and written from wherever it ends.
+const BLOCK: usize = 16;
+
+/// Units for which room is made at a time.
+const STRETCH: usize = 1 << 12;
+
+/// The bits that are not set in ASCII.
+const NON_ASCII: u64 = 0x8080_8080_8080_8080;
+
+/// A code unit of UTF-16 or UTF-32, or a byte of Latin-1, to be written as UTF-8.
+pub(super) trait Source: Copy + Into<u32> {
+    /// Most bytes of UTF-8 for one unit.
+    const LONGEST: usize;
+
+    /// Units whose bytes are looked at together.
+    const FEW: usize;
+
+    /// Whether a few units are ASCII.
+    ///
+    /// # Safety
+    /// [`Source::FEW`] units can be read.
+    unsafe fn are_ascii(from: *const Self) -> bool;
+
+    /// Writes a block if it is ASCII.
+    ///
+    /// # Safety
+    /// A block can be read, and [`BLOCK`] bytes written.
+    #[inline(always)]
+    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool {
+        // SAFETY: the same contract.
+        unsafe {
+            let block = &*from.cast::<[Self; BLOCK]>();
+            let are_ascii = block.iter().fold(0, |any, &unit| any | unit.into()) < 0x80;
+            if are_ascii {
+                to.cast::<[u8; BLOCK]>().write(block.map(|unit| unit.into() as u8));
+            }
+            are_ascii
+        }
+    }
+
+    /// The first scalar value, U+FFFD for what is none, and how many units it takes: none if there are none.
+    fn scalar(units: &[Self]) -> (u32, usize);
+}
+
+impl Source for u8 {
+    const LONGEST: usize = 2;
+    const FEW: usize = 4;
+
+    #[inline(always)]
+    unsafe fn are_ascii(from: *const Self) -> bool {
+        // SAFETY: the same contract.
+        unsafe { from.cast::<u32>().read_unaligned() & 0x8080_8080 == 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool {
+        // SAFETY: the same contract.
+        unsafe {
+            let block = from.cast::<[Self; BLOCK]>().read();
+            let [first, second] = [0, BLOCK / 2].map(|at| from.add(at).cast::<u64>().read_unaligned());
+            to.cast::<[Self; BLOCK]>().write(block);
+            (first | second) & NON_ASCII == 0
+        }
+    }
+
+    #[inline(always)]
+    fn scalar(units: &[Self]) -> (u32, usize) {
+        units.first().map_or((0, 0), |&unit| (unit.into(), 1))
+    }
+}
+
+impl Source for u16 {
+    const LONGEST: usize = 3;
+    const FEW: usize = 4;
+
+    #[inline(always)]
+    unsafe fn are_ascii(from: *const Self) -> bool {
+        // SAFETY: the same contract.
+        unsafe { from.cast::<u64>().read_unaligned() & 0xFF80_FF80_FF80_FF80 == 0 }
+    }
+
+    #[inline(always)]
+    fn scalar(units: &[Self]) -> (u32, usize) {
+        match *units {
+            [] => (0, 0),
+            [lead @ 0xD800..=0xDBFF, trail @ 0xDC00..=0xDFFF, ..] => {
+                (0x1_0000 + (u32::from(lead & 0x3FF) << 10) + u32::from(trail & 0x3FF), 2)
+            }
+            [0xD800..=0xDFFF, ..] => (0xFFFD, 1),
+            [unit, ..] => (unit.into(), 1),
+        }
+    }
+}
+
+impl Source for u32 {
+    const LONGEST: usize = 4;
+    const FEW: usize = 2;
+
+    #[inline(always)]
+    unsafe fn are_ascii(from: *const Self) -> bool {
+        // SAFETY: the same contract.
+        unsafe { from.cast::<u64>().read_unaligned() & 0xFFFF_FF80_FFFF_FF80 == 0 }
+    }
+
+    #[inline(always)]
+    fn scalar(units: &[Self]) -> (u32, usize) {
+        units.first().map_or((0, 0), |&unit| (char::from_u32(unit).map_or(0xFFFD, u32::from), 1))
+    }
+}
+
+/// Appends units as UTF-8, with U+FFFD for what is not a scalar value.
+#[inline(always)]
+fn append_utf8<U: Source>(units: &[U], out: &mut Vec<u8>) {
+    let mut at = 0;
+    while units.len() - at > BLOCK {
+        let end = (units.len() - BLOCK).min(at + STRETCH);
+        out.reserve(U::LONGEST * (end - at + BLOCK) + BLOCK);
+        // SAFETY: a block follows `end`; room is reserved for the units up to its end.
+        unsafe {
+            let (next, to) = utf8_run(units.as_ptr(), at..end, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+            at = next;
+        }
+    }
+    if at == units.len() {
+        return;
+    }
+    out.reserve(U::LONGEST * (units.len() - at) + BLOCK);
+    // SAFETY: room is reserved for what is left.
+    unsafe {
+        let mut to = out.as_mut_ptr().add(out.len());
+        while at < units.len() {
+            let (scalar, taken) = U::scalar(&units[at..]);
+            (at, to) = (at + taken, utf8(scalar, to));
+        }
+        out.set_len(to.offset_from_unsigned(out.as_ptr()));
+    }
+}
+
+/// Writes the units of a range as UTF-8, and those of the last step, which may end up to a block after it. Returns where it
+/// ends, and the end of what is written.
+///
+/// # Safety
+/// A block can be read from the end of the range. [`Source::LONGEST`] bytes can be written for each unit and those of a
+/// block, and [`BLOCK`] more.
+#[inline(always)]
+unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, mut to: *mut u8) -> (usize, *mut u8) {
+    let (mut at, end) = (range.start, range.end);
+    let tail = |bits: u32| 0x80 | (bits & 0x3F) as u8;
+    // SAFETY: every step begins below `end`, reads at most a block, and writes at most `LONGEST` bytes for each unit it takes;
+    // up to a register more is overwritten later.
+    unsafe {
+        while at < end {
+            let here = units.add(at);
+            let mut in_a_row = 0;
+            while at < end && in_a_row < 4 && U::are_ascii(units.add(at)) {
+                for place in 0..U::FEW {
+                    to.add(place).write((*units.add(at + place)).into() as u8);
+                }
+                (at, to, in_a_row) = (at + U::FEW, to.add(U::FEW), in_a_row + 1);
+            }
+            if in_a_row > 0 {
+                // More is likely.
+                while in_a_row == 4 && at < end && U::ascii_block(units.add(at), to) {
+                    (at, to) = (at + BLOCK, to.add(BLOCK));
+                }
+                continue;
+            }
+            let unit: u32 = (*here).into();
+            if unit < 0x80 {
+                (at, to) = (at + 1, utf8(unit, to));
+            } else if unit < 0x800 {
+                (at, to) = (at + 1, utf8(unit, to));
+                while at < end
+                    && let unit @ 0x80..0x800 = (*units.add(at)).into()
+                {
+                    (at, to) = (at + 1, utf8(unit, to));
+                }
+            } else if is_of_three(unit) {
+                (at, to) = (at + 1, utf8(unit, to));
+                let mut in_a_row = 1;
+                while at < end && in_a_row < BLOCK / 2 {
+                    let unit = (*units.add(at)).into();
+                    if !is_of_three(unit) {
+                        break;
+                    }
+                    (at, to, in_a_row) = (at + 1, utf8(unit, to), in_a_row + 1);
+                }
+                while at < end && in_a_row == BLOCK / 2 {
+                    let block = &*units.add(at).cast::<[U; BLOCK]>();
+                    if !block.iter().fold(true, |all, &unit| all & is_of_three(unit.into())) {
+                        break;
+                    }
+                    for (place, &unit) in block.iter().enumerate() {
+                        let unit: u32 = unit.into();
+                        let sequence = [0xE0 | (unit >> 12) as u8, tail(unit >> 6), tail(unit)];
+                        to.add(3 * place).cast::<[u8; 3]>().write(sequence);
+                    }
+                    (at, to) = (at + BLOCK, to.add(3 * BLOCK));
+                }
+            } else if (0x1_0000..0x11_0000).contains(&unit) {
+                (at, to) = (at + 1, utf8(unit, to));
+            } else {
+                let (scalar, taken) = U::scalar(core::slice::from_raw_parts(here, 2));
+                (at, to) = (at + taken, utf8(scalar, to));
+            }
+        }
+    }
+    (at, to)
+}
+
+/// Whether the number is a scalar value whose sequence has three bytes.
+#[inline(always)]
+fn is_of_three(unit: u32) -> bool {
+    (unit >= 0x800) & (unit < 0x1_0000) & (unit & 0xF800 != 0xD800)
+}
+
+/// Writes the sequence of a scalar value, and returns its end.
+///
+/// # Safety
+/// Four bytes can be written.
+#[inline(always)]
+unsafe fn utf8(scalar: u32, to: *mut u8) -> *mut u8 {
+    let tail = |place: u32, bits: u32| (0x80 | (bits & 0x3F)) << (8 * place);
+    let (bytes, len) = match scalar {
+        0..0x80 => (scalar, 1),
+        0x80..0x800 => (0xC0 | scalar >> 6 | tail(1, scalar), 2),
+        0x800..0x1_0000 => (0xE0 | scalar >> 12 | tail(1, scalar >> 6) | tail(2, scalar), 3),
+        _ => (0xF0 | scalar >> 18 | tail(1, scalar >> 12) | tail(2, scalar >> 6) | tail(3, scalar), 4),
+    };
+    // SAFETY: the same contract.
+    unsafe {
+        to.cast::<[u8; 4]>().write(bytes.to_le_bytes());
+        to.add(len)
+    }
+}
+
+/// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
+pub(super) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
+    append_utf8(units, out);
+}
+
+/// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
+pub(super) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
+    append_utf8(units, out);
+}
+
+/// Appends Latin-1 as UTF-8.
+pub(super) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
+    append_utf8(bytes, out);
+}
+
+/// A code unit that UTF-8 is converted to.
+trait Target: Copy + From<u8> {
+    /// Writes a scalar value that takes three bytes of UTF-8 at most, and returns its end.
+    ///
+    /// # Safety
+    /// A unit can be written.
+    unsafe fn put(scalar: u32, to: *mut Self) -> *mut Self;
+
+    /// The same for four bytes.
+    ///
+    /// # Safety
+    /// Two units can be written.
+    unsafe fn put_supplementary(scalar: u32, to: *mut Self) -> *mut Self;
+}
+
+impl Target for u16 {
+    #[inline(always)]
+    unsafe fn put(scalar: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe {
+            to.write(scalar as Self);
+            to.add(1)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put_supplementary(scalar: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe {
+            to.write((0xD7C0 + (scalar >> 10)) as Self);
+            to.add(1).write(0xDC00 | (scalar & 0x3FF) as Self);
+            to.add(2)
+        }
+    }
+}
+
+impl Target for u32 {
+    #[inline(always)]
+    unsafe fn put(scalar: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe {
+            to.write(scalar);
+            to.add(1)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put_supplementary(scalar: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { Self::put(scalar, to) }
+    }
+}
+
+/// Appends UTF-8 as units, with U+FFFD for every maximal subpart.
+#[inline(always)]
+fn append_units<U: Target>(bytes: &[u8], out: &mut Vec<U>) {
+    let mut at = 0;
+    while bytes.len() - at > BLOCK {
+        let end = (bytes.len() - BLOCK).min(at + STRETCH);
+        out.reserve(end - at + 2 * BLOCK);
+        // SAFETY: a block follows `end`; room is reserved for the bytes up to its end, and a block.
+        unsafe {
+            let (next, to) = units_run(bytes.as_ptr(), at..end, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+            at = next;
+        }
+    }
+    // What follows is read, too, and zeros continue no sequence.
+    let mut padded = [0; 2 * BLOCK];
+    let len = bytes.len() - at;
+    padded[..len].copy_from_slice(&bytes[at..]);
+    out.reserve(3 * BLOCK);
+    // SAFETY: at most a block is left, and a block follows it. Each zero that was taken was written as one unit.
+    unsafe {
+        let (taken, to) = units_run(padded.as_ptr(), 0..len, out.as_mut_ptr().add(out.len()));
+        out.set_len(to.offset_from_unsigned(out.as_ptr()) - (taken - len));
+    }
+}
+
+/// Writes the bytes of a range as units, and those of the last step, which may end up to a block after it. Returns where it
+/// ends, and the end of what is written.
+///
+/// # Safety
+/// A block can be read from the end of the range. A unit can be written for each byte and those of a block, and a block more.
+#[inline(always)]
+unsafe fn units_run<U: Target>(bytes: *const u8, range: core::ops::Range<usize>, mut to: *mut U) -> (usize, *mut U) {
+    let (mut at, end) = (range.start, range.end);
+    // SAFETY: every step begins below `end`, reads at most a block, and keeps at most one unit for each byte it takes; up to a
+    // block of units more is overwritten later.
+    unsafe {
+        'step: while at < end {
+            let here = bytes.add(at);
+            let word = u32::from_le(here.cast::<u32>().read_unaligned());
+            let tail = |byte: u32| word >> (8 * byte) & 0x3F;
+            if word & 0x80 == 0 {
+                if word & 0x8000 != 0 {
+                    (at, to) = (at + 1, U::put(word & 0x7F, to));
+                    continue;
+                }
+                for _ in 0..2 {
+                    let eight = u64::from_le(bytes.add(at).cast::<u64>().read_unaligned());
+                    to.cast::<[U; 8]>().write(eight.to_le_bytes().map(U::from));
+                    let count = (eight & NON_ASCII).trailing_zeros() as usize / 8;
+                    (at, to) = (at + count, to.add(count));
+                    if count < 8 {
+                        continue 'step;
+                    }
+                }
+                // More is likely.
+                while end.saturating_sub(at) >= 4 * BLOCK {
+                    let block = &*bytes.add(at).cast::<[u8; 4 * BLOCK]>();
+                    if !block.is_ascii() {
+                        break;
+                    }
+                    widen(block, &mut *to.cast::<[MaybeUninit<U>; 4 * BLOCK]>());
+                    (at, to) = (at + block.len(), to.add(block.len()));
+                }
+                continue;
+            }
+            if word & 0xC0E0 == 0x80C0 && word & 0x1E != 0 {
+                (at, to) = (at + 2, U::put((word & 0x1F) << 6 | tail(1), to));
+                continue;
+            }
+            if let Some(scalar) = of_three(word) {
+                (at, to) = (at + 3, U::put(scalar, to));
+                while at < end
+                    && let Some(scalar) = of_three(u32::from_le(bytes.add(at).cast::<u32>().read_unaligned()))
+                {
+                    (at, to) = (at + 3, U::put(scalar, to));
+                }
+                continue;
+            }
+            if word & 0xC0C0_C0F8 == 0x8080_80F0 {
+                let scalar = (word & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3);
+                if matches!(scalar, 0x1_0000..=0x10_FFFF) {
+                    (at, to) = (at + 4, U::put_supplementary(scalar, to));
+                    continue;
+                }
+            }
+            (at, to) = (at + subpart_len(core::slice::from_raw_parts(here, 4)), U::put(0xFFFD, to));
+        }
+    }
+    (at, to)
+}
+
+/// The scalar value of a sequence of three bytes.
+#[inline(always)]
+fn of_three(word: u32) -> Option<u32> {
+    let scalar = (word & 0xF) << 12 | (word >> 8 & 0x3F) << 6 | word >> 16 & 0x3F;
+    ((word & 0xC0_C0F0 == 0x80_80E0) & is_of_three(scalar)).then_some(scalar)
+}
+
+/// Writes each byte as a unit.
+#[inline(always)]
+fn widen<U: Target, const N: usize>(bytes: &[u8; N], to: &mut [MaybeUninit<U>; N]) {
+    for (unit, &byte) in to.iter_mut().zip(bytes) {
+        unit.write(byte.into());
+    }
+}
+
+/// Length in bytes of the maximal subpart at the start.
+#[inline(never)]
+fn subpart_len(bytes: &[u8]) -> usize {
+    match Sequence::read(bytes) {
+        Some(Sequence::IllFormed { len, .. } | Sequence::WellFormed { len, .. }) => len,
+        None => 1,
+    }
+}
+
+/// Appends UTF-8 as UTF-16, with U+FFFD for every maximal subpart.
+pub(super) fn utf16(bytes: &[u8], out: &mut Vec<u16>) {
+    append_units(bytes, out);
+}
+
+/// Appends UTF-8 as UTF-32, with U+FFFD for every maximal subpart.
+pub(super) fn utf32(bytes: &[u8], out: &mut Vec<u32>) {
+    append_units(bytes, out);
+}
