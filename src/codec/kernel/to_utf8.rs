@@ -275,20 +275,33 @@ unsafe fn joined_pairs(units: __m128i) -> (__m128i, usize) {
 /// The processor has SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
-    let (blocks, rest) = units.as_chunks::<BLOCK>();
-    for stretch in blocks.chunks(STRETCH / BLOCK) {
-        out.reserve(4 * BLOCK * stretch.len() + REGISTER);
-        // SAFETY: a block is two registers; it makes at most 32 bytes, and at most a register is written from the end of what
-        // is written.
+    let mut at = 0;
+    while units.len() - at >= BLOCK {
+        let end = units.len().min(at + STRETCH);
+        out.reserve(4 * (end - at) + REGISTER);
+        // SAFETY: every step reads blocks that end at `end` at most; a block makes at most 32 bytes, and at most a register is
+        // written from the end of what is written.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
-            for block in stretch {
-                let [first, second] = [0, BLOCK / 2].map(|at| _mm_loadu_si128(block.as_ptr().add(at).cast()));
+            let four = |at: usize| _mm_loadu_si128(units.as_ptr().add(at).cast());
+            let are_ascii = |units: __m128i| _mm_testz_si128(units, _mm_set1_epi32(!0x7F)) == 1;
+            while end - at >= BLOCK {
+                let [first, second] = [four(at), four(at + BLOCK / 2)];
+                at += BLOCK;
                 let both = _mm_or_si128(first, second);
-                if _mm_testz_si128(both, _mm_set1_epi32(!0x7F)) == 1 {
+                if are_ascii(both) {
                     let narrow = _mm_packs_epi32(first, second);
                     _mm_storel_epi64(to.cast(), _mm_packus_epi16(narrow, narrow));
                     to = to.add(BLOCK);
+                    // More is likely.
+                    while end - at >= 2 * BLOCK {
+                        let [a, b, c, d] = [0, 4, 8, 12].map(|place| four(at + place));
+                        if !are_ascii(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d))) {
+                            break;
+                        }
+                        _mm_storeu_si128(to.cast(), _mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)));
+                        (at, to) = (at + 2 * BLOCK, to.add(2 * BLOCK));
+                    }
                     continue;
                 }
                 if _mm_testz_si128(both, _mm_set1_epi32(!0xFFFF)) == 1 {
@@ -308,7 +321,7 @@ pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
     }
-    portable::from_utf32(rest, out);
+    portable::from_utf32(&units[at..], out);
 }
 
 /// The numbers, with U+FFFD for those that are not scalar values.

@@ -291,6 +291,12 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
                 if _mm512_cmpgt_epu16_mask(all, _mm512_set1_epi16(0x7FF)) | u32::from(low_is_done) == 0 {
                     to = encode_up_to_7ff(all, to);
                     at += UNITS_16;
+                    continue;
+                }
+                let pairs = leading_pairs(all);
+                if low_is_done == 0 && pairs >= 4 {
+                    encode_pairs(all, to);
+                    (at, to) = (at + 2 * pairs, to.add(4 * pairs));
                 } else {
                     (to, low_is_done) = encode_16(from, low_is_done, to);
                     at += UNITS;
@@ -301,6 +307,40 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
         at += usize::from(low_is_done);
     }
     portable::from_utf16(&units[at..], out);
+}
+
+/// How many surrogate pairs 32 units begin with.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn leading_pairs(units: __m512i) -> usize {
+    let set = |bits: u32| _mm512_set1_epi32(bits as i32);
+    // SAFETY: operations on registers.
+    let are_pairs = unsafe { _mm512_cmpeq_epi32_mask(_mm512_and_si512(units, set(0xFC00_FC00)), set(0xDC00_D800)) };
+    are_pairs.trailing_ones() as usize
+}
+
+/// Writes sixteen surrogate pairs; four undefined bytes for each that is none.
+///
+/// # Safety
+/// 64 bytes can be written at `to`; the processor has the instructions.
+#[inline(always)]
+unsafe fn encode_pairs(units: __m512i, to: *mut u8) {
+    let set = |bits: u32| _mm512_set1_epi32(bits as i32);
+    // SAFETY: the store writes 64 bytes at `to`.
+    unsafe {
+        let leads = _mm512_slli_epi32::<10>(_mm512_and_si512(units, set(0x3FF)));
+        let trails = _mm512_and_si512(_mm512_srli_epi32::<16>(units), set(0x3FF));
+        let scalars = _mm512_add_epi32(_mm512_or_si512(leads, trails), set(0x1_0000));
+        let (last, second, third) = (bits6_at(scalars, 0), bits6_at(scalars, 6), bits6_at(scalars, 12));
+        let bytes = or3(
+            or3(_mm512_srli_epi32::<18>(scalars), _mm512_slli_epi32::<8>(third), _mm512_slli_epi32::<16>(second)),
+            _mm512_slli_epi32::<24>(last),
+            set(0x8080_80F0),
+        );
+        _mm512_storeu_si512(to.cast(), bytes);
+    }
 }
 
 /// Writes 32 units, none of which is above 7FF.
@@ -478,10 +518,19 @@ impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
                 _mm512_storeu_si512(to.cast(), bytes);
                 return to.add(BYTES);
             }
-            // There is no branch for each half: text alternates.
-            let half = |at: usize| _mm512_cvtepu8_epi16(_mm256_loadu_si256(from.as_ptr().add(at).cast()));
-            let to = encode_two(half(0), over_7f as u32, to);
-            encode_two(half(UNITS_16), (over_7f >> UNITS_16) as u32, to)
+            let over_bf = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8));
+            // Every byte becomes a lane of C2 and itself, from C0 on of C3 and 40 less; C2 is left out of ASCII. There is no
+            // branch for each half: text alternates.
+            let half = |at: usize, to: *mut u8| {
+                let units = _mm512_cvtepu8_epi16(_mm256_loadu_si256(from.as_ptr().add(at).cast()));
+                let lanes = _mm512_shldi_epi16::<8>(units, _mm512_set1_epi8(0xC2_u8 as i8));
+                let less = _mm512_set1_epi16(1 - 0x4000);
+                let lanes = _mm512_mask_add_epi16(lanes, (over_bf >> at) as u32, lanes, less);
+                let kept = 0xAAAA_AAAA_AAAA_AAAA | _pdep_u64(over_7f >> at, 0x5555_5555_5555_5555);
+                _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, lanes));
+                to.add(kept.count_ones() as usize)
+            };
+            half(UNITS_16, half(0, to))
         }
     }
 }
