@@ -17,7 +17,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("docs/adapter.md", "cc -std=c11 -O2 -fPIC -shared adapters/c/example.c -o libexample.so"),
     ("docs/ci.md", ".ci/run               # the parts marked quick"),
     ("docs/commands.md", "utfuzz check"),
-    ("docs/commands.md", "cargo run --release --features simdutf -- measure --output reports/throughput"),
+    ("docs/commands.md", "cargo run --release --features simdutf -- measure --classes all --output reports/throughput"),
     ("docs/conversions.md", "printf 'a\\n\\xC0\\xAF' | utfuzz convert --from utf-8 --to utf-16le"),
     ("docs/fuzzing.md", "cargo install --locked cargo-fuzz"),
     ("docs/fuzzing.md", "utfuzz triage fuzz/artifacts --output corpus/regressions --report reports/triage"),

@@ -75,14 +75,15 @@ impl Measure {
         if !known.iter().any(|name| plan.selects(name)) {
             return Err(Error::usage(format!("--subjects matches nothing; there are: {}", known.join(", "))).into());
         }
+        let classes = classes(&self.classes)?;
         note_if_not_optimised();
         let bar = Bar::new();
         let quick = if self.quick { " --quick" } else { "" };
         let of = if self.classes.is_empty() { String::new() } else { format!(" --classes {}", self.classes.join(",")) };
         let clock = Clock::start(format!("utfuzz measure{quick}{of}"));
-        let measured = match self.classes.is_empty() {
+        let measured = match classes.is_empty() {
             true => bench::run(&plan, &|share| bar.show("measure", share)),
-            false => self.by_class(&classes(&self.classes)?, &plan)?,
+            false => self.by_class(&classes, &plan)?,
         };
         bar.finish();
         let ours = |kind: Kind| matches!(kind, Kind::Own | Kind::Kernel);

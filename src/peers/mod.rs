@@ -54,6 +54,7 @@ pub fn all() -> Vec<Box<dyn Decoder>> {
 
 /// The CPU features that decoders use and this processor has, as detected at run time.
 pub fn features() -> Vec<&'static str> {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     macro_rules! detected {
         ($detect:ident: $($feature:tt)*) => {
             [$(($feature, std::arch::$detect!($feature))),*]

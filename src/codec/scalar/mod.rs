@@ -7,7 +7,9 @@
 mod automaton;
 pub(super) mod units;
 
-pub(super) use automaton::{boundary, pending, well_formed_prefix};
+pub(super) use automaton::well_formed_prefix;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use automaton::{boundary, pending};
 
 use crate::utf8::{Kind, REPLACEMENT, is_continuation};
 use core::fmt;

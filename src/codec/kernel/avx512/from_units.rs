@@ -315,10 +315,12 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
 /// The processor has the instructions.
 #[inline(always)]
 unsafe fn leading_pairs(units: __m512i) -> usize {
-    let set = |bits: u32| _mm512_set1_epi32(bits as i32);
     // SAFETY: operations on registers.
-    let are_pairs = unsafe { _mm512_cmpeq_epi32_mask(_mm512_and_si512(units, set(0xFC00_FC00)), set(0xDC00_D800)) };
-    are_pairs.trailing_ones() as usize
+    unsafe {
+        let set = |bits: u32| _mm512_set1_epi32(bits as i32);
+        let are_pairs = _mm512_cmpeq_epi32_mask(_mm512_and_si512(units, set(0xFC00_FC00)), set(0xDC00_D800));
+        are_pairs.trailing_ones() as usize
+    }
 }
 
 /// Writes sixteen surrogate pairs; four undefined bytes for each that is none.
@@ -327,9 +329,9 @@ unsafe fn leading_pairs(units: __m512i) -> usize {
 /// 64 bytes can be written at `to`; the processor has the instructions.
 #[inline(always)]
 unsafe fn encode_pairs(units: __m512i, to: *mut u8) {
-    let set = |bits: u32| _mm512_set1_epi32(bits as i32);
     // SAFETY: the store writes 64 bytes at `to`.
     unsafe {
+        let set = |bits: u32| _mm512_set1_epi32(bits as i32);
         let leads = _mm512_slli_epi32::<10>(_mm512_and_si512(units, set(0x3FF)));
         let trails = _mm512_and_si512(_mm512_srli_epi32::<16>(units), set(0x3FF));
         let scalars = _mm512_add_epi32(_mm512_or_si512(leads, trails), set(0x1_0000));
