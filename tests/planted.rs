@@ -123,7 +123,7 @@ fn expected_signatures_name_existing_laws_subjects_and_shapes() {
                 continue;
             };
             let is_law = Law::ALL.iter().any(|known| known.name() == law);
-            let is_subject = Subject::names().iter().any(|known| matches_glob(subject, known));
+            let is_subject = Subject::all().any(|known| matches_glob(subject, known.name()));
             let is_shape = shapes.iter().any(|known| matches_glob(shape, known));
             if !(is_law && is_subject && is_shape) {
                 wrong.push(format!("{name}: {signature}"));

@@ -6,9 +6,9 @@ use utfuzz::case::{Case, Cuts, Input};
 use utfuzz::generate::classes::Block;
 use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Judge, silence_panics};
+use utfuzz::triage::Causes;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::triage::minimise::{Witness, minimise_as};
-use utfuzz::triage::share_location_cause;
 use utfuzz::triage::{Status, regression, triage};
 use utfuzz::{Decoder, peers};
 
@@ -28,12 +28,16 @@ fn witness(decoder: &dyn Decoder) -> Witness {
         Some(utfuzz::explain::explain(&judge, &case, &broken))
     });
     let divergence = divergence.expect("an input shows the fault");
-    minimise_as(decoder, &divergence, &|signature| share_location_cause(signature, &divergence.signature))
+    let decoders = [decoder];
+    let causes = Causes::new(&decoders);
+    minimise_as(decoder, &divergence, &|signature| causes.are_one(signature, &divergence.signature))
 }
 
 /// A class string, cut or not, that is shorter than the witness and has its signature.
 fn shorter_one(decoder: &dyn Decoder, witness: &Witness) -> Option<Vec<u8>> {
     let mut judge = Judge::new([decoder]);
+    let decoders = [decoder];
+    let causes = Causes::new(&decoders);
     let mut bytes = Vec::new();
     for len in 0..witness.input.bytes.len() as u32 {
         let block = Block { len, offset: 0 };
@@ -47,7 +51,7 @@ fn shorter_one(decoder: &dyn Decoder, witness: &Witness) -> Option<Vec<u8>> {
                 let case = cuts.map_or_else(|| Case::new(&bytes), |cuts| Case::with_cuts(&bytes, cuts));
                 let Some(broken) = judge.judge(&case).first().copied() else { continue };
                 if broken.law == witness.signature.law
-                    && share_location_cause(
+                    && causes.are_one(
                         &utfuzz::explain::signature(judge.decoder(broken.decoder), &case, &broken),
                         &witness.signature,
                     )

@@ -32,12 +32,12 @@ impl Subject {
         })
     }
 
-    /// Every name.
-    pub fn names() -> Vec<&'static str> {
+    /// Every subject.
+    pub fn all() -> impl Iterator<Item = Self> {
         let kinds = Kind::ALL.into_iter().map(Self::Fault);
         let widths = (1..=6).map(Self::WellFormed);
         let endings = Ending::ALL.into_iter().map(Self::Process);
-        kinds.chain(widths).chain([Self::End, Self::Unplaced]).chain(endings).map(Self::name).collect()
+        kinds.chain(widths).chain([Self::End, Self::Unplaced]).chain(endings)
     }
 
     /// The name used in signatures and the ledger: a kind, `valid-1` to `valid-6`, `end`, `unplaced`, or the name of

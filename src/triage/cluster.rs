@@ -1,20 +1,24 @@
 //! Triage of files: each is judged, the smallest input of each signature is minimised, and signatures with the same
 //! cause form a cluster.
 
+use crate::case::Case;
 use crate::case::input::files_below;
 use crate::decoder::{Decoder, check_infos};
 use crate::error::Error;
 use crate::explain::{Shape, Signature};
 use crate::generate::input_file;
-use crate::judge::Judge;
-use crate::judge::Subject;
+use crate::judge::{Judge, Law, Questions, Subject};
+use crate::spec::{Contract, Reading, segments};
 use crate::triage::ledger::Ledger;
 use crate::triage::minimise::{Witness, minimise_as};
 use crate::triage::session::{Finding, Record, Session};
-use crate::utf8::Kind;
+use crate::utf8::{Kind, announced_len};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The result of a triage.
@@ -44,7 +48,7 @@ pub struct Cluster {
 pub struct Member {
     /// The inputs that have it, and the explanation of the witness.
     pub finding: Finding,
-    /// Signatures that differ only in the subject, because the location is the cause; their inputs are counted here.
+    /// Signatures that differ only in the subject, because it is not the cause; their inputs are counted here.
     pub others: Vec<Signature>,
     /// The minimised input.
     pub witness: Witness,
@@ -109,17 +113,24 @@ pub fn triage(
     let (sorted, mut unread, slow) = sort(decoders, files, &|share| progress("sorting", share));
     unread.extend(unread_regressions);
     let inputs = sorted.statistics.cases;
-    let groups = merge_equivalent(sorted.findings);
+    let causes = Causes::new(decoders);
+    let is_known = |signature: &Signature| {
+        let decoder = decoders.iter().find(|decoder| decoder.info().name == signature.decoder);
+        decoder.is_some_and(|decoder| ledger.covers(decoder.info(), signature.law, signature.subject).is_some())
+    };
+    // What the ledger covers is merged with what it covers, so that it never hides a kind that it does not name.
+    let groups = merge_equivalent(sorted.findings, |signature| (causes.of(signature), is_known(signature)));
     let done = AtomicUsize::new(0);
     let work = |group: &MergeGroup| {
         let index = decoders.iter().position(|decoder| decoder.info().name == group.signatures[0].decoder)?;
-        let same = |signature: &Signature| group.signatures.iter().any(|other| share_location_cause(other, signature));
+        let first = &group.signatures[0];
+        let same = |signature: &Signature| causes.are_one(first, signature) && is_known(first) == is_known(signature);
         let witness = minimise_as(decoders[index], &group.finding.divergence, &same);
         let mut judge = Judge::new(decoders.iter().copied());
         let case = witness.input.case();
         let divergence = judge.judge_one(index, &case).map(|broken| crate::explain::explain(&judge, &case, &broken));
         progress("minimising", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / groups.len() as f64);
-        let status = status(&witness.signature, decoders[index], ledger, &kept);
+        let status = status(&witness.signature, decoders[index], ledger, &kept, &causes);
         let others = group.signatures.iter().filter(|signature| **signature != witness.signature).cloned().collect();
         let divergence = divergence.unwrap_or_else(|| group.finding.divergence.clone());
         Some(Member { finding: Finding { divergence, ..group.finding.clone() }, others, witness, status })
@@ -141,19 +152,21 @@ struct MergeGroup {
     finding: Finding,
 }
 
-/// Merges the findings that are [equivalent](share_location_cause).
-fn merge_equivalent(findings: BTreeMap<Signature, Finding>) -> Vec<MergeGroup> {
-    let mut groups: Vec<MergeGroup> = Vec::new();
+/// Merges the findings whose signatures have one key.
+fn merge_equivalent<K: Ord>(findings: BTreeMap<Signature, Finding>, key: impl Fn(&Signature) -> K) -> Vec<MergeGroup> {
+    let mut groups: BTreeMap<K, MergeGroup> = BTreeMap::new();
     for (signature, finding) in findings {
-        match groups.iter_mut().find(|group| share_location_cause(&group.signatures[0], &signature)) {
-            Some(group) => {
-                group.signatures.push(signature);
-                group.finding.absorb(finding);
+        match groups.entry(key(&signature)) {
+            Entry::Occupied(mut group) => {
+                group.get_mut().signatures.push(signature);
+                group.get_mut().finding.absorb(finding);
             }
-            None => groups.push(MergeGroup { signatures: vec![signature], finding }),
+            Entry::Vacant(place) => {
+                place.insert(MergeGroup { signatures: vec![signature], finding });
+            }
         }
     }
-    groups
+    groups.into_values().collect()
 }
 
 fn status(
@@ -161,14 +174,12 @@ fn status(
     decoder: &dyn Decoder,
     ledger: &Ledger,
     kept: &BTreeMap<Signature, Finding>,
+    causes: &Causes<'_>,
 ) -> Status {
     if let Some(entry) = ledger.covers(decoder.info(), signature.law, signature.subject) {
         return Status::Known(ledger.entries()[entry].id.clone());
     }
-    match kept
-        .iter()
-        .find(|(other, _)| share_location_cause(other, signature))
-        .and_then(|(_, finding)| finding.files.first())
+    match kept.iter().find(|(other, _)| causes.are_one(other, signature)).and_then(|(_, finding)| finding.files.first())
     {
         Some(file) => Status::Regression(file.clone()),
         None => Status::New,
@@ -218,11 +229,94 @@ fn is_slow(file: &Path) -> bool {
     ["slow-unit-", "timeout-", "oom-", "leak-"].iter().any(|start| name.starts_with(start))
 }
 
-/// Whether two signatures are the same, or differ only in the subject while their location is the cause: then they are
-/// equivalent.
-pub fn share_location_cause(a: &Signature, b: &Signature) -> bool {
-    let both_placed = a.shape.is_location() && b.shape.is_location();
-    a == b || both_placed && a.decoder == b.decoder && a.law == b.law
+/// What is the cause of a finding, as far as its signature tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// The location, regardless of the bytes there.
+    Location,
+    /// That the input is ill-formed, regardless of the kind: see [`fails_on_every_kind`].
+    IllFormed,
+    /// This subject.
+    Subject(Subject, Shape),
+}
+
+impl Cause {
+    /// The cause that a signature tells, if `is_every_kind` is the answer of [`fails_on_every_kind`].
+    pub fn of(subject: Subject, shape: Shape, is_every_kind: impl FnOnce() -> bool) -> Self {
+        match (subject, shape) {
+            (_, shape) if shape.is_location() => Self::Location,
+            (Subject::Fault(_), Shape::Anywhere) if is_every_kind() => Self::IllFormed,
+            _ => Self::Subject(subject, shape),
+        }
+    }
+}
+
+/// The causes of signatures of these decoders. Signatures of one decoder, law and cause are merged.
+pub struct Causes<'a> {
+    decoders: &'a [&'a dyn Decoder],
+    /// The answers so far.
+    every_kind: Mutex<BTreeMap<(String, Law), bool>>,
+}
+
+impl<'a> Causes<'a> {
+    /// Asks a decoder only when it must.
+    pub fn new(decoders: &'a [&'a dyn Decoder]) -> Self {
+        Self { decoders, every_kind: Mutex::default() }
+    }
+
+    fn of(&self, signature: &Signature) -> (String, Law, Cause) {
+        let cause = Cause::of(signature.subject, signature.shape, || self.is_every_kind(signature));
+        (signature.decoder.clone().into_owned(), signature.law, cause)
+    }
+
+    /// Whether both are of one decoder, law and cause.
+    pub fn are_one(&self, a: &Signature, b: &Signature) -> bool {
+        self.of(a) == self.of(b)
+    }
+
+    fn is_every_kind(&self, signature: &Signature) -> bool {
+        let Some(decoder) = self.decoders.iter().find(|decoder| decoder.info().name == signature.decoder) else {
+            return false;
+        };
+        let mut answers = self.every_kind.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (signature.decoder.clone().into_owned(), signature.law);
+        *answers.entry(key).or_insert_with(|| fails_on_every_kind(*decoder, signature.law))
+    }
+}
+
+/// Whether the law is the strongest that the decoder breaks on every kind of ill-formed sequence that starts with a lead
+/// byte, in the middle of ASCII. Then the kind is not the cause.
+pub fn fails_on_every_kind(decoder: &dyn Decoder, law: Law) -> bool {
+    const AROUND: [u8; 64] = [b'a'; 64];
+    let mut judge = Judge::new([decoder]);
+    let examples = examples(&decoder.info().contract);
+    let mut is_broken = |example: &Vec<u8>| {
+        let bytes = [&AROUND[..], example, &AROUND].concat();
+        let case = Case::new(&bytes);
+        judge.judge_on(&case, Questions::IN_PLACE).first().is_some_and(|broken| broken.law == law)
+    };
+    examples.len() > 1 && examples.values().all(|forms| forms.iter().any(&mut is_broken))
+}
+
+/// Two ill-formed sequences, or one, of each kind that starts with a lead byte and is complete, the least in byte order:
+/// decoders differ in whether they read all bytes that the lead announces, or only those of the first segment.
+fn examples(contract: &Contract) -> BTreeMap<Kind, Vec<Vec<u8>>> {
+    let mut examples: BTreeMap<Kind, Vec<Vec<u8>>> = BTreeMap::new();
+    let first = |form: &[u8]| segments(contract, &[form, b"a"].concat()).next();
+    for lead in 0xC0..=0xFF {
+        for second in [b'a', 0x80, 0x90, 0xA0, 0xBF] {
+            let mut form = vec![0x80; announced_len(lead).max(2)];
+            (form[0], form[1]) = (lead, second);
+            let shortest = first(&form).map(|segment| form[segment.range()].to_vec());
+            for form in [Some(form), shortest].into_iter().flatten() {
+                if let Some(Reading::IllFormed { kind, .. }) = first(&form).map(|segment| segment.reading) {
+                    let forms = examples.entry(kind).or_default();
+                    forms.extend((forms.len() < 2 && !forms.contains(&form)).then_some(form));
+                }
+            }
+        }
+    }
+    examples
 }
 
 /// Groups the signatures by cause; each group, and the list of groups, is in the order of the signatures.
@@ -284,7 +378,8 @@ fn is_about_any_kind(signature: &Signature, all: &[Signature]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::Law;
+    use crate::decoder::Info;
+    use crate::utf8::Validity;
 
     fn signature(law: Law, decoder: &'static str, subject: Subject, shape: Shape) -> Signature {
         Signature { law, decoder: decoder.into(), subject, shape }
@@ -316,5 +411,40 @@ mod tests {
         assert_eq!(clusters(&three).len(), 1);
         assert_eq!(clusters(&three[..2]).len(), 2);
         assert!(clusters(&[]).is_empty());
+    }
+
+    /// Its verdict is wrong on ill-formed sequences of these kinds.
+    struct Accepting(Info, fn(Kind) -> bool);
+
+    impl Decoder for Accepting {
+        fn info(&self) -> &Info {
+            &self.0
+        }
+
+        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+            let contract = self.0.contract;
+            let error = segments(&contract, bytes)
+                .find(|segment| matches!(segment.reading, Reading::IllFormed { kind, .. } if !(self.1)(kind)));
+            Some(error.map_or(Validity::Valid, |_| Validity::INVALID))
+        }
+    }
+
+    #[test]
+    fn the_kind_is_not_the_cause_if_every_kind_with_a_lead_byte_fails() {
+        let info = || Info::new("accepting", "1").contract(Contract::VALIDATOR);
+        let every = Accepting(info(), |_| true);
+        let most = Accepting(info(), |kind| kind != Kind::TooLarge);
+        let fails = |decoder: &Accepting, law| fails_on_every_kind(decoder, law);
+        assert!(fails(&every, Law::Verdict) && !fails(&every, Law::Lossy) && !fails(&most, Law::Verdict));
+        let kinds: Vec<Kind> = examples(&Contract::VALIDATOR).into_keys().collect();
+        let overlong = [2, 3, 4].map(Kind::Overlong);
+        let all = [[Kind::InvalidByte].as_slice(), &overlong, &[Kind::Surrogate, Kind::TooLarge, Kind::TooShort]];
+        assert_eq!(kinds, all.concat());
+
+        let of = |subject| signature(Law::Verdict, "accepting", subject, Shape::Anywhere);
+        let (two, three) = (of(Subject::Fault(Kind::Overlong(2))), of(Subject::Fault(Kind::Overlong(3))));
+        let are_one = |decoder: &dyn Decoder, a, b| Causes::new(&[decoder]).are_one(a, b);
+        assert!(are_one(&every, &two, &three) && !are_one(&most, &two, &three) && are_one(&most, &two, &two));
+        assert!(!are_one(&every, &two, &of(Subject::WellFormed(2))), "what is well-formed is another matter");
     }
 }

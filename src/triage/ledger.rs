@@ -86,7 +86,7 @@ impl Ledger {
             if let Some(law) = entry.laws.iter().find(|law| !laws.contains(&law.as_str())) {
                 return Err(wrong(format!("no law {law:?}; the laws are {}", laws.join(", "))));
             }
-            let subjects = Subject::names();
+            let subjects = Subject::all().map(Subject::name).collect::<Vec<_>>();
             if let Some(subject) = entry.subjects.iter().find(|subject| !subjects.contains(&subject.as_str())) {
                 return Err(wrong(format!("no subject {subject:?}; the subjects are {}", subjects.join(", "))));
             }

@@ -16,4 +16,4 @@ pub mod regression;
 pub mod session;
 
 #[cfg(feature = "check")]
-pub use cluster::{Cluster, Member, Outcome, Status, share_location_cause, triage};
+pub use cluster::{Cause, Causes, Cluster, Member, Outcome, Status, fails_on_every_kind, triage};

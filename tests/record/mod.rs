@@ -210,6 +210,7 @@ pub(crate) fn score(texts: &[String]) -> Record {
         fault: text.clone(),
         citation: text.clone(),
         signs: vec![text.clone()],
+        on_every_kind: Vec::new(),
         // The last cell of each row has no runs.
         cells: Engine::ALL.into_iter().map(|engine| cell((engine, text))).take(4).collect(),
     };

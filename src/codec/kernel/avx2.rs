@@ -23,6 +23,7 @@ use crate::codec::kernel::compress;
 use crate::codec::kernel::path::Path;
 use crate::codec::kernel::sse41::Sse41;
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
+use crate::codec::kernel::to_utf8::{OF_UP_TO_THREE, SequenceWriter, all_of_three};
 use crate::codec::kernel::validate::{Partial, path, short_prefix};
 use crate::codec::kernel::vector::{Vector, hidden};
 use crate::codec::kernel::window::{Places, WindowWriter, widen};
@@ -161,6 +162,60 @@ unsafe impl Vector for Avx2 {
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
         Self::error_mask(Self(_mm256_and_si256(table_errors(self.0, next.0), _mm256_set1_epi8(REFUSED as i8))))
+    }
+}
+
+impl SequenceWriter for Avx2 {
+    #[inline(always)]
+    unsafe fn write_sixteen_of_three(first: __m128i, second: __m128i, to: *mut u8) -> *mut u8 {
+        let scalars = _mm256_set_m128i(second, first);
+        let set = |bits: u16| _mm256_set1_epi16(bits as i16);
+        let at_least = |first: u16| _mm256_cmpeq_epi16(_mm256_max_epu16(scalars, set(first)), scalars);
+        let (two, three) = (at_least(0x80), at_least(0x800));
+        let tails = _mm256_or_si256(
+            _mm256_slli_epi16::<8>(_mm256_and_si256(scalars, set(0x3F))),
+            _mm256_and_si256(_mm256_srli_epi16::<6>(scalars), set(0x3F)),
+        );
+        let leads = _mm256_slli_epi16::<8>(_mm256_or_si256(_mm256_srli_epi16::<12>(scalars), set(0xE0)));
+        let halves = |low, high| {
+            [
+                _mm256_castsi256_si128(low),
+                _mm256_castsi256_si128(high),
+                _mm256_extracti128_si256::<1>(low),
+                _mm256_extracti128_si256::<1>(high),
+            ]
+        };
+        let (of_two, of_three) = (_mm256_movemask_epi8(two) as u32, _mm256_movemask_epi8(three) as u32);
+        if of_three == !0 {
+            let tails = _mm256_or_si256(tails, set(0x8080));
+            let order = _mm256_broadcastsi128_si256(all_of_three());
+            let low = _mm256_shuffle_epi8(_mm256_unpacklo_epi16(leads, tails), order);
+            let high = _mm256_shuffle_epi8(_mm256_unpackhi_epi16(leads, tails), order);
+            for (index, part) in halves(low, high).into_iter().enumerate() {
+                // SAFETY: the last register is written at 36.
+                unsafe { _mm_storeu_si128(to.add(12 * index).cast(), part) };
+            }
+            // SAFETY: 64 bytes can be written.
+            return unsafe { to.add(48) };
+        }
+        let marks = _mm256_or_si256(set(0x8080), _mm256_andnot_si256(three, set(0x0040)));
+        let tails = _mm256_blendv_epi8(_mm256_slli_epi16::<8>(scalars), _mm256_or_si256(tails, marks), two);
+        // Four scalar values in each half: 0 and 8, 4 and 12.
+        let (low, high) = (_mm256_unpacklo_epi16(leads, tails), _mm256_unpackhi_epi16(leads, tails));
+        let lengths = (of_two & 0x5555_5555 | of_three & 0xAAAA_AAAA).to_le_bytes().map(usize::from);
+        let packing = &OF_UP_TO_THREE;
+        // SAFETY: reads entries of the table; four registers are written, each after at most twelve bytes for each before.
+        unsafe {
+            let places = |of: usize| _mm_loadu_si128(packing.places[lengths[of]].as_ptr().cast());
+            let low = _mm256_shuffle_epi8(low, _mm256_set_m128i(places(2), places(0)));
+            let high = _mm256_shuffle_epi8(high, _mm256_set_m128i(places(3), places(1)));
+            let mut to = to;
+            for (part, len) in halves(low, high).into_iter().zip(lengths) {
+                _mm_storeu_si128(to.cast(), part);
+                to = to.add(usize::from(packing.lengths[len]));
+            }
+            to
+        }
     }
 }
 

@@ -72,9 +72,9 @@ macro_rules! operations {
         utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) -> () =
             portable::utf32, compress::append::<Utf32, V>, compress::append::<Utf32, V>;
         from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) -> () =
-            portable::from_utf16, to_utf8::from_utf16, from_units::from_utf16;
+            portable::from_utf16, to_utf8::from_utf16::<V>, from_units::from_utf16;
         from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) -> () =
-            portable::from_utf32, to_utf8::from_utf32, from_units::from_utf32;
+            portable::from_utf32, to_utf8::from_utf32::<V>, from_units::from_utf32;
         from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
             portable::from_latin_1, to_utf8::from_latin_1, from_units::from_latin_1;
         utf16_prefix(units: &[u16]) -> usize =

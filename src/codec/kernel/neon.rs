@@ -11,6 +11,7 @@ use crate::codec::kernel::compress;
 use crate::codec::kernel::intel::_mm_movemask_epi8;
 use crate::codec::kernel::path::{Path, Registers};
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
+use crate::codec::kernel::to_utf8::SequenceWriter;
 use crate::codec::kernel::validate::{Partial, prefix_of, words};
 use crate::codec::kernel::vector::Vector;
 use crate::codec::kernel::window::{Places, WindowWriter, widen};
@@ -169,6 +170,8 @@ unsafe impl Vector for Neon {
         Self::error_mask(Self(vandq_u8(table_errors(self.0, next.0), vdupq_n_u8(REFUSED))))
     }
 }
+
+impl SequenceWriter for Neon {}
 
 impl WindowWriter for Neon {
     #[inline(always)]

@@ -226,7 +226,7 @@ unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, m
 /// Whether the number is a scalar value whose sequence has three bytes.
 #[inline(always)]
 fn is_of_three(unit: u32) -> bool {
-    (unit >= 0x800) & (unit < 0x1_0000) & (unit & 0xF800 != 0xD800)
+    (0x800..0x1_0000).contains(&unit) & (unit & 0xF800 != 0xD800)
 }
 
 /// Writes the sequence of a scalar value, and returns its end.

@@ -22,6 +22,7 @@
 use crate::codec::kernel::compress;
 use crate::codec::kernel::path::{Path, Registers};
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
+use crate::codec::kernel::to_utf8::SequenceWriter;
 use crate::codec::kernel::validate::{Partial, prefix_of, words};
 use crate::codec::kernel::vector::Vector;
 use crate::codec::kernel::window::{Places, WindowWriter};
@@ -155,6 +156,8 @@ unsafe impl Vector for Sse41 {
         Self::error_mask(Self(_mm_and_si128(table_errors(self.0, next.0), _mm_set1_epi8(REFUSED as i8))))
     }
 }
+
+impl SequenceWriter for Sse41 {}
 
 impl WindowWriter for Sse41 {
     #[inline(always)]

@@ -32,9 +32,9 @@ const BLOCK: usize = 8;
 const REGISTER: usize = 16;
 
 /// Which bytes of a register are kept, in order, and how many those are.
-struct Packing {
-    places: [[u8; REGISTER]; 256],
-    lengths: [u8; 256],
+pub(super) struct Packing {
+    pub(super) places: [[u8; REGISTER]; 256],
+    pub(super) lengths: [u8; 256],
 }
 
 impl Packing {
@@ -69,7 +69,7 @@ impl Packing {
 }
 
 static OF_FOUR: Packing = Packing::of::<4>(false);
-static OF_UP_TO_THREE: Packing = Packing::of::<4>(true);
+pub(super) static OF_UP_TO_THREE: Packing = Packing::of::<4>(true);
 static OF_EIGHT: Packing = Packing::of::<2>(false);
 
 /// Writes the sequences of a register that the packing keeps at this index, and returns their end.
@@ -126,6 +126,12 @@ unsafe fn write_eight(scalars: __m128i, to: *mut u8) -> *mut u8 {
     unsafe { pack(lanes, &OF_EIGHT, index, to) }
 }
 
+/// The places of sequences of three bytes, in lanes of four.
+#[inline(always)]
+pub(super) unsafe fn all_of_three() -> __m128i {
+    _mm_setr_epi8(1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, -1, -1, -1, -1)
+}
+
 /// Writes eight scalar values below 10000.
 ///
 /// # Safety
@@ -144,7 +150,7 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
     if at_least_three == 0xFFFF {
         let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
         let tails = _mm_or_si128(tails, set(0x8080));
-        let order = _mm_setr_epi8(1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, -1, -1, -1, -1);
+        let order = all_of_three();
         // SAFETY: the same contract.
         unsafe {
             _mm_storeu_si128(to.cast(), _mm_shuffle_epi8(_mm_unpacklo_epi16(leads, tails), order));
@@ -160,6 +166,19 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
     unsafe {
         let to = pack(_mm_unpacklo_epi16(leads, tails), &OF_UP_TO_THREE, lengths & 0xFF, to);
         pack(_mm_unpackhi_epi16(leads, tails), &OF_UP_TO_THREE, lengths >> 8, to)
+    }
+}
+
+/// Registers that write two blocks of scalar values at once.
+pub(super) trait SequenceWriter {
+    /// Writes the sixteen scalar values of two registers, all below 10000.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`, and SSE4.1 or NEON. 64 bytes can be written at `to`.
+    #[inline(always)]
+    unsafe fn write_sixteen_of_three(first: __m128i, second: __m128i, to: *mut u8) -> *mut u8 {
+        // SAFETY: the first block makes at most 24 bytes, and at most two registers are written for each.
+        unsafe { write_eight_of_three(second, write_eight_of_three(first, to)) }
     }
 }
 
@@ -181,13 +200,13 @@ unsafe fn are_surrogates(units: __m128i) -> __m128i {
 /// # Safety
 /// The processor has SSE4.1 or NEON.
 #[inline(always)]
-pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
+pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<u8>) {
     let mut at = 0;
     while units.len() - at >= 2 * BLOCK {
         let end = units.len().min(at + STRETCH);
         out.reserve(3 * (end - at) + 2 * REGISTER);
         // SAFETY: each step reads up to `at + 2 * BLOCK <= end`. A unit makes at most three
-        // bytes, and a step writes at most two registers from the end of what is written.
+        // bytes, and a step writes at most a register more than that for its units, or two registers.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             while at + 2 * BLOCK <= end {
@@ -216,9 +235,13 @@ pub(super) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
                     at += BLOCK;
                 } else {
                     // Two bits for each unit.
+                    let next = _mm_loadu_si128(from.add(BLOCK).cast());
                     let surrogates = _mm_movemask_epi8(are_surrogates(block)) as u32;
                     let before = surrogates.trailing_zeros() as usize / 2;
-                    if surrogates == 0 {
+                    if surrogates == 0 && _mm_movemask_epi8(are_surrogates(next)) == 0 {
+                        to = V::write_sixteen_of_three(block, next, to);
+                        at += 2 * BLOCK;
+                    } else if surrogates == 0 {
                         to = write_eight_of_three(block, to);
                         at += BLOCK;
                     } else if before > 0 {
@@ -274,13 +297,13 @@ unsafe fn joined_pairs(units: __m128i) -> (__m128i, usize) {
 /// # Safety
 /// The processor has SSE4.1 or NEON.
 #[inline(always)]
-pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
+pub(super) unsafe fn from_utf32<V: SequenceWriter>(units: &[u32], out: &mut Vec<u8>) {
     let mut at = 0;
     while units.len() - at >= BLOCK {
         let end = units.len().min(at + STRETCH);
         out.reserve(4 * (end - at) + REGISTER);
-        // SAFETY: every step reads blocks that end at `end` at most; a block makes at most 32 bytes, and at most a register is
-        // written from the end of what is written.
+        // SAFETY: every step reads blocks that end at `end` at most; a block makes at most 32 bytes, and at most a register more
+        // than that is written.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             let four = |at: usize| _mm_loadu_si128(units.as_ptr().add(at).cast());
@@ -311,6 +334,16 @@ pub(super) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
                         continue;
                     }
                     if _mm_movemask_epi8(are_surrogates(scalars)) == 0 {
+                        if end - at >= BLOCK {
+                            let [first, second] = [four(at), four(at + BLOCK / 2)];
+                            let next = _mm_packus_epi32(first, second);
+                            let is_short = _mm_testz_si128(_mm_or_si128(first, second), _mm_set1_epi32(!0xFFFF)) == 1;
+                            if is_short && _mm_movemask_epi8(are_surrogates(next)) == 0 {
+                                to = V::write_sixteen_of_three(scalars, next, to);
+                                at += BLOCK;
+                                continue;
+                            }
+                        }
                         to = write_eight_of_three(scalars, to);
                         continue;
                     }

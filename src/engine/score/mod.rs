@@ -13,6 +13,8 @@ mod run;
 pub use run::{Options, run};
 
 use crate::explain::Shape;
+use crate::judge::Subject;
+use crate::triage::Cause;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -121,6 +123,10 @@ pub struct Row {
     pub citation: String,
     /// The signatures the fault implies, without the decoder: `law/subject/shape`, with `*` for any characters.
     pub signs: Vec<String>,
+    /// The laws of the reported signatures that it breaks on [every kind](crate::triage::fails_on_every_kind) of
+    /// ill-formed sequence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on_every_kind: Vec<String>,
     /// One for each engine.
     pub cells: Vec<Cell>,
 }
@@ -229,8 +235,9 @@ pub struct Summary<'a> {
 }
 
 /// How many different findings were reported for one fault, over all runs of engines that report signatures. Signatures
-/// that `triage` merges into one finding, and a night into one issue, count as one: those that differ only in what is at
-/// the place that causes the fault. Faults that no engine reported are left out.
+/// that `triage` merges into one finding, and a night into one issue, count as one: those that differ only in the subject
+/// while the [cause](crate::triage::Cause) is the location, or any ill-formed sequence. Faults that no engine reported
+/// are left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignaturesPerFault<'a> {
     /// The median; `None` if none was reported.
@@ -298,9 +305,10 @@ impl<'a> Summary<'a> {
 
 impl<'a> SignaturesPerFault<'a> {
     fn of(rows: &'a [Row]) -> Self {
-        let all = || rows.iter().map(|row| (row.decoder.as_str(), row.signatures())).filter(|(_, all)| !all.is_empty());
-        let merged = |all: BTreeSet<&'a str>| all.into_iter().map(finding).collect::<BTreeSet<_>>().len();
-        let counts: Vec<(&str, usize)> = all().map(|(decoder, all)| (decoder, merged(all))).collect();
+        let all = || rows.iter().map(|row| (row, row.signatures())).filter(|(_, all)| !all.is_empty());
+        let merged =
+            |row, all: BTreeSet<&'a str>| all.into_iter().map(|text| finding(row, text)).collect::<BTreeSet<_>>().len();
+        let counts: Vec<(&str, usize)> = all().map(|(row, all)| (row.decoder.as_str(), merged(row, all))).collect();
         let unmerged: Vec<usize> = all().map(|(_, all)| all.len()).collect();
         let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let with_most = counts.iter().filter(|(_, count)| most > 1 && *count == most);
@@ -313,13 +321,15 @@ impl<'a> SignaturesPerFault<'a> {
     }
 }
 
-/// What of a signature tells its finding apart from others of the same decoder; see
-/// [`share_location_cause`](crate::triage::share_location_cause).
-fn finding(signature: &str) -> &str {
-    let is_location = |(_, shape): (&str, &str)| Shape::named(shape).is_some_and(Shape::is_location);
-    match signature.split_once('/') {
-        Some((law, _)) if signature.rsplit_once('/').is_some_and(is_location) => law,
-        _ => signature,
+/// What of a signature tells its finding apart from others of the same decoder: the law and the cause, or all of it if it
+/// cannot be read.
+fn finding<'a>(row: &Row, signature: &'a str) -> (&'a str, Option<Cause>) {
+    let parts: Vec<&str> = signature.split('/').collect();
+    let [law, _, subject, shape] = parts[..] else { return (signature, None) };
+    let on_every_kind = || row.on_every_kind.iter().any(|name| name == law);
+    match (Subject::all().find(|known| known.name() == subject), Shape::named(shape)) {
+        (Some(subject), Some(shape)) => (law, Some(Cause::of(subject, shape, on_every_kind))),
+        _ => (signature, None),
     }
 }
 
@@ -492,6 +502,7 @@ mod tests {
             fault: String::new(),
             citation: String::new(),
             signs: Vec::new(),
+            on_every_kind: Vec::new(),
             cells,
         };
         Score {
@@ -531,12 +542,23 @@ mod tests {
             let SignaturesPerFault { median, most, decoders, unmerged } = Summary::of(&score).signatures;
             (median, most, decoders.into_iter().map(str::to_owned).collect::<Vec<_>>(), unmerged)
         };
-        let one = || vec![with(Engine::Structured, &["a/b/c/cut"; 3]), with(Engine::Exhaustive, &["a/b/c/cut"])];
-        let two = || vec![with(Engine::Structured, &["a/b/c/anywhere", "a/b/e/anywhere", "a/b/e/anywhere"])];
+        let one = || {
+            vec![with(Engine::Structured, &["a/b/surrogate/cut"; 3]), with(Engine::Exhaustive, &["a/b/surrogate/cut"])]
+        };
+        let two = || {
+            vec![with(
+                Engine::Structured,
+                &["a/b/surrogate/anywhere", "a/b/too-large/anywhere", "a/b/too-large/anywhere"],
+            )]
+        };
         // Here the location is the cause.
-        let merged = || vec![with(Engine::Structured, &["a/b/c/edge64", "a/b/e/context"])];
+        let merged = || vec![with(Engine::Structured, &["a/b/surrogate/edge64", "a/b/too-large/context"])];
+        let kinds = || vec![with(Engine::Structured, &["a/b/surrogate/anywhere", "a/b/too-large/anywhere"])];
+        let mut every = score(&[], vec![kinds(), kinds()]);
+        every.rows[0].on_every_kind = vec!["a".into()];
+        assert_eq!(Summary::of(&every).signatures.decoders, ["planted-1"], "of the other, any kind is the cause");
         // Neither what a rival says nor what a sanitizer says is a signature, and a fault without any is left out.
-        let none = || vec![with(Engine::Proptest, &["a/b/c/d"]), with(Engine::Plain, &["AddressSanitizer: x"])];
+        let none = || vec![with(Engine::Proptest, &["a/b/surrogate/d"]), with(Engine::Plain, &["AddressSanitizer: x"])];
         assert_eq!(of(vec![one(), none(), one()]), (Some(1.0), 1, vec![], (Some(1.0), 1)));
         let names = |indices: [u32; 2]| indices.map(|index| format!("planted-{index}")).to_vec();
         assert_eq!(of(vec![one(), two(), two()]), (Some(2.0), 2, names([1, 2]), (Some(2.0), 2)));

@@ -14,11 +14,12 @@ use crate::generate::structured::Structured;
 use crate::judge::Law;
 use crate::peers::planted;
 use crate::text::matches_glob;
+use crate::triage::fails_on_every_kind;
 use crate::triage::ledger::Ledger;
 use crate::triage::session::Session;
 use core::fmt;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -79,6 +80,7 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
             fault: fault.fault.into(),
             citation: fault.citation.into(),
             signs: fault.expected_signatures.iter().map(|sign| (*sign).into()).collect(),
+            on_every_kind: Vec::new(),
             cells,
         });
     }
@@ -99,6 +101,14 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     let runs: Vec<Run> = pool.install(|| jobs.par_iter().with_max_len(1).map(work).collect());
     for (job, run) in jobs.iter().zip(runs) {
         rows[job.row].cells[job.cell].runs.push(run);
+    }
+    for row in &mut rows {
+        let Some(decoder) = decoders.iter().find(|decoder| decoder.info().name == row.decoder) else { continue };
+        let laws: BTreeSet<String> =
+            row.signatures().iter().filter_map(|text| text.split('/').next()).map(str::to_owned).collect();
+        let is_broken =
+            |name: &String| Law::ALL.into_iter().any(|law| law.name() == name && fails_on_every_kind(*decoder, law));
+        row.on_every_kind = laws.into_iter().filter(is_broken).collect();
     }
     let budget_seconds = options.budget.as_secs_f64();
     let comparisons = Comparison::all(&engines, &rows, budget_seconds);

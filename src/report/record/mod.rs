@@ -358,7 +358,7 @@ pub struct Cluster {
 pub struct Member {
     /// `law/decoder/subject/shape`.
     pub signature: String,
-    /// Signatures that differ only in the bytes at the location that causes the divergence.
+    /// Signatures that differ only in the subject, because it is not the cause.
     pub others: Vec<String>,
     /// The strongest law that shows it.
     pub law: String,
