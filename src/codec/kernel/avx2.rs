@@ -236,6 +236,23 @@ impl WindowWriter for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
+        // SAFETY: reads two registers and writes four.
+        unsafe {
+            let [first, second] = [Self::load(from), Self::load(from.add(32))];
+            if !first.or(second).is_ascii() {
+                return false;
+            }
+            for (part, bytes) in [first, second].into_iter().enumerate() {
+                let (low, high) = (_mm256_castsi256_si128(bytes.0), _mm256_extracti128_si256::<1>(bytes.0));
+                _mm256_storeu_si256(to.add(32 * part).cast(), _mm256_cvtepu8_epi16(low));
+                _mm256_storeu_si256(to.add(32 * part + 16).cast(), _mm256_cvtepu8_epi16(high));
+            }
+            true
+        }
+    }
+
+    #[inline(always)]
     unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
         if replaced != 0 {
             // SAFETY: the same contract.

@@ -437,7 +437,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
     // each byte, and at most `2 * WINDOW` units are written from the end of those.
     unsafe {
         let mut continuation = V::continuations_of(from);
-        let mut index = 0;
+        let (mut index, mut was_three) = (0, false);
         while index < count {
             let here = hidden(from.add(index * WINDOW));
             let next = V::continuations_of(here.add(WINDOW));
@@ -461,10 +461,12 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             let begun = this.trailing_ones() as usize % 4;
             let is_lead_of_3 = |at: *const u8| *at & 0xF0 == 0xE0;
             // The last sequence ends with the window, or after it; then it may have four bytes, as may one that began before.
-            if this == OF_THREE[begun]
+            let is_three = !V::COMPRESSES
+                && this == OF_THREE[begun]
                 && next & 1 == u64::from(begun != 1)
-                && (begun == 0 || is_lead_of_3(here.add(begun).sub(3)))
-            {
+                && (begun == 0 || is_lead_of_3(here.add(begun).sub(3)));
+            // One such window among others would be a branch that is not foreseen.
+            if core::mem::replace(&mut was_three, is_three) && is_three {
                 let start = if begun == 0 { here } else { here.add(begun).sub(3) };
                 for part in 0..3 {
                     F::Unit::store(eight_of_three(start.add(24 * part)), to.add(8 * part));
@@ -475,7 +477,8 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             let first = first && index == 1;
             let before =
                 if index == 1 { 0 } else { here.sub(4).cast::<u32>().read_unaligned().swap_bytes() & 0xFF_FFFF };
-            if V::COMPRESSES && !first {
+            let is_short = |below: u8| (0..WINDOW / V::LEN).all(|part| V::load(here.add(V::LEN * part)).is_below(below));
+            if V::COMPRESSES && !first && is_short(0xE0) {
                 let (mut begun, mut passed) = (u64::from(before & 0xFF >= 0xC0), 0);
                 while index + passed <= count
                     && let Some(end) = F::write_one_two_byte::<V>(here.add(passed * WINDOW), &mut begun, to)
@@ -491,6 +494,10 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             // The bytes before from E0 on, and from F0 on: the highest bit of each.
             let above_e0 = before & before << 1 & before << 2 & 0x80_8080;
             let above_f0 = above_e0 & before << 3;
+            if V::COMPRESSES && !first && above_f0 == 0 && is_short(0xF0) {
+                to = F::write_up_to_three::<V>(here, this, last, to);
+                continue;
+            }
             let mut highest = V::zero();
             for part in 0..WINDOW / V::LEN {
                 highest = highest.max(V::load(here.add(V::LEN * part)));
@@ -530,20 +537,20 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
 /// As of [`text`].
 #[inline(always)]
 unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: *mut F::Unit) -> usize {
-    let mut passed = 0;
-    // SAFETY: `passed < most`; a window is read, and as many units written.
-    unsafe {
-        while passed < most {
-            let here = from.add(passed * WINDOW);
-            let all = (0..WINDOW / V::LEN).fold(V::zero(), |all, part| all.or(V::load(here.add(V::LEN * part))));
-            if !all.is_ascii() {
-                break;
-            }
-            F::widen::<V>(hidden(here), 0, to.add(passed * WINDOW));
-            passed += 1;
-        }
+    if most == 0 {
+        return 0;
     }
-    passed
+    // SAFETY: each window ends at `at + WINDOW <= most * WINDOW`, and so do its units.
+    unsafe {
+        if !F::ascii::<V>(from, to) {
+            return 0;
+        }
+        let mut at = WINDOW;
+        while at + WINDOW <= most * WINDOW && F::ascii::<V>(from.add(at), to.add(at)) {
+            at += WINDOW;
+        }
+        (at / WINDOW).max(1)
+    }
 }
 
 /// The bytes from `first` on: all bits or none.

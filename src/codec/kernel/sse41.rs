@@ -161,6 +161,24 @@ impl SequenceWriter for Sse41 {}
 
 impl WindowWriter for Sse41 {
     #[inline(always)]
+    unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
+        // SAFETY: reads four registers and writes eight.
+        unsafe {
+            let parts = [0, 16, 32, 48].map(|at| Self::load(from.add(at)));
+            let [a, b, c, d] = parts;
+            if !a.or(b).or(c.or(d)).is_ascii() {
+                return false;
+            }
+            for (part, bytes) in parts.into_iter().enumerate() {
+                let zero = _mm_setzero_si128();
+                _mm_storeu_si128(to.add(16 * part).cast(), _mm_unpacklo_epi8(bytes.0, zero));
+                _mm_storeu_si128(to.add(16 * part + 8).cast(), _mm_unpackhi_epi8(bytes.0, zero));
+            }
+            true
+        }
+    }
+
+    #[inline(always)]
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
         // SAFETY: the same contract.
         unsafe { compress::utf16(from, first, places, to) }

@@ -45,8 +45,8 @@
 //! are faster with the portable loop, which the compiler turns into registers of sums. Up to 63 bytes at the end are counted
 //! by that loop, too.
 
-use crate::codec::kernel::vector::Vector;
-use crate::codec::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
+use crate::codec::kernel::vector::{Vector, hidden};
+use crate::codec::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, is_ascii, masks};
 use crate::codec::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
 use crate::utf8::is_continuation;
 
@@ -77,21 +77,44 @@ pub(super) trait Form {
     ///
     /// # Safety
     /// As of [`WindowWriter::utf16_one_two_byte`].
-    #[inline(always)]
     unsafe fn write_one_two_byte<V: WindowWriter>(
         from: *const u8,
         begun: &mut u64,
         to: *mut Self::Unit,
-    ) -> Option<*mut Self::Unit> {
-        let _ = (from, begun, to);
-        None
-    }
+    ) -> Option<*mut Self::Unit>;
+
+    /// Writes the units of a window of text that has no sequence of four bytes.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::utf16_up_to_three`].
+    unsafe fn write_up_to_three<V: WindowWriter>(
+        from: *const u8,
+        continuation: u64,
+        last: u64,
+        to: *mut Self::Unit,
+    ) -> *mut Self::Unit;
 
     /// Writes 64 bytes as units, U+FFFD for those in `replaced`; the others are ASCII.
     ///
     /// # Safety
     /// As of [`WindowWriter::widen_to_16`].
     unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut Self::Unit);
+
+    /// Writes a window if it is ASCII.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::widen_to_16`].
+    #[inline(always)]
+    unsafe fn ascii<V: WindowWriter>(from: *const u8, to: *mut Self::Unit) -> bool {
+        // SAFETY: the same contract.
+        unsafe {
+            let are_ascii = is_ascii::<V>(from);
+            if are_ascii {
+                Self::widen::<V>(hidden(from), 0, to);
+            }
+            are_ascii
+        }
+    }
 }
 
 pub(super) struct Utf16;
@@ -114,9 +137,26 @@ impl Form for Utf16 {
     }
 
     #[inline(always)]
+    unsafe fn write_up_to_three<V: WindowWriter>(
+        from: *const u8,
+        continuation: u64,
+        last: u64,
+        to: *mut u16,
+    ) -> *mut u16 {
+        // SAFETY: the same contract.
+        unsafe { V::utf16_up_to_three(from, continuation, last, to) }
+    }
+
+    #[inline(always)]
     unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut u16) {
         // SAFETY: the same contract.
         unsafe { V::widen_to_16(from, replaced, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn ascii<V: WindowWriter>(from: *const u8, to: *mut u16) -> bool {
+        // SAFETY: the same contract.
+        unsafe { V::ascii_to_16(from, to) }
     }
 }
 
@@ -128,6 +168,23 @@ impl Form for Utf32 {
     unsafe fn write<V: WindowWriter>(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
         // SAFETY: the same contract.
         unsafe { V::utf32(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_one_two_byte<V: WindowWriter>(from: *const u8, begun: &mut u64, to: *mut u32) -> Option<*mut u32> {
+        // SAFETY: the same contract.
+        unsafe { V::utf32_one_two_byte(from, begun, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_up_to_three<V: WindowWriter>(
+        from: *const u8,
+        continuation: u64,
+        last: u64,
+        to: *mut u32,
+    ) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { V::utf32_up_to_three(from, continuation, last, to) }
     }
 
     #[inline(always)]

@@ -37,7 +37,7 @@
 //! windows without errors, and windows where every error stands alone, leave after about ten. It loses to validation and a
 //! copy on text without errors, so decoding with replacement validates first and turns to windows only at an error.
 
-use crate::codec::kernel::vector::{Vector, opaque};
+use crate::codec::kernel::vector::{Vector, hidden, opaque};
 use crate::utf8::REPLACEMENT;
 
 /// Bytes in a window.
@@ -290,6 +290,28 @@ pub(super) trait WindowWriter: Vector {
         None
     }
 
+    /// Writes UTF-32 so; reads and writes as [`Self::utf16_one_two_byte`].
+    #[inline(always)]
+    unsafe fn utf32_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u32) -> Option<*mut u32> {
+        let _ = (from, begun, to);
+        None
+    }
+
+    /// Writes UTF-16 of text that has no sequence of four bytes here, by its continuation bytes and the `last` bytes of its
+    /// sequences; only where [`Self::COMPRESSES`]. Reads `from - 2..from + 64`; writes within `to..to + 64` units.
+    #[inline(always)]
+    unsafe fn utf16_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u16) -> *mut u16 {
+        let _ = (from, continuation, last);
+        to
+    }
+
+    /// Writes UTF-32 so; reads and writes as [`Self::utf16_up_to_three`].
+    #[inline(always)]
+    unsafe fn utf32_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u32) -> *mut u32 {
+        let _ = (from, continuation, last);
+        to
+    }
+
     /// Writes UTF-32; reads and writes as [`Self::utf16`].
     unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32;
 
@@ -301,12 +323,35 @@ pub(super) trait WindowWriter: Vector {
         unsafe { widen(from, replaced, 0xFFFD, to) }
     }
 
+    /// Writes a window as units of UTF-16 if it is ASCII; reads and writes as [`Self::widen_to_16`].
+    #[inline(always)]
+    unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
+        // SAFETY: the same contract.
+        unsafe {
+            let are_ascii = is_ascii::<Self>(from);
+            if are_ascii {
+                Self::widen_to_16(hidden(from), 0, to);
+            }
+            are_ascii
+        }
+    }
+
     /// Writes bytes as units of UTF-32; reads and writes as [`Self::widen_to_16`].
     #[inline(always)]
     unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
         // SAFETY: the same contract.
         unsafe { widen(from, replaced, 0xFFFD, to) }
     }
+}
+
+/// Whether a window is ASCII.
+///
+/// # Safety
+/// `from..from + 64` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn is_ascii<V: Vector>(from: *const u8) -> bool {
+    // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN`, and the last ends at 64.
+    unsafe { (0..WINDOW / V::LEN).fold(V::zero(), |all, part| all.or(V::load(from.add(V::LEN * part)))).is_ascii() }
 }
 
 /// Copies 64 bytes.

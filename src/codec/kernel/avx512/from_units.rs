@@ -33,6 +33,7 @@
 //! bits, below 800, which are told apart by a branch: text that changes between them every few units loses time to
 //! mispredictions. Inputs of up to a step are left to scalar code.
 
+use crate::codec::kernel::avx512::table;
 use crate::codec::kernel::portable;
 use crate::codec::scalar::units;
 use core::arch::x86_64::*;
@@ -112,10 +113,7 @@ unsafe fn join(units: __m512i, from: *const u16, low_is_done: u16) -> Joined {
         let pair = high & low_next;
         let done = pair << 1 | low_is_done;
         let lone = (high | low) & !pair & !done;
-        // (high - D800) << 10 + (low - DC00) + 10000
-        let joined = _mm512_add_epi32(_mm512_slli_epi32::<10>(units), next);
-        let joined = _mm512_sub_epi32(joined, _mm512_set1_epi32((0xD800 << 10) + 0xDC00 - 0x1_0000));
-        let scalars = _mm512_mask_mov_epi32(units, pair, joined);
+        let scalars = _mm512_mask_mov_epi32(units, pair, joined(units, next));
         Joined { scalars: _mm512_mask_mov_epi32(scalars, lone, _mm512_set1_epi32(0xFFFD)), pair, done }
     }
 }
@@ -278,70 +276,99 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     while units.len() - at > UNITS_16 {
         let end = (units.len() - 1).min(at + STEPS * UNITS_16);
         out.reserve(3 * (end - at) + 4 * UNITS_16);
-        // 1 if the first unit is the second of a pair.
-        let mut low_is_done = 0;
-        // SAFETY: `at + UNITS_16 <= end < units.len()` at each step: 33 units can be read. A unit moves `to` by at most three
-        // bytes, and one byte more where a pair ends after the last; each step writes 64 bytes at most from where it is:
-        // within the `3 * (end - at) + 128` reserved.
+        // SAFETY: `at + UNITS_16 <= end < units.len()` at each step: 33 units can be read, and one before unless it is the first.
+        // A unit moves `to` by at most three bytes, and one byte more where a pair ends after the last; each half of a step writes
+        // 64 bytes at most from where it is: within the `3 * (end - at) + 128` reserved.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             while end - at >= UNITS_16 {
                 let from = units.as_ptr().add(at);
                 let all = _mm512_loadu_si512(from.cast());
-                if _mm512_cmpgt_epu16_mask(all, _mm512_set1_epi16(0x7FF)) | u32::from(low_is_done) == 0 {
+                if _mm512_cmpgt_epu16_mask(all, _mm512_set1_epi16(0x7FF)) == 0 {
                     to = encode_up_to_7ff(all, to);
-                    at += UNITS_16;
-                    continue;
-                }
-                let pairs = leading_pairs(all);
-                if low_is_done == 0 && pairs >= 4 {
-                    encode_pairs(all, to);
-                    (at, to) = (at + 2 * pairs, to.add(4 * pairs));
+                } else if surrogates(all) == 0 {
+                    let (first, second) = (_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64::<1>(all));
+                    to = encode_up_to_three(_mm512_cvtepu16_epi32(first), to);
+                    to = encode_up_to_three(_mm512_cvtepu16_epi32(second), to);
                 } else {
-                    (to, low_is_done) = encode_16(from, low_is_done, to);
-                    at += UNITS;
+                    to = encode_any(all, from, at == 0, to);
                 }
+                at += UNITS_16;
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
-        at += usize::from(low_is_done);
+    }
+    // The second unit of a pair was written with the first.
+    if let [.., 0xD800..=0xDBFF] = units[..at]
+        && let [0xDC00..=0xDFFF, ..] = units[at..]
+    {
+        at += 1;
     }
     portable::from_utf16(&units[at..], out);
 }
 
-/// How many surrogate pairs 32 units begin with.
+/// The units that are surrogates.
 ///
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-unsafe fn leading_pairs(units: __m512i) -> usize {
-    // SAFETY: operations on registers.
+unsafe fn surrogates(units: __m512i) -> u32 {
+    // SAFETY: registers only.
+    unsafe { are(units, 0xF800, 0xD800) }
+}
+
+/// The units that have these values in these bits.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn are(units: __m512i, bits: u16, values: u16) -> u32 {
+    // SAFETY: registers only.
     unsafe {
-        let set = |bits: u32| _mm512_set1_epi32(bits as i32);
-        let are_pairs = _mm512_cmpeq_epi32_mask(_mm512_and_si512(units, set(0xFC00_FC00)), set(0xDC00_D800));
-        are_pairs.trailing_ones() as usize
+        let bits = _mm512_and_si512(units, _mm512_set1_epi16(bits as i16));
+        _mm512_cmpeq_epi16_mask(bits, _mm512_set1_epi16(values as i16))
     }
 }
 
-/// Writes sixteen surrogate pairs; four undefined bytes for each that is none.
+/// Writes the 32 `units`, those at `from`. Which are halves of pairs is seen by the units before and after them, so no step
+/// waits for the one before.
 ///
 /// # Safety
-/// 64 bytes can be written at `to`; the processor has the instructions.
+/// `from..from + 33` can be read, and the unit before unless it is the `first`. 128 bytes can be written at `to`; the processor
+/// has the instructions.
 #[inline(always)]
-unsafe fn encode_pairs(units: __m512i, to: *mut u8) {
-    // SAFETY: the store writes 64 bytes at `to`.
+unsafe fn encode_any(units: __m512i, from: *const u16, first: bool, to: *mut u8) -> *mut u8 {
+    // SAFETY: the loads read the units one place before and after; the unit before the first is masked. Each half writes 64 bytes.
     unsafe {
-        let set = |bits: u32| _mm512_set1_epi32(bits as i32);
-        let leads = _mm512_slli_epi32::<10>(_mm512_and_si512(units, set(0x3FF)));
-        let trails = _mm512_and_si512(_mm512_srli_epi32::<16>(units), set(0x3FF));
-        let scalars = _mm512_add_epi32(_mm512_or_si512(leads, trails), set(0x1_0000));
-        let (last, second, third) = (bits6_at(scalars, 0), bits6_at(scalars, 6), bits6_at(scalars, 12));
-        let bytes = or3(
-            or3(_mm512_srli_epi32::<18>(scalars), _mm512_slli_epi32::<8>(third), _mm512_slli_epi32::<16>(second)),
-            _mm512_slli_epi32::<24>(last),
-            set(0x8080_80F0),
-        );
-        _mm512_storeu_si512(to.cast(), bytes);
+        let before = _mm512_maskz_loadu_epi16(!u32::from(first), from.wrapping_sub(1).cast());
+        let next = _mm512_loadu_si512(from.add(1).cast());
+        let (high, low) = (are(units, 0xFC00, 0xD800), are(units, 0xFC00, 0xDC00));
+        let pair = high & are(next, 0xFC00, 0xDC00);
+        let done = low & are(before, 0xFC00, 0xD800);
+        let lone = (high | low) & !(pair | done);
+        let units = _mm512_mask_mov_epi16(units, lone, _mm512_set1_epi16(0xFFFD_u16 as i16));
+        let halves = |units| [_mm512_castsi512_si256(units), _mm512_extracti64x4_epi64::<1>(units)];
+        let mut to = to;
+        for (half, (units, next)) in halves(units).into_iter().zip(halves(next)).enumerate() {
+            let (units, next) = (_mm512_cvtepu16_epi32(units), _mm512_cvtepu16_epi32(next));
+            let [pair, done] = [pair, done].map(|mask| (mask >> (UNITS * half)) as u16);
+            to = encode_scalars(_mm512_mask_mov_epi32(units, pair, joined(units, next)), pair, done, to);
+        }
+        to
+    }
+}
+
+/// The scalar values of pairs of surrogates.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn joined(high: __m512i, low: __m512i) -> __m512i {
+    // SAFETY: registers only.
+    unsafe {
+        // (high - D800) << 10 + (low - DC00) + 10000
+        let joined = _mm512_add_epi32(_mm512_slli_epi32::<10>(high), low);
+        _mm512_sub_epi32(joined, _mm512_set1_epi32((0xD800 << 10) + 0xDC00 - 0x1_0000))
     }
 }
 
@@ -368,80 +395,67 @@ unsafe fn encode_up_to_7ff(units: __m512i, to: *mut u8) -> *mut u8 {
 /// As of [`encode_up_to_7ff`].
 #[inline(always)]
 unsafe fn encode_two(units: __m512i, over_7f: u32, to: *mut u8) -> *mut u8 {
-    // SAFETY: the store writes 64 bytes at `to`.
+    // SAFETY: `write_kept` writes 64 bytes at `to`.
     unsafe {
         let two = or3(
             _mm512_srli_epi16::<6>(units),
             _mm512_slli_epi16::<8>(_mm512_and_si512(units, _mm512_set1_epi16(0x3F))),
             _mm512_set1_epi16(0x80C0_u16 as i16),
         );
-        let bytes = _mm512_mask_mov_epi16(units, over_7f, two);
-        let kept = 0x5555_5555_5555_5555 | _pdep_u64(u64::from(over_7f), 0xAAAA_AAAA_AAAA_AAAA);
-        _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, bytes));
-        to.add(kept.count_ones() as usize)
+        let kept = 0x5555_5555_5555_5555 | _pdep_u64(over_7f.into(), 0xAAAA_AAAA_AAAA_AAAA);
+        write_kept(_mm512_mask_mov_epi16(units, over_7f, two), kept, to)
     }
 }
 
-/// Writes 16 units. `low_is_done`: 1 if the first is the second of a pair; then the same for the next unit.
-///
-/// # Safety
-/// `from..from + 17` can be read and 64 bytes written at `to`; the processor has the instructions.
-#[inline(always)]
-unsafe fn encode_16(from: *const u16, low_is_done: u16, to: *mut u8) -> (*mut u8, u16) {
-    // SAFETY: the load reads 16 units, `join` one more. The stores write 16 or 64 bytes at `to`.
-    unsafe {
-        let units = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
-        let over_7f = _mm512_cmpgt_epu32_mask(units, _mm512_set1_epi32(0x7F));
-        if over_7f | low_is_done == 0 {
-            _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(units));
-            return (to.add(UNITS), 0);
-        }
-        let joined = join(units, from, low_is_done);
-        (encode_scalars(joined, over_7f, to), joined.pair >> 15)
-    }
-}
-
-/// Writes sixteen scalar values, of which those in `over_7f` are above 7F.
+/// Writes sixteen scalar values below 10000.
 ///
 /// # Safety
 /// 64 bytes can be written at `to`; the processor has the instructions.
 #[inline(always)]
-unsafe fn encode_scalars(Joined { scalars, pair, done }: Joined, over_7f: u16, to: *mut u8) -> *mut u8 {
-    // SAFETY: the store writes 64 bytes at `to`.
+unsafe fn encode_up_to_three(scalars: __m512i, to: *mut u8) -> *mut u8 {
+    // SAFETY: `write_kept` writes 64 bytes at `to`.
     unsafe {
-        let over_7ff = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7FF));
-        // The bytes of each form, the first lowest.
-        let (last, second, third) = (bits6_at(scalars, 0), bits6_at(scalars, 6), bits6_at(scalars, 12));
-        let two = or3(_mm512_srli_epi32::<6>(scalars), _mm512_slli_epi32::<8>(last), _mm512_set1_epi32(0x80C0));
-        let three = or3(
-            or3(_mm512_srli_epi32::<12>(scalars), _mm512_slli_epi32::<8>(second), _mm512_slli_epi32::<16>(last)),
-            _mm512_set1_epi32(0x80_80E0),
-            _mm512_setzero_si512(),
-        );
-        let mut bytes = _mm512_mask_mov_epi32(scalars, over_7f, two);
-        bytes = _mm512_mask_mov_epi32(bytes, over_7ff, three);
-        if pair != 0 {
-            let four = or3(
-                or3(_mm512_srli_epi32::<18>(scalars), _mm512_slli_epi32::<8>(third), _mm512_slli_epi32::<16>(second)),
-                _mm512_slli_epi32::<24>(last),
-                _mm512_set1_epi32(0x8080_80F0_u32 as i32),
-            );
-            bytes = _mm512_mask_mov_epi32(bytes, pair, four);
-        }
-        let kept = spread(!done) | spread(over_7f & !done) << 1 | spread(over_7ff & !done) << 2 | spread(pair) << 3;
-        _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, bytes));
-        to.add(kept.count_ones() as usize)
+        let bytes = up_to_three(scalars);
+        write_kept(bytes, _mm512_test_epi8_mask(bytes, bytes) | 0x1111_1111_1111_1111, to)
     }
 }
 
-/// Six bits of each, from bit `places` on.
+/// The bytes of sixteen scalar values below 10000, the first lowest, and zeros after them.
 ///
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-unsafe fn bits6_at(scalars: __m512i, places: u32) -> __m512i {
+unsafe fn up_to_three(scalars: __m512i) -> __m512i {
     // SAFETY: registers only.
-    unsafe { _mm512_and_si512(_mm512_srlv_epi32(scalars, _mm512_set1_epi32(places as i32)), _mm512_set1_epi32(0x3F)) }
+    unsafe {
+        let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
+        let over_7ff = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7FF));
+        let two = selected::<0x3F1F, 0x80C0>(table(&BITS_OF_TWO), scalars);
+        let three = selected::<0x3F_3F0F, 0x80_80E0>(table(&BITS_OF_THREE), scalars);
+        _mm512_mask_mov_epi32(_mm512_mask_mov_epi32(scalars, over_7f, two), over_7ff, three)
+    }
+}
+
+/// Writes sixteen scalar values, of which those in `over_ffff` are above FFFF, and those in `done` are left out.
+///
+/// # Safety
+/// 64 bytes can be written at `to`; the processor has the instructions.
+#[inline(always)]
+unsafe fn encode_scalars(scalars: __m512i, over_ffff: u16, done: u16, to: *mut u8) -> *mut u8 {
+    // SAFETY: `write_kept` writes 64 bytes at `to`.
+    unsafe {
+        if over_ffff | done == 0 {
+            return encode_up_to_three(scalars, to);
+        }
+        let four = selected::<0x3F3F_3F07, 0x8080_80F0>(table(&BITS_OF_FOUR), scalars);
+        // Pairs are most often among others and ASCII.
+        let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
+        let others = if over_7f & !(over_ffff | done) == 0 { scalars } else { up_to_three(scalars) };
+        let bytes = _mm512_mask_mov_epi32(others, over_ffff, four);
+        // The lowest byte of U+0000 is kept, too, and nothing of what is done.
+        let marked = _mm512_maskz_or_epi32(!done, bytes, _mm512_set1_epi32(1));
+        write_kept(bytes, _mm512_test_epi8_mask(marked, marked), to)
+    }
 }
 
 /// Bitwise or.
@@ -454,15 +468,51 @@ unsafe fn or3(one: __m512i, two: __m512i, three: __m512i) -> __m512i {
     unsafe { _mm512_ternarylogic_epi64::<0xFE>(one, two, three) }
 }
 
-/// Bit `i` of the mask at bit `4 * i`.
+/// Writes the `kept` bytes.
+///
+/// # Safety
+/// 64 bytes can be written at `to`; the processor has the instructions.
+#[inline(always)]
+unsafe fn write_kept(bytes: __m512i, kept: u64, to: *mut u8) -> *mut u8 {
+    // SAFETY: the store writes 64 bytes at `to`.
+    unsafe {
+        _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, bytes));
+        to.add(kept.count_ones() as usize)
+    }
+}
+
+/// For every byte eight bits of its word, from the bit in `from` on; of these the bits in `BITS`, with the `MARKS` set.
 ///
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-unsafe fn spread(mask: u16) -> u64 {
+unsafe fn selected<const BITS: u32, const MARKS: u32>(from: __m512i, words: __m512i) -> __m512i {
     // SAFETY: registers only.
-    unsafe { _pdep_u64(u64::from(mask), 0x1111_1111_1111_1111) }
+    unsafe {
+        let shifted = _mm512_multishift_epi64_epi8(from, words);
+        // shifted & BITS | MARKS
+        let (bits, marks) = (_mm512_set1_epi32(BITS as i32), _mm512_set1_epi32(MARKS as i32));
+        _mm512_ternarylogic_epi64::<0xEA>(shifted, bits, marks)
+    }
 }
+
+/// For each byte of a sequence the bit of its number from which its bits are taken, where numbers have lanes of `LANE` bytes.
+const fn bits_of<const LANE: usize>(len: usize) -> [u8; BYTES] {
+    let mut from = [0; BYTES];
+    let mut at = 0;
+    while at < BYTES {
+        let (lane, byte) = (at % 8 / LANE * LANE, at % LANE);
+        // After the sequence eight bits that are zero, or left out.
+        let bit = if byte < len { 6 * (len - 1 - byte) } else { 0 };
+        from[at] = (8 * lane + bit) as u8;
+        at += 1;
+    }
+    from
+}
+
+static BITS_OF_TWO: [u8; BYTES] = bits_of::<2>(2);
+static BITS_OF_THREE: [u8; BYTES] = bits_of::<4>(3);
+static BITS_OF_FOUR: [u8; BYTES] = bits_of::<4>(4);
 
 /// UTF-32 to UTF-8.
 struct Utf8FromUtf32;
@@ -483,9 +533,7 @@ impl Step<[u32; UNITS_16], u8> for Utf8FromUtf32 {
             }
             for half in halves {
                 let scalars = scalars(half);
-                let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
-                let pair = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF));
-                to = encode_scalars(Joined { scalars, pair, done: 0 }, over_7f, to);
+                to = encode_scalars(scalars, _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0xFFFF)), 0, to);
             }
             to
         }
@@ -528,9 +576,7 @@ impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
                 let lanes = _mm512_shldi_epi16::<8>(units, _mm512_set1_epi8(0xC2_u8 as i8));
                 let less = _mm512_set1_epi16(1 - 0x4000);
                 let lanes = _mm512_mask_add_epi16(lanes, (over_bf >> at) as u32, lanes, less);
-                let kept = 0xAAAA_AAAA_AAAA_AAAA | _pdep_u64(over_7f >> at, 0x5555_5555_5555_5555);
-                _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi8(kept, lanes));
-                to.add(kept.count_ones() as usize)
+                write_kept(lanes, 0xAAAA_AAAA_AAAA_AAAA | _pdep_u64(over_7f >> at, 0x5555_5555_5555_5555), to)
             };
             half(UNITS_16, half(0, to))
         }

@@ -283,35 +283,27 @@ impl WindowWriter for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn utf16_one_two_byte(from: *const u8, begun: &mut u64, mut to: *mut u16) -> Option<*mut u16> {
-        // SAFETY: the loads read `from..from + 64`, the byte after, and for each half 64 bytes from `from - 1` and `from + 31`. Each
-        // half writes 32 units, the second at most 32 units after `to`.
-        unsafe {
-            let bytes = Avx512::load(from);
-            let continuation = bytes.continuations();
-            let lead = _mm512_cmpge_epu8_mask(bytes.0, _mm512_set1_epi8(0xC0_u8 as i8));
-            let from_c2 = _mm512_sub_epi8(bytes.0, _mm512_set1_epi8(0xC2_u8 as i8));
-            let lead_of_2 = _mm512_cmplt_epu8_mask(from_c2, _mm512_set1_epi8(0xE0_u8.wrapping_sub(0xC2) as i8));
-            let continued = u64::from(is_continuation(*from.add(64)));
-            if (lead ^ lead_of_2) | (lead << 1 | *begun) ^ continuation | lead >> 63 & !continued != 0 {
-                return None;
-            }
-            *begun = lead >> 63;
-            let ascii = !(lead | continuation);
-            for half in 0..2 {
-                // Each byte after the one before it, as 16 bits.
-                let before = _mm512_loadu_si512(from.add(32 * half).sub(1).cast());
-                let pairs = _mm512_permutexvar_epi8(table(&PAIRS), before);
-                // Their bits, those of the lead times 40 (hexadecimal).
-                let bits = _mm512_and_si512(pairs, _mm512_set1_epi16(0x3F1F));
-                let units = _mm512_maddubs_epi16(bits, _mm512_set1_epi16(0x0140));
-                let units = _mm512_mask_srli_epi16::<8>(units, (ascii >> (32 * half)) as u32, pairs);
-                let kept = (!lead >> (32 * half)) as u32;
-                _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi16(kept, units));
-                to = to.add(kept.count_ones() as usize);
-            }
-            Some(to)
-        }
+    unsafe fn utf16_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {
+        // SAFETY: the same contract.
+        unsafe { one_two_byte(from, begun, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u32) -> Option<*mut u32> {
+        // SAFETY: the same contract.
+        unsafe { one_two_byte(from, begun, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u16) -> *mut u16 {
+        // SAFETY: the same contract.
+        unsafe { up_to_three(from, continuation, last, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { up_to_three(from, continuation, last, to) }
     }
 
     #[inline(always)]
@@ -379,6 +371,137 @@ impl WindowWriter for Avx512 {
         }
     }
 }
+
+/// A code unit that 32 units of sixteen bits are written as.
+trait Units: Copy {
+    /// Writes them.
+    ///
+    /// # Safety
+    /// 32 units can be written at `to`; the processor has the instructions of this file.
+    unsafe fn store(units: __m512i, to: *mut Self);
+}
+
+impl Units for u16 {
+    #[inline(always)]
+    unsafe fn store(units: __m512i, to: *mut Self) {
+        // SAFETY: the same contract.
+        unsafe { _mm512_storeu_si512(to.cast(), units) }
+    }
+}
+
+impl Units for u32 {
+    #[inline(always)]
+    unsafe fn store(units: __m512i, to: *mut Self) {
+        // SAFETY: the same contract; the second store is of the last sixteen units.
+        unsafe {
+            _mm512_storeu_si512(to.cast(), _mm512_cvtepu16_epi32(_mm512_castsi512_si256(units)));
+            _mm512_storeu_si512(to.add(16).cast(), _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64::<1>(units)));
+        }
+    }
+}
+
+/// [`WindowWriter::utf16_one_two_byte`], and of UTF-32.
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn one_two_byte<U: Units>(from: *const u8, begun: &mut u64, mut to: *mut U) -> Option<*mut U> {
+    // SAFETY: the loads read `from..from + 64`, the byte after, and for each half 64 bytes from `from - 1` and `from + 31`. Each
+    // half writes 32 units, the second at most 32 units after `to`.
+    unsafe {
+        let bytes = Avx512::load(from);
+        let continuation = bytes.continuations();
+        let lead = _mm512_cmpge_epu8_mask(bytes.0, _mm512_set1_epi8(0xC0_u8 as i8));
+        let from_c2 = _mm512_sub_epi8(bytes.0, _mm512_set1_epi8(0xC2_u8 as i8));
+        let lead_of_2 = _mm512_cmplt_epu8_mask(from_c2, _mm512_set1_epi8(0xE0_u8.wrapping_sub(0xC2) as i8));
+        let continued = u64::from(is_continuation(*from.add(64)));
+        if (lead ^ lead_of_2) | (lead << 1 | *begun) ^ continuation | lead >> 63 & !continued != 0 {
+            return None;
+        }
+        *begun = lead >> 63;
+        let ascii = !(lead | continuation);
+        for half in 0..2 {
+            // Each byte after the one before it, as 16 bits.
+            let before = _mm512_loadu_si512(from.add(32 * half).sub(1).cast());
+            let pairs = _mm512_permutexvar_epi8(table(&PAIRS), before);
+            let units = units_of_two(pairs, (ascii >> (32 * half)) as u32);
+            let kept = (!lead >> (32 * half)) as u32;
+            U::store(_mm512_maskz_compress_epi16(kept, units), to);
+            to = to.add(kept.count_ones() as usize);
+        }
+        Some(to)
+    }
+}
+
+/// The units that end with the upper byte of each lane, of that byte and the one before it, or of that alone if it is `ascii`.
+///
+/// # Safety
+/// The processor has the instructions of this file.
+#[inline(always)]
+unsafe fn units_of_two(pairs: __m512i, ascii: u32) -> __m512i {
+    // SAFETY: registers only.
+    unsafe {
+        // Six bits of each, those of the first times 40 (hexadecimal). Leads of two bytes have no sixth.
+        let bits = _mm512_and_si512(pairs, _mm512_set1_epi16(0x3F3F));
+        let units = _mm512_maddubs_epi16(bits, _mm512_set1_epi16(0x0140));
+        _mm512_mask_srli_epi16::<8>(units, ascii, pairs)
+    }
+}
+
+/// [`WindowWriter::utf16_up_to_three`], and of UTF-32: the places of the last bytes are compressed, and by these the bytes
+/// of each unit are permuted.
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn up_to_three<U: Units>(from: *const u8, continuation: u64, last: u64, to: *mut U) -> *mut U {
+    // SAFETY: the loads read `from - 2..from + 64`. Each half writes 32 units, the second only after 32 units.
+    unsafe {
+        let [here, one, two] = [0, 1, 2].map(|before| Avx512::load(from.sub(before)));
+        let at = _mm512_maskz_compress_epi8(last, table(&PLACES));
+        let second = continuation & one.continuations();
+        let (ascii, of_three) = (_pext_u64(!continuation, last), _pext_u64(second, last));
+        let count = last.count_ones() as usize;
+        for (half, twice) in TWICE.iter().enumerate() {
+            let at = _mm512_permutexvar_epi8(table(twice), at);
+            let pairs = _mm512_permutexvar_epi8(at, one.0);
+            let pairs = _mm512_mask_permutexvar_epi8(pairs, UPPER, at, here.0);
+            let units = units_of_two(pairs, (ascii >> (32 * half)) as u32);
+            let leads = _mm512_permutexvar_epi8(at, two.0);
+            let leads = _mm512_maskz_slli_epi16::<12>((of_three >> (32 * half)) as u32, leads);
+            U::store(_mm512_or_si512(units, leads), to.add(32 * half));
+            if count <= 32 {
+                break;
+            }
+        }
+        to.add(count)
+    }
+}
+
+/// The upper bytes of lanes of 16 bits.
+const UPPER: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+
+/// The number of each place.
+static PLACES: [u8; 64] = {
+    let mut table = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        table[at] = at as u8;
+        at += 1;
+    }
+    table
+};
+
+/// Permutes the bytes of each half to twice each.
+static TWICE: [[u8; 64]; 2] = {
+    let mut tables = [[0; 64]; 2];
+    let mut at = 0;
+    while at < 128 {
+        tables[at / 64][at % 64] = (at / 2) as u8;
+        at += 1;
+    }
+    tables
+};
 
 /// Permutes bytes to pairs of each of 32 bytes and the one after it.
 static PAIRS: [u8; 64] = {
