@@ -58,10 +58,10 @@ impl Options {
         surrogates: UnpairedSurrogates::Refuse,
     };
 
-    /// Whether all of this makes sense from one encoding to the other.
+    /// Whether these options make sense for a conversion from one encoding to the other.
     ///
     /// # Errors
-    /// What does not.
+    /// What makes no sense.
     pub(super) fn check(&self, from: Encoding, to: Encoding) -> Result<(), Error> {
         let by_bytes = !matches!(self.on_error, None | Some(Replacement::ReplacementCharacter | Replacement::Drop));
         let wrong = if by_bytes && from.form().unit_len() > 1 {
