@@ -43,8 +43,8 @@ const OFFSETS: [usize; 4] = [0, 14, 30, 62];
 /// ```
 ///
 /// # Panics
-/// The decoder answers nothing, or breaks its contract. The message has the smallest input for each way in which it does, with the reason
-/// and a test for it.
+/// The decoder answers nothing, or breaks its contract. The message has the smallest input for each fault, with the
+/// reason and a test for it.
 #[track_caller]
 pub fn assert_conforms(decoder: &dyn Decoder) {
     let name = &decoder.info().name;

@@ -102,7 +102,7 @@ pub fn forms() -> impl Iterator<Item = Vec<u8>> {
     let form = |lead, tail, count| std::iter::once(lead).chain(std::iter::repeat_n(tail, count)).collect();
     [bounds, others].into_iter().flat_map(move |leads| {
         let of = |missing: usize| {
-            // The number of continuation bytes; of the same number with fewer missing, the form is not repeated.
+            // The number of continuation bytes. None at all is left to `alone`, unless nothing is missing.
             let count = move |lead: u8| {
                 (announced_len(lead) - 1).checked_sub(missing).filter(|&count| missing == 0 || count > 0)
             };
