@@ -363,7 +363,7 @@ fn against_plain(rows: &[Row], engine: Engine) -> Option<f64> {
 }
 
 impl Comparison {
-    /// From this ratio on, our engine counts as far behind.
+    /// Above this ratio, our engine counts as far behind.
     pub const FAR: f64 = 3.0;
 
     /// Each of our engines among these, against each rival among them.

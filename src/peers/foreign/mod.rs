@@ -1,7 +1,7 @@
 //! Decoders in other processes, in any language: each is an entry point of an adapter, a program that speaks the
 //! protocol of `docs/adapter.md`; or of a shared library, see [`plugin`].
 //!
-//! One question by itself takes up to 150 µs, one of a thousand in a batch less than one. So the judge plans its
+//! A question takes up to 150 µs by itself, and less than 1 µs in a batch of a thousand. So the judge plans its
 //! questions ahead (see [`Batched`]): a decoder that notes them answers as `spec` does, the adapter is asked all of them
 //! at once, and the judge then gets the real answers from memory. A question that was not foreseen is asked by itself.
 
