@@ -142,7 +142,7 @@ fn message(name: &str, found: &[Divergence]) -> String {
     let ways = counted(found.len(), "way");
     let others = match found.len().saturating_sub(FULL) {
         0 => String::new(),
-        others => format!("\n{others} more, listed above, will be shown once these are mended.\n"),
+        others => format!("\n{others} more, listed above, will be shown once these are fixed.\n"),
     };
     format!("{name} breaks its contract in {ways}:{names}\n{full}{others}")
 }

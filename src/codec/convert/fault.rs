@@ -157,7 +157,7 @@ impl Fault {
         let bytes = self.bytes();
         match (self.reason, self.encoding.grammar()) {
             (Reason::Unencodable(code_point), _) => {
-                format!("unencodable: U+{code_point:04X} has no place in {}", self.encoding)
+                format!("unencodable: U+{code_point:04X} is not in {}", self.encoding)
             }
             (Reason::Unassigned, _) => {
                 format!("unassigned: {} is not a character of {}", hex_separated(bytes, " "), self.encoding)
