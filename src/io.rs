@@ -83,7 +83,7 @@ pub fn lock_file(path: &Path) -> Result<Option<File>, Error> {
     }
 }
 
-/// Reads a regular file. It waits for nothing else, such as a pipe that nobody writes to.
+/// Reads a regular file. It does not wait for anything else, such as a pipe that nobody writes to.
 ///
 /// # Errors
 /// It cannot be read, or is not a regular file.

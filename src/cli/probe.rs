@@ -409,8 +409,8 @@ impl Diff {
         let differ = !found.is_empty();
         if comparable == 0 && !differ {
             return Err(Error::usage(format!(
-                "{} and {} cannot be compared: there is no input for which both give a verdict, or both an output; `utfuzz list` shows \
-                 what each gives",
+                "{} and {} cannot be compared: there is no input for which both give a verdict, or both an output; \
+                 `utfuzz list` shows what each gives",
                 self.one, self.other
             ))
             .into());

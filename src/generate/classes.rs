@@ -150,8 +150,7 @@ impl ClassPartition {
         }
     }
 
-    /// Whether it is enough to judge the strings whose turn it is, by the grammar alone: those of grammars other than RFC
-    /// 3629.
+    /// Whether it suffices to judge strings when it is their turn, as it does for grammars other than RFC 3629.
     pub fn is_by_turns(&self) -> bool {
         self.by_turns
     }

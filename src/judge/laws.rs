@@ -438,7 +438,7 @@ fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> La
     }
 }
 
-/// Checks that questions asked at the same time do not matter. Whether earlier questions do, the judge finds while it asks.
+/// Checks questions that are asked at the same time. A dependence on earlier questions is found by the judge while it asks.
 fn repeat(_: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     observed.at_once.map_or(LawOutcome::NotApplicable, at_once)
 }
