@@ -81,25 +81,25 @@ pub trait Batched: Send + Sync {
     /// A decoder that notes each question it is asked by this thread, and answers it as expected.
     fn planner(&self) -> &dyn Decoder;
 
-    /// Asks the questions that this thread has noted since the last call. When it asks them again, in any order, it
-    /// gets the answers immediately.
+    /// Asks the questions that this thread has noted since the last call. When the thread asks them again, in any order,
+    /// it gets the answers immediately.
     fn ask_planned(&self);
 
-    /// Whether an answer takes so long, more than some 50 µs, that it should be asked less.
+    /// Whether answers take so long, more than about 50 µs, that the decoder should be asked less.
     fn is_slow(&self) -> bool;
 
-    /// Frees what it holds to answer, such as processes. It can be asked again.
+    /// Frees what it needs to answer, such as processes. It can still be asked again.
     fn stop(&self);
 
     /// How much was asked so far, and how fast it answered, in a few words.
     fn summary(&self) -> String;
 }
 
-/// What a decoder throws, by [`resume_unwind`](std::panic::resume_unwind), if the process that runs it ended, or did not
-/// answer.
+/// What a decoder panics with, by [`resume_unwind`](std::panic::resume_unwind), if the process that runs it has ended, or
+/// did not answer.
 #[derive(Clone, Debug)]
 pub struct NoAnswer {
-    /// How the process ended; `None` if the decoder failed in another way than by rejecting its input.
+    /// How the process ended; `None` if the decoder failed in some way other than rejecting its input.
     pub ending: Option<Ending>,
     /// What happened, in words.
     pub what: String,
@@ -206,15 +206,14 @@ pub struct Info {
     pub promise: Promise,
 }
 
-/// Which input the contract of a decoder is about. About other input, `contract` says only how questions are put, and
-/// the decoder is held to what every decoder must keep: it answers, always in the same way, and for chunks as for the
-/// whole.
+/// Which input the contract of a decoder is about. For other input, `contract` says only how questions are put, and
+/// the decoder is held to what every decoder must do: answer, always in the same way, and for chunks as for the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Promise {
     /// All input.
     #[default]
     Everything,
-    /// All input, but not into how many errors ill-formed bytes are cut: one U+FFFD or several may stand for them.
+    /// All input, except how many errors ill-formed bytes are cut into: one U+FFFD or several may stand for them.
     AnySegmentation,
     /// Well-formed input; what becomes of other input is not documented.
     WellFormed,
@@ -233,7 +232,7 @@ impl Promise {
         }
     }
 
-    /// Checks that this can be what is promised of a contract.
+    /// Checks that a decoder with this contract can make this promise.
     ///
     /// # Errors
     /// Which part of the contract contradicts it, why, and what to declare instead.
@@ -276,7 +275,7 @@ impl Info {
         self
     }
 
-    /// The same with a Rust expression for the decoder, such as `decoder::Mine`, for the tests that are printed.
+    /// The same with a Rust expression for the decoder, such as `decoder::Mine`, which printed tests contain.
     #[must_use]
     pub const fn expression(mut self, expression: &'static str) -> Self {
         // As in `lineage_by_length`.
@@ -328,7 +327,7 @@ impl Info {
         self
     }
 
-    /// Checks that the contract does not contradict itself, nor what of it is promised.
+    /// Checks that the contract contradicts neither itself nor the promise.
     ///
     /// # Errors
     /// What contradicts what, why, and what to declare instead.
@@ -350,8 +349,8 @@ impl Info {
     }
 }
 
-/// Checks that decoders can be judged together: each has a name that no other one has, of lower-case letters, digits,
-/// `-`, `_` and `.`, and a contract that does not contradict itself.
+/// Checks that decoders can be judged together: each has a unique name, of lower-case letters, digits, `-`, `_` and `.`,
+/// and a contract that does not contradict itself.
 ///
 /// # Errors
 /// Which decoder has no such name or contract, or panics when it is asked for them.

@@ -1,4 +1,4 @@
-//! Files that are written completely or not at all; and reading without waiting, whatever stands at a path.
+//! Files that are written completely or not at all; and reading without waiting, whatever is at a path.
 
 use crate::error::Error;
 use std::fs::{File, OpenOptions};
@@ -83,7 +83,7 @@ pub fn lock_file(path: &Path) -> Result<Option<File>, Error> {
     }
 }
 
-/// Reads a regular file. Of anything else, such as a pipe that nobody writes to, nothing is awaited.
+/// Reads a regular file. It does not wait for anything else, such as a pipe that nobody writes to.
 ///
 /// # Errors
 /// It cannot be read, or is not a regular file.
@@ -97,7 +97,8 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The same, so that opening a pipe does not wait for its other end, and a symbolic link is followed only if `follow`.
+/// The same options, changed so that opening a pipe does not wait for its other end, and a symbolic link is followed only
+/// if `follow`.
 fn at_once(options: &mut OpenOptions, follow: bool) -> &mut OpenOptions {
     #[cfg(unix)]
     {

@@ -23,7 +23,7 @@ impl Validity {
     /// Ill-formed, with nothing stated about the error: the verdict of a boolean validator.
     pub const INVALID: Self = Self::Invalid(Malformed { valid_up_to: None, len: None, kind: None });
 
-    /// Ill-formed, where the first error begins after this many valid bytes; nothing else is stated about it.
+    /// Ill-formed: the first error begins after this many valid bytes; nothing else is stated about it.
     pub const fn invalid_at(valid_up_to: usize) -> Self {
         Self::Invalid(Malformed { valid_up_to: Some(valid_up_to), len: None, kind: None })
     }
@@ -223,8 +223,8 @@ pub const fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// The 13 classes of bytes that RFC 3629 §4 and Unicode Table 3-7 do not distinguish, except by the resulting code
-/// point.
+/// The 13 classes of bytes. RFC 3629 §4 and Unicode Table 3-7 distinguish the bytes of one class only by the resulting
+/// code point.
 ///
 /// Exchanging a byte for another of its class changes no verdict, no span and no replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

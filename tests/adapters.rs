@@ -186,7 +186,7 @@ const LIES: [(&str, &str, &str); 24] = [
     ("thousand", "a big batch", "1000 of 10000 answers came"),
     ("mixes", "do not mix", "while other streams are open the answer is another one"),
     ("unfinished", "starts anew", "after the stream was finished"),
-    ("nonsense", "means nothing", "it answers with what is no answer"),
+    ("nonsense", "means nothing", "it answers with something that is not an answer"),
     ("lingers", "at the end of its input", "1.0 s after the end of its input it is still running"),
     ("status", "at the end of its input", "at the end of its input it exits with status 1, not 0"),
 ];

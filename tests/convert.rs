@@ -343,7 +343,7 @@ fn a_fault_says_where_and_why() {
             Encoding::Utf8,
             Encoding::Latin1,
             "a\n\n€".as_bytes(),
-            "byte 3, line 3: E2 82 AC: unencodable: U+20AC has no place in ISO-8859-1",
+            "byte 3, line 3: E2 82 AC: unencodable: U+20AC is not in ISO-8859-1",
         ),
         (
             Encoding::Windows1252Strict,

@@ -32,7 +32,7 @@ enum utfuzz_verdict {
     UTFUZZ_NOT_STATED = 2,
     /* The decoder cannot be asked about this input. What is written is the reason, in words. */
     UTFUZZ_CANNOT_SAY = 3,
-    /* The decoder failed in another way than by rejecting the input. What is written is the reason, in words. */
+    /* The decoder failed in some way other than rejecting the input. What is written is the reason, in words. */
     UTFUZZ_FAILED = 4
 };
 

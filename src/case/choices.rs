@@ -79,7 +79,7 @@ impl Field {
         Self { shift: 0, bits }
     }
 
-    /// The bits next to this field.
+    /// A field of the bits that follow this one.
     const fn next(self, bits: u32) -> Self {
         let next = Self { shift: self.shift + self.bits, bits };
         assert!(next.shift + next.bits <= u64::BITS);

@@ -67,8 +67,8 @@ impl<'a> Case<'a> {
         Self { cuts: OnceCell::from(cuts), ..Self::new(bytes) }
     }
 
-    /// The case of these bytes, placed at this alignment in a block of 64 bytes; between neighbours that change the
-    /// verdict if they are read if `poisoned`, otherwise between ASCII.
+    /// The case of these bytes, placed at this alignment in a block of 64 bytes; if `poisoned`, between
+    /// neighbours that change the verdict if they are read, otherwise between ASCII.
     pub fn placed(bytes: &'a [u8], alignment: usize, poisoned: bool) -> Self {
         let case = Self::new(bytes);
         Self { choices: case.choices.with_placement(alignment, poisoned), ..case }

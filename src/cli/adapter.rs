@@ -26,7 +26,8 @@ enum Verb {
 
 /// Prove that an adapter passes on what is asked and answered
 ///
-/// Each step is printed when it is done; docs/adapter.md describes what an adapter does. Exit status 1: a step failed, and what the adapter says about its decoder proves nothing.
+/// Each step is printed when it is done; docs/adapter.md describes what an adapter does. Exit status 1: a step failed, so
+/// what the adapter says about its decoder proves nothing.
 #[derive(Debug, Args)]
 struct Check {
     /// Only this entry point [default: all]

@@ -1,4 +1,4 @@
-//! Arguments shared by several subcommands: which decoders are judged, by which ledger, and how the result is printed.
+//! Arguments shared by several subcommands: which decoders are judged, with which ledger, and how the result is printed.
 
 #[cfg(unix)]
 use crate::cli::output::note;
@@ -27,7 +27,7 @@ pub(super) fn grammar(name: &str) -> Result<&'static Grammar, Error> {
     })
 }
 
-/// Which decoders are judged, by which ledger, and how the result is printed.
+/// Which decoders are judged, with which ledger, and how the result is printed.
 #[derive(Debug, Args)]
 pub(super) struct Judging {
     /// Print one JSON object
@@ -70,20 +70,20 @@ pub(super) struct Selection {
 #[cfg(unix)]
 #[derive(Debug, Default, Args)]
 pub(super) struct Adapters {
-    /// Take the decoders of the adapters in this directory, or of one file adapter.toml [default: ./adapters]
+    /// Use the decoders of the adapters in this directory, or of one file adapter.toml [default: ./adapters]
     #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "adapters", require_equals = true)]
     adapters: Option<PathBuf>,
-    /// Of --adapters, only those that take at most this much to install: 0 nothing, 1 packages of the system, 2 packages
+    /// With --adapters, only those that take at most this much to install: 0 nothing, 1 packages of the system, 2 packages
     /// of a language, 3 large ones
     #[arg(long, value_name = "N", default_value_t = 3, requires = "adapters", hide_default_value = true)]
     tier: u8,
-    /// Take the decoders of the adapter that this command starts
+    /// Use the decoders of the adapter that this command starts
     #[arg(long, value_name = "COMMAND")]
     adapter: Vec<String>,
     /// Judge the decoders of these shared libraries, each in a process of its own
     #[arg(long, value_name = "LIBRARY", value_delimiter = ',')]
     plugin: Vec<PathBuf>,
-    /// Load the libraries of --plugin into this process, which is faster, and which a decoder that crashes ends
+    /// Load the libraries of --plugin into this process: this is faster, but a decoder that crashes ends the process
     #[arg(long, requires = "plugin")]
     in_process: bool,
 }
@@ -112,7 +112,7 @@ impl Adapters {
         }
     }
 
-    /// All of them.
+    /// All of them, including those loaded into this process.
     fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let boxed = |decoder: Foreign| Box::new(decoder) as Box<dyn Decoder>;
         let mut decoders: Vec<_> = self.foreign()?.into_iter().map(boxed).collect();
@@ -161,8 +161,8 @@ impl Selection {
         None
     }
 
-    /// The decoders that were named. If none were, or only some to exclude, those that were registered; all peers if none
-    /// were.
+    /// The decoders that were named. If none were named, or only some to exclude: those that were registered, or all peers
+    /// if none were registered.
     pub(super) fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let mut all = registered();
         #[cfg(unix)]

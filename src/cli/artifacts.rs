@@ -24,10 +24,10 @@ pub(super) struct Triage {
     /// Directories and files: crashes, timeouts, corpora, anything
     #[arg(required = true, value_name = "DIR")]
     paths: Vec<PathBuf>,
-    /// Write the witnesses of new signatures into this directory; signatures that its files show are not new
+    /// Write the witnesses of new signatures into this directory; signatures that its files already show are not new
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Write report.json, .md, .junit.xml, .sarif and .html into this directory, with the nights in its history.jsonl
+    /// Write report.json, .md, .junit.xml, .sarif and .html into this directory, including the nights in its history.jsonl
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
     #[command(flatten)]
@@ -80,7 +80,7 @@ fn keep(outcome: &Outcome, directory: &Path, kept: &mut Vec<(String, PathBuf)>) 
     })
 }
 
-/// Reads a file. One that was found below a directory may be unreadable; then this is the reason.
+/// Reads a file. One that was found below a directory may be unreadable; then the inner error is the reason.
 fn read_found(path: &PathBuf, named: &[PathBuf]) -> Result<Result<Input, Error>, Error> {
     match input_file::read(path) {
         Err(error) if named.contains(path) => Err(error),
@@ -88,7 +88,7 @@ fn read_found(path: &PathBuf, named: &[PathBuf]) -> Result<Result<Input, Error>,
     }
 }
 
-/// The failure because of files that were not read, unless the verdict is worse.
+/// A failure if some files were not read, unless the verdict is worse.
 fn verdict_unless_unread(verdict: Verdict, unread: usize) -> Result<Verdict, Failure> {
     match (verdict, unread) {
         (Verdict::Clean, 1..) => Err(Error::usage(format!("{unread} of the files could not be read")).into()),
@@ -98,11 +98,11 @@ fn verdict_unless_unread(verdict: Verdict, unread: usize) -> Result<Verdict, Fai
 
 /// Find the smallest input with the same signature
 ///
-/// For each decoder that diverges on a file. The nearest input on which the decoder is right is shown, too.
+/// This is done for each decoder that diverges on a file. The nearest input on which the decoder is right is shown, too.
 #[derive(Debug, Args)]
 pub(super) struct Minimize {
-    /// The files; those named *.cut, or below a directory named `streaming` or `structured`, are read as by these
-    /// targets
+    /// The files; those named *.cut, or below a directory named `streaming` or `structured`, are read as these
+    /// fuzz targets read them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Take every file below a directory
@@ -173,13 +173,13 @@ impl Minimize {
 /// Judge decoders on files
 ///
 /// Each file is exactly the bytes that decoders see, except files named *.cut or below a directory named `streaming` or
-/// `structured`, which are read as by these fuzz targets.
+/// `structured`, which are read as these fuzz targets read them.
 #[derive(Debug, Args)]
 pub(super) struct Replay {
-    /// Files, directories, of which every file is taken, or - for standard input
+    /// Files, directories (every file below them is taken), or - for standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Directories need no option
+    /// Has no effect: directories need no option
     #[arg(long, short, hide = true)]
     recursive: bool,
     #[command(flatten)]

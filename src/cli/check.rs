@@ -33,7 +33,7 @@ pub(super) struct Check {
     #[arg(long, value_name = "SECONDS", conflicts_with_all = ["seconds", "bytes", "certificate"],
         value_parser = clap::value_parser!(u64).range(1..))]
     budget: Option<u64>,
-    /// End with the first new divergence, explained
+    /// Stop at the first new divergence, and explain it
     #[arg(long, conflicts_with_all = ["bytes", "certificate"])]
     stop_at_first: bool,
     /// Run only these stages
@@ -140,7 +140,7 @@ impl Check {
         }
         let run = self.bytes.map_or(Exhaustive::Classes, Exhaustive::Bytes);
         let write = |certificate: Certificate| certificate.write(run, &decoders, &outcome, &record);
-        // Nothing can be certified that was not run.
+        // What was not run cannot be certified.
         let written = certificate.filter(|_| !outcome.interrupted).map_or(Ok(()), write);
         self.judging.print(&record, out)?;
         written?;
@@ -188,7 +188,7 @@ impl Check {
         self.conclude(whole(decoders, ledger, &clock, results, interrupted), out)
     }
 
-    /// Checks every decoder by a process of its own.
+    /// Checks every decoder in a process of its own.
     fn run_isolated(
         &self,
         decoders: &[&dyn Decoder],
@@ -255,7 +255,7 @@ impl Check {
         Ok(decoders)
     }
 
-    /// How many seconds the check may take, if there is a budget, and otherwise structured inputs.
+    /// How many seconds the whole check may take if there is a budget; otherwise, structured inputs.
     fn time(&self) -> u64 {
         self.budget.or(self.seconds).unwrap_or(if self.quick { 1 } else { 10 })
     }

@@ -1,7 +1,7 @@
-//! `utfuzz.toml` in the current directory: options that commands have without being told on the command line.
+//! `utfuzz.toml` in the current directory: options that commands take without their being typed.
 //!
 //! Each table is a command, each key one of its long options: `[nightly]`, `minutes = 20`. An option that is typed, or that
-//! conflicts with a typed one, is left out. Commands that people run in any directory, such as `explain`, have no options in
+//! conflicts with a typed one, is left out. Commands that people run in any directory, such as `explain`, take none from
 //! the file, and options that start programs or name what is written are refused.
 
 use crate::cli::help::is_for_projects;
@@ -41,14 +41,14 @@ const REFUSED: [&str; 13] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arguments {
     typed: Vec<OsString>,
-    /// Where the name of the command is among the typed ones.
+    /// The index of the command's name in `typed`.
     at: usize,
     of_file: Vec<String>,
     path: PathBuf,
 }
 
 impl Arguments {
-    /// All, those of the file directly after the name of the command.
+    /// All arguments; those of the file come directly after the name of the command.
     pub(super) fn all(&self) -> Vec<OsString> {
         let mut all = self.typed.clone();
         let at = all.len().min(self.at + 1);
@@ -108,7 +108,7 @@ fn verb(command: &Command, typed: &[OsString]) -> Option<usize> {
 fn merged(command: &Command, typed: Vec<OsString>, at: usize, path: &Path, text: &str) -> Result<Arguments, Error> {
     let wrong = |why: String| Error::parse(format!("{}: {why}", shown(path)));
     let tables: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
-    // What is typed is parsed by itself, to see which options are. What is wrong with it is told later.
+    // What is typed is parsed by itself, to see which options it has. Errors in it are reported later.
     let alone = command.clone().ignore_errors(true).try_get_matches_from(&typed).ok();
     let mut of_file = Vec::new();
     for (name, options) in &tables {
@@ -158,7 +158,7 @@ fn option<'c>(
     };
     if REFUSED.contains(&key) {
         return Err(format!(
-            "{key} starts programs or names what is written, so a file cannot ask for it; type --{key}"
+            "{key} starts programs or names what is written, so it cannot be set in a file; type --{key}"
         ));
     }
     let one = |value: &Value| match value {

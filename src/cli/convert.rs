@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// Convert text from one encoding to another, of any length in constant memory
 ///
-/// Without --from the encoding is detected, as by `utfuzz detect`, in a file from all of it, in a stream from its first
-/// 256 KiB; a note says what was found. An encoding that is only guessed is refused.
+/// Without --from the encoding is detected as by `utfuzz detect`: from the whole of a file, or from the first 256 KiB of a
+/// stream. A note says what was found. An encoding that is only guessed is refused.
 ///
 /// A file that cannot be read does not keep the others from being converted. Standard output receives everything up to the
 /// first error; a file is written completely or not at all. If standard output is closed early, regular files are still
@@ -29,7 +29,7 @@ pub(super) struct Convert {
     /// The encoding of the output
     #[arg(short, long, value_name = "ENCODING", default_value = "UTF-8")]
     to: String,
-    /// Convert from an encoding that is only guessed, too
+    /// Also convert from an encoding that is only guessed
     #[arg(long, conflicts_with = "from")]
     guess: bool,
     /// List the encodings and their other names
@@ -216,7 +216,7 @@ impl Convert {
         if self.on_error.0.is_none() && self.policy.is_some() {
             return Err(Error::usage("--policy applies to replacements, and --on-error strict makes none"));
         }
-        // A detected encoding is detected by its byte order mark first.
+        // Detection looks for a byte order mark first.
         let mark = if self.from.is_some() { Mark::AsEncoded } else { Mark::Detect };
         Ok(Options {
             on_error: self.on_error.0,
@@ -302,7 +302,7 @@ fn convert(
     out: &mut StandardOutput,
     progress: &mut Progress,
 ) -> Result<End, Failure> {
-    /// Bytes that each of several threads converts of a chunk.
+    /// How many bytes of a chunk each of several threads converts.
     const SHARE: usize = 1 << 20;
     let mut chunk = vec![0; threads.map_or(CHUNK, |threads| SHARE * threads.current_num_threads())];
     let mut converted = Vec::new();
@@ -312,7 +312,7 @@ fn convert(
         let read = match read {
             Ok(read) => read,
             Err(error) => {
-                // What waits for more bytes is dropped.
+                // The start of a sequence that waits for more bytes is dropped.
                 let _ = converter.finish(&mut converted);
                 return Ok(End::Unread(error));
             }

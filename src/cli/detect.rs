@@ -158,7 +158,7 @@ pub(super) fn label(detection: &Detection) -> String {
     }
 }
 
-/// The name that iconv takes for what removes the byte order mark too, where there is one.
+/// The name by which iconv also removes the byte order mark, if there is one.
 fn iconv_name(detection: &Detection) -> &'static str {
     match (detection.name, detection.encoding) {
         (_, Some(Encoding::Utf16Le | Encoding::Utf16Be)) if detection.byte_order_mark => "UTF-16",
@@ -192,7 +192,7 @@ pub(super) fn or_standard_input(files: &[PathBuf]) -> Vec<PathBuf> {
 pub(super) struct Input {
     reader: Box<dyn Read>,
     path: PathBuf,
-    /// An error that came after bytes.
+    /// An error that came after some bytes had been read.
     late: Option<Error>,
     /// The name, safe to print.
     pub(super) name: String,
@@ -223,7 +223,7 @@ impl Input {
         }
     }
 
-    /// Reads until the chunk is full or the input ends. After an error, the bytes before it come first.
+    /// Reads until the chunk is full or the input ends. Bytes that were read before an error are returned first.
     pub(super) fn read_full(&mut self, chunk: &mut [u8]) -> Result<usize, Error> {
         if let Some(error) = self.late.take() {
             return Err(error);

@@ -29,13 +29,13 @@ pub(super) struct Explain {
     /// A file, - for standard input, or text or bytes in any usual notation
     #[arg(value_name = "TEXT|HEX|FILE|-", required = true)]
     input: Vec<OsString>,
-    /// The arguments, or standard input, are text; never a file or another notation
+    /// Take the arguments, or standard input, as text, never as a file or another notation
     #[arg(long, group = "notation")]
     text: bool,
-    /// They are hexadecimal
+    /// Take them as hexadecimal
     #[arg(long, group = "notation")]
     hex: bool,
-    /// They have escapes
+    /// Take them as text with escapes
     #[arg(long, group = "notation")]
     escapes: bool,
     /// Read and write by this grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name
@@ -118,7 +118,7 @@ impl Explain {
         }
         let words: Option<Vec<&str>> = self.input.iter().map(|word| word.to_str()).collect();
         let Some(words) = words else {
-            // Bytes that are not Unicode are meant as they are.
+            // Bytes that are not Unicode are taken literally.
             let words: Vec<&[u8]> = self.input.iter().map(|word| word.as_encoded_bytes()).collect();
             return Given::bytes(contract, &words.join(&b' '), "text");
         };
@@ -132,7 +132,7 @@ impl Explain {
     }
 
     fn standard_input(&self, contract: &Contract) -> Result<Given, Error> {
-        /// More than any notation that is recognised without being chosen.
+        /// More than the longest input whose notation is recognised without being chosen.
         const START: u64 = 8 << 10;
         let wrong = |error: io::Error| Error::io(Path::new("standard input"), &error);
         let mut input = io::stdin().lock();

@@ -29,7 +29,7 @@ const GROUPS: [(&str, &[Entry]); 4] = [
             (
                 "convert",
                 &[
-                    ("utfuzz convert old.txt", "from what is detected to UTF-8, on standard output"),
+                    ("utfuzz convert old.txt", "from the detected encoding to UTF-8, on standard output"),
                     ("utfuzz convert -f utf-16 -t utf-8 a.txt -o b.txt", "to a file"),
                 ],
             ),

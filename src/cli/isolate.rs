@@ -1,5 +1,5 @@
-//! `utfuzz check --isolate`: each decoder is checked by a process of its own, so that one that ends its process is named
-//! and the others are still checked.
+//! `utfuzz check --isolate`: each decoder is checked in a process of its own, so that a decoder that ends its process is
+//! named and the others are still checked.
 //!
 //! The process is this program with the same arguments. It finds its job in a directory that it shares with its parent,
 //! and leaves its result there.
@@ -107,7 +107,7 @@ pub(super) fn check_isolated(
     whole(decoders, ledger, clock, results, stop.load(Ordering::Relaxed))
 }
 
-/// What `check` returns; skipped if something new was `found` before, and that is to end the check.
+/// What `check` returns. It is skipped if something new was `found` before and the first finding ends the check.
 pub(super) fn unless_found(
     stop_at_first: bool,
     found: &AtomicBool,
@@ -245,7 +245,7 @@ fn check_one(decoder: &dyn Decoder, seconds: f64) -> Result<Checked, Error> {
     }
 }
 
-/// One for each signature, with the smallest input.
+/// One difference for each signature, with the smallest input.
 fn differences(kept: impl Iterator<Item = Kept>) -> Vec<Difference> {
     let mut all: BTreeMap<String, (u64, Kept)> = BTreeMap::new();
     for kept in kept {

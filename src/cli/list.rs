@@ -68,7 +68,7 @@ impl List {
             true => row.lineage_short.to_owned(),
             false => format!("{} (long input: {})", row.lineage_short, row.lineage_long),
         };
-        /// In fewer columns there is no place for the lineage, which `--json` has.
+        /// On a terminal with fewer columns there is no room for the lineage, which `--json` has.
         const NARROW: u16 = 110;
         let width = width();
         let is_narrow = width.is_some_and(|width| width < NARROW);
@@ -87,7 +87,7 @@ impl List {
         });
         if let Some(width) = width {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-            // One answer in a line; the rest of the terminal is for the last columns.
+            // One answer per line; the rest of the terminal is for the last columns.
             let answer = ColumnConstraint::Absolute(Width::Fixed(10));
             let constraints = [ColumnConstraint::ContentWidth, ColumnConstraint::ContentWidth, answer];
             table.column_iter_mut().zip(constraints).for_each(|(column, constraint)| {

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Show what decoders do, side by side: some fifty questions to each
+/// Show what decoders do, side by side, by asking each some fifty questions
 ///
 /// All decoders of this build take part, and with --adapters those of every adapter that is installed; --decoders selects
 /// some.
@@ -41,7 +41,7 @@ impl MatrixVerb {
         let decoders = selection.decoders()?;
         let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
         let decoders: Vec<_> = decoders.iter().map(|decoder| &**decoder).collect();
-        // Rows that are missing would look like decoders that are gone, so ^C ends it without a matrix.
+        // Missing rows would look like decoders that no longer exist, so ^C ends the command without a matrix.
         let never = AtomicBool::new(false);
         let examined = one_by_one(&decoders, &never, |decoder| Examined::of(decoder, &ledger), |_| ())?;
         let matrix = Matrix::of(examined);

@@ -22,7 +22,8 @@ use std::time::Duration;
 
 /// Measure how fast each decoder and kernel is
 ///
-/// Validation, replacement, UTF-16 and more, with ratios to the fastest peer of the same run. Each answer is compared with the standard before it is timed. Exit status 1: an answer of our own decoder is wrong.
+/// Validation, replacement, UTF-16 and more, with ratios to the fastest peer of the same run. Each answer is compared
+/// with the standard before it is timed. Exit status 1: an answer of our own decoder is wrong.
 #[derive(Debug, Args)]
 pub(super) struct Measure {
     /// Texts to measure on, or directories of them [default: generated text in twelve scripts]

@@ -10,10 +10,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-/// What `examine` returns for each decoder, in their order; until `stop` is set. `done` has each of them in the same order,
-/// as soon as all before it are there. A note says how fast a decoder in another process answered. Each decoder is examined
-/// on one thread, so it has one process, which ends afterwards, and no more adapters run at a time than there are
-/// processors.
+/// What `examine` returns for each decoder, in order, until `stop` is set. `done` is called with each result, in the same
+/// order, as soon as all results before it are there. A note says how fast a decoder in another process answered. Each
+/// decoder is examined on one thread, so it has one process, which ends afterwards, and no more adapters run at a time
+/// than there are processors.
 ///
 /// # Errors
 /// A thread cannot be started.

@@ -43,7 +43,7 @@ impl From<io::Error> for Failure {
 
 /// The exit status of a new divergence and of ill-formed input.
 pub(super) const DIVERGED: u8 = 1;
-/// The exit status of an interrupted command, as shells have it: 128 and the number of the signal.
+/// The exit status of an interrupted command, as shells have it: 128 plus the number of the signal.
 pub(super) const INTERRUPTED: u8 = 130;
 
 pub(super) fn fail(message: impl std::fmt::Display) -> ExitCode {
@@ -196,7 +196,7 @@ impl OutputFile {
     }
 }
 
-/// The path at which nothing exists, to which symbolic links lead; the path itself if something exists there.
+/// The path to which dangling symbolic links lead, where nothing exists; the path itself if something exists there.
 fn behind_dangling_links(path: &Path) -> PathBuf {
     /// Opening a path that leads through more links is an error.
     const LINKS: usize = 40;
@@ -212,7 +212,7 @@ fn behind_dangling_links(path: &Path) -> PathBuf {
     place
 }
 
-/// Lets a write beyond the limit on the size of files fail, instead of ending the process.
+/// Makes a write beyond the limit on the size of files fail, instead of ending the process.
 pub(super) fn survive_the_file_size_limit() {
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());

@@ -55,7 +55,7 @@ struct Automaton {
     states: Vec<AutomatonState>,
     /// How many verdicts of the decoder were compared with it.
     cases: usize,
-    /// The first input on which the decoder's verdict is another.
+    /// The first input on which the decoder's verdict differs.
     wrong: Option<String>,
     #[serde(skip)]
     machine: Machine,
@@ -125,7 +125,7 @@ impl Answered {
 struct Question {
     #[serde(flatten)]
     answered: Answered,
-    /// How many contracts were possible after it.
+    /// How many contracts were still possible after it.
     left: usize,
 }
 
@@ -134,7 +134,7 @@ struct Departs {
     law: &'static str,
     subject: &'static str,
     bytes: String,
-    /// Where it does.
+    /// Where the departure shows.
     place: String,
 }
 
@@ -157,7 +157,7 @@ struct Probed {
     is_documented: bool,
     /// The contract; if `fits` is false, the nearest.
     contract: Option<String>,
-    /// Whether what could be determined of the contract is as the decoder claims.
+    /// Whether the decoder claims what could be determined of its contract.
     agrees: bool,
     fits: bool,
     words: String,
@@ -409,8 +409,8 @@ impl Diff {
         let differ = !found.is_empty();
         if comparable == 0 && !differ {
             return Err(Error::usage(format!(
-                "{} and {} cannot be compared: to no input do both give a verdict, or both an output; `utfuzz list` shows \
-                 what each gives",
+                "{} and {} cannot be compared: there is no input for which both give a verdict, or both an output; \
+                 `utfuzz list` shows what each gives",
                 self.one, self.other
             ))
             .into());

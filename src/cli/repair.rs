@@ -10,8 +10,8 @@ use clap::Args;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Repair text that was decoded wrongly: UTF-8 that was read as Latin-1 or Windows-1252 and encoded again, once or more
-/// often ("cafÃ©"), and Windows-1252 among UTF-8
+/// Repair text that was decoded wrongly: UTF-8 that was read as Latin-1 or Windows-1252 and encoded again, once or
+/// several times ("cafÃ©"), and Windows-1252 among UTF-8
 ///
 /// By default it prints what would change, as a diff, and the lines that may be wrong but are left, because they are
 /// plausible as they are or could be repaired in two ways.
@@ -28,7 +28,7 @@ pub(super) struct Repair {
     /// The file to write with --apply, which is replaced only at the end; - is standard output
     #[arg(short, long, value_name = "FILE", requires = "apply")]
     output: Option<PathBuf>,
-    /// Repair the file itself, and keep a copy of what it was, with this added to its name, such as .orig
+    /// Repair the file itself, and keep a copy of the original, with this added to its name, such as .orig
     #[arg(long, value_name = "SUFFIX", conflicts_with_all = ["apply", "output"])]
     in_place: Option<String>,
     /// Print one JSON object
@@ -94,7 +94,7 @@ impl Repair {
     fn write(&self, before: &[u8], repairs: &Repairs, is_file: bool, out: &mut dyn Write) -> Result<bool, Failure> {
         if let Some(suffix) = &self.in_place {
             if suffix.is_empty() || suffix.contains(['/', '\\']) {
-                return Err(Error::usage("--in-place takes what to add to the name of the copy, such as .orig").into());
+                return Err(Error::usage("--in-place needs a suffix for the name of the copy, such as .orig").into());
             }
             if !is_file {
                 return Err(Error::usage("--in-place repairs files only").into());

@@ -25,7 +25,7 @@ pub(super) struct ServePlugin {
 impl ServePlugin {
     /// Greets, and answers requests until there are no more.
     pub(super) fn run(self) -> Result<Verdict, Failure> {
-        // What the library prints must not get between the answers.
+        // What the library prints must not get mixed into the answers.
         let mut to = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         rustix::stdio::dup2_stdout(io::stderr()).map_err(io::Error::from)?;
         let mut greeting = String::from("utfuzz 1 frames\n");

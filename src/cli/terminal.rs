@@ -43,7 +43,7 @@ impl Display {
     /// Applies the options to the process.
     pub(super) fn apply(self) {
         self.color.apply();
-        // There is one command in a process.
+        // A process runs one command.
         let _ = DISPLAY.set(self);
     }
 }

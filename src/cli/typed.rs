@@ -52,8 +52,8 @@ pub(super) fn recognise(text: &str) -> Notation {
     }
 }
 
-/// Like [`recognise`] for the content of a file or a pipe, which is bytes unless it can hardly be meant so: it is short,
-/// and nothing but pairs of digits with spaces between, escapes without text, or code points.
+/// Like [`recognise`] for the content of a file or a pipe, which is bytes unless it is unlikely to be meant so: it is
+/// short, and nothing but pairs of digits with spaces between, escapes without text, or code points.
 pub(super) fn recognise_content(content: &[u8]) -> Option<Notation> {
     const LONGEST: usize = 4096;
     let text = core::str::from_utf8(content).ok().filter(|text| text.is_ascii() && text.len() <= LONGEST)?.trim();

@@ -1,8 +1,8 @@
-//! The operations on UTF-8 on several threads, for large inputs. The result is the one of a single thread, byte for byte.
+//! The operations on UTF-8 on several threads, for large inputs. The result is that of a single thread, byte for byte.
 //!
-//! UTF-8 can be cut anywhere: no sequence, and no maximal subpart, continues after three continuation bytes, or begins with
-//! one. Pieces are decoded on rayon's threads into buffers that stay in the caches, some pieces for each thread at a time, and
-//! then copied to their places. Inputs of less than two pieces are left to the thread that asks.
+//! UTF-8 can be cut anywhere: no sequence, and no maximal subpart, continues after three continuation bytes, or begins
+//! with one. Pieces are decoded on rayon's threads into buffers that stay in the caches, some pieces for each thread at a
+//! time, and then copied to their places. Inputs of less than two pieces are left to the thread that asks.
 //!
 //! ```
 //! use utfuzz::codec::parallel;
@@ -19,7 +19,7 @@ use crate::utf8::is_continuation;
 use core::mem::MaybeUninit;
 use rayon::prelude::*;
 
-/// The length of a piece in bytes, about.
+/// The approximate length of a piece in bytes.
 const PIECE: usize = 1 << 18;
 
 /// How many pieces each thread has at a time.
@@ -32,7 +32,7 @@ const EACH: usize = 4;
 pub fn validate(bytes: &[u8]) -> Result<(), Utf8Error> {
     let kernel = Kernel::best();
     let first = pieces(bytes).find_map_first(|(at, piece)| Some(at + kernel.validate(piece).err()?.valid_up_to()));
-    // What an error is may depend on the bytes after its piece.
+    // The length and kind of an error may depend on the bytes after its piece.
     first.map_or(Ok(()), |at| {
         kernel.validate(&bytes[at..]).map_err(|error| Utf8Error { valid_up_to: at + error.valid_up_to, ..error })
     })
@@ -105,7 +105,7 @@ fn append<U: Copy + Send + Sync>(bytes: &[u8], out: &mut Vec<U>, decode: fn(Kern
             decode(kernel, piece, buffer);
         });
         let len = filled.iter().map(Vec::len).sum();
-        // What is left is likely to take as much room as what is done.
+        // The rounds to come are likely to take as much room as this one.
         if out.capacity() - out.len() < len {
             out.reserve(len.saturating_mul((bytes.len() - at).div_ceil(round.len())));
         }

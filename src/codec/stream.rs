@@ -8,8 +8,8 @@ use std::io::{self, Read};
 /// Chunks with fewer bytes are decoded error by error, without the kernel.
 const SHORT: usize = 16;
 
-/// Decodes input in chunks, cut anywhere, with the output that the whole input has. At most three bytes wait for the next
-/// chunk.
+/// Decodes input in chunks, cut anywhere, with the same output as for the whole input. At most three bytes wait for the
+/// next chunk.
 ///
 /// ```
 /// use utfuzz::codec::Streaming;
@@ -94,7 +94,7 @@ impl Streaming {
         decided
     }
 
-    /// Ends the stream: replaces an incomplete sequence, and is ready for another stream.
+    /// Ends the stream: replaces an incomplete sequence, and gets ready for another stream.
     ///
     /// # Errors
     /// The first error of the whole stream, its offset counted from the start of the stream; `usize::MAX` if that is

@@ -43,8 +43,8 @@ const OFFSETS: [usize; 4] = [0, 14, 30, 62];
 /// ```
 ///
 /// # Panics
-/// The decoder answers nothing, or breaks its contract. The message has the smallest input for each way in which it does, with the reason
-/// and a test for it.
+/// The decoder answers nothing, or breaks its contract. The message has the smallest input for each fault, with the
+/// reason and a test for it.
 #[track_caller]
 pub fn assert_conforms(decoder: &dyn Decoder) {
     let name = &decoder.info().name;
@@ -142,7 +142,7 @@ fn message(name: &str, found: &[Divergence]) -> String {
     let ways = counted(found.len(), "way");
     let others = match found.len().saturating_sub(FULL) {
         0 => String::new(),
-        others => format!("\n{others} more, listed above, will be shown once these are mended.\n"),
+        others => format!("\n{others} more, listed above, will be shown once these are fixed.\n"),
     };
     format!("{name} breaks its contract in {ways}:{names}\n{full}{others}")
 }

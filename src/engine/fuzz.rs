@@ -203,7 +203,7 @@ impl Running {
         #[cfg(all(feature = "foreign", unix))]
         let (selected, queue) = match queue::Foreign::named(&ledger)? {
             Some(mut foreign) => {
-                // One filter is about all decoders.
+                // One filter applies to all decoders.
                 let here = decoders.len();
                 decoders.append(&mut foreign.decoders);
                 let mut selected = peers::select(&decoders, &filter).map_err(invalid)?;

@@ -78,8 +78,8 @@ impl Programs {
     }
 }
 
-/// libFuzzer's options for the length of inputs. Its own limit without a corpus is 4096 bytes, where some counters and
-/// buffers do not end yet. Our mutators keep most inputs short by themselves; libFuzzer's would not.
+/// libFuzzer's options for the length of inputs. Its own limit without a corpus is 4096 bytes, which some counters and
+/// buffers exceed. Our mutators keep most inputs short by themselves; libFuzzer's would not.
 pub fn lengths(target: &FuzzTarget) -> Vec<String> {
     /// The longest input in bytes.
     const LONGEST: usize = 1 << 20;

@@ -254,7 +254,7 @@ fn is_text(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
 
-/// Writes bytes that are all printable ASCII as text, and bytes of which none is in hexadecimal.
+/// Writes bytes as text if all of them are printable ASCII, and in hexadecimal if none is.
 fn piece(bytes: &[u8]) -> String {
     match bytes.first() {
         Some(&first) if is_text(first) => format!("b\"{}\"", bytes.escape_ascii()),

@@ -231,7 +231,7 @@ impl Family {
         families
     }
 
-    /// What they do, in a line: the names of a few that do what the others do not.
+    /// What they do, in a line: how many accept and reject the input, and their names if these are few.
     pub fn says(&self) -> String {
         /// More names than this do not fit a line.
         const NAMED: usize = 4;

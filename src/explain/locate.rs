@@ -76,7 +76,7 @@ fn examine_here(judge: &mut Judge<'_>, decoder: &dyn Decoder, case: &Case<'_>, b
     for Core { bytes: core, start, focus, at_end } in suspects(&contract, case, broken.offset) {
         let endings = [&[b'a'; 64][..], &[]];
         for ending in &endings[..if at_end { 2 } else { 1 }] {
-            // A fault that occurs elsewhere but not at the original offset is another one.
+            // A fault that occurs elsewhere but not at the original offset is a different one.
             if [SETTLED + start % 64, start]
                 .iter()
                 .all(|&offset| strongest(judge, case, offset, core, focus, ending).is_none())
@@ -150,7 +150,8 @@ fn strongest(
     Some((law, placed))
 }
 
-/// The smallest of 1, 16, 32, 64, 128 and 256 with which what shows repeats after the first 64 offsets; at least twice.
+/// The smallest period of 1, 16, 32, 64, 128 and 256 with which the result repeats, at least twice, after the first 64
+/// offsets.
 fn period<T>(shows: &[Option<T>]) -> Option<u16> {
     let is_same = |one: &Option<T>, other: &Option<T>| one.is_some() == other.is_some();
     let settled = &shows[SETTLED..];
@@ -173,7 +174,7 @@ fn fails_uncut(judge: &mut Judge<'_>, case: &Case<'_>, law: Law) -> bool {
     judge.judge_on(&whole, Questions::STREAM).iter().any(|broken| broken.law == law)
 }
 
-/// The law that is broken by an error that occurs as often as there are errors in the input, if one alone breaks none.
+/// The law that is broken by one error repeated as often as there are errors in the input, if the error alone breaks none.
 fn only_if_many(
     judge: &mut Judge<'_>,
     contract: &Contract,

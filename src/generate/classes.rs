@@ -1,6 +1,7 @@
 //! Every string over the 13 byte classes, and which of them a grammar can distinguish.
 //!
-//! A class is represented by its first or its last byte, by lot for each place, since bugs in range checks occur at the bounds.
+//! A class is represented by its first or its last byte, by lot for each place, since bugs in range checks occur at the
+//! bounds.
 
 use crate::case::choices::Rng;
 use crate::spec::grammar::{Form, RFC3629};
@@ -55,7 +56,7 @@ pub fn blocks() -> Vec<Block> {
 /// Which strings of a block are judged, if not all.
 ///
 /// It is the turn of a string if the numbers of its classes and its offset add up to a multiple of
-/// [`TURNS`](Turn::TURNS). So each string has its turn at one of any so many consecutive offsets; and at every offset, the
+/// [`TURNS`](Turn::TURNS). So of any that many consecutive offsets, each string has its turn at one; and at every offset, the
 /// strings whose turn it is have every combination of classes in all places but one, whichever that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Turn {
@@ -149,8 +150,7 @@ impl ClassPartition {
         }
     }
 
-    /// Whether only strings whose turn it is need be judged, if that is all that is known of a string: another grammar
-    /// than RFC 3629.
+    /// Whether it suffices to judge strings when it is their turn, as it does for grammars other than RFC 3629.
     pub fn is_by_turns(&self) -> bool {
         self.by_turns
     }

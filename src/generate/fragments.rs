@@ -1,6 +1,6 @@
 //! Every short string of fragments (characters and faults that decoders, or the formats on top of them, treat
 //! specially), text that contains every character, pairs of the first and last characters of each width, marks of other
-//! encodings, and inputs of sizes at which counters and buffers end.
+//! encodings, and inputs of sizes at which counters wrap and buffers end.
 //!
 //! Class strings represent each class by two bytes, so they contain no byte order mark, U+FFFD or quotation mark.
 
@@ -102,7 +102,7 @@ pub fn forms() -> impl Iterator<Item = Vec<u8>> {
     let form = |lead, tail, count| std::iter::once(lead).chain(std::iter::repeat_n(tail, count)).collect();
     [bounds, others].into_iter().flat_map(move |leads| {
         let of = |missing: usize| {
-            // The number of continuation bytes; of the same number with fewer missing, the form is not repeated.
+            // The number of continuation bytes. None at all is left to `alone`, unless nothing is missing.
             let count = move |lead: u8| {
                 (announced_len(lead) - 1).checked_sub(missing).filter(|&count| missing == 0 || count > 0)
             };
@@ -170,8 +170,8 @@ pub fn marks() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Inputs of sizes at which counters and buffers end: just below and above 64 KiB and 1 MiB, 256, 4096 and 65,536 errors,
-/// outputs that cross 4 to 64 KiB, 256 chunks. Streams get them in chunks of 64 KiB, or byte by byte.
+/// Inputs of sizes at which counters wrap and buffers end: just below and above 64 KiB and 1 MiB, 256, 4096 and 65,536
+/// errors, outputs that cross 4 to 64 KiB, 256 chunks. Streams get them in chunks of 64 KiB, or byte by byte.
 pub fn sizes() -> impl Iterator<Item = Input> {
     const PIECES: [&[u8]; 6] = [b"a", b"\xC3\xA9", b"\xE2\x82\xAC", b"\xF0\x9F\x98\x80", b"a\xFF", b"\xE2\x82a"];
     const ENDS: [&[u8]; 4] = [b"", b"\xFF", b"\xE2\x82", b"\xF0\x9F\x98\x80"];

@@ -219,7 +219,7 @@ pub fn quick() -> Vec<Part> {
 
 /// What `check` covers for decoders in other processes, where each answer takes a microsecond or more. Some decoders are
 /// wrong only at the end of the input, only before text or only in inputs of some lengths, so there are strings of length
-/// 4 bare, of lengths 1 to 3 with text on both sides, and short ones after up to 300 bytes of ASCII.
+/// 4 without text around them, of lengths 1 to 3 with text on both sides, and short ones after up to 300 bytes of ASCII.
 ///
 /// Of these, `few` leaves out those of length 4 and most with surroundings, for decoders that take tens of microseconds.
 pub fn remote(few: bool) -> Vec<Part> {
@@ -247,12 +247,13 @@ pub fn remote(few: bool) -> Vec<Part> {
 
 /// What `check` covers by default: [`blocks`], but strings that make up most of the time take turns.
 ///
-/// Strings of length 4 are asked for their answers everywhere, and every question at the start of the input. When it is
-/// their turn, they are asked every question where a register of 16 bytes ends, and elsewhere what is about the bytes. What
-/// that leaves to some offsets depends on cuts, on the address, on what was asked before, or on text before the string, and
-/// most of this is drawn by lot in any case. Strings of length 5 cross each edge at one offset of four, and are cut for
-/// streams at the last of the edges, and at the start of the input when it is their turn. A sequence of RFC 3629 has four bytes at most, so one place of five is a neighbour; whichever that is,
-/// the other four have every combination of classes at each of the four offsets.
+/// For strings of length 4, the answers are asked for at every offset, and every question at the start of the input. When
+/// it is their turn, every question is asked where a register of 16 bytes ends, and elsewhere every question about the
+/// bytes. What is thus asked only at some offsets depends on cuts, on the address, on what was asked before, or on text
+/// before the string, and most of this is drawn by lot in any case. Strings of length 5 cross each edge at one offset of
+/// four, and are cut for streams at the last of the edges, and at the start of the input when it is their turn. A
+/// sequence of RFC 3629 has four bytes at most, so one of the five places is a neighbour; whichever that is, the other
+/// four have every combination of classes at each of the four offsets.
 pub fn standard() -> Vec<Part> {
     let (short, crossing): (Vec<_>, Vec<_>) = blocks().into_iter().partition(|strings| strings.len <= 4);
     let its = |strings, ask| Set { turn: Turn::Its, ..alone(strings, ask) };

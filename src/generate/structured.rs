@@ -198,8 +198,8 @@ fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A fault or two characters that end at the edge of a block, or are across it; then nothing, a few ASCII bytes, or a block of
-/// them.
+/// A fault or two characters that end at the edge of a block, or are across it; then nothing, a few ASCII bytes, or a
+/// block of them.
 fn at_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let mut one = Vec::new();
     if u.ratio(2, 3)? {

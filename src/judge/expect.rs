@@ -263,7 +263,7 @@ impl<'a> Expectation<'a> {
         ill_formed_before.unwrap_or(self.bytes.len())
     }
 
-    /// Whether this output must be well-formed, and is not.
+    /// Whether this output must be well-formed, but is not.
     pub(crate) fn is_ill_formed_output(&self, output: &[u8]) -> bool {
         // With `scalars_only`, the expected output is well-formed.
         self.output.scalars_only && output != self.lossy() && core::str::from_utf8(output).is_err()

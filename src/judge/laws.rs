@@ -240,9 +240,9 @@ fn first_unexpected(
     None
 }
 
-/// The first law the observation of a decoder breaks that promises nothing: its answers to related questions are compared
-/// with each other, and none with the standard. Of what is expected only the contract counts, since it says how questions
-/// are put.
+/// The first law broken by the observation of a decoder that promises nothing: its answers to related questions are
+/// compared with each other, never with the standard. Of what is expected only the contract counts, since it says how
+/// questions are put.
 fn first_inconsistent(
     expected: &Expectation<'_>,
     observed: &Observation,
@@ -438,7 +438,7 @@ fn reset(expected: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> La
     }
 }
 
-/// What is asked at the same time; what was asked before is found by the judge while it asks.
+/// Checks questions that are asked at the same time. A dependence on earlier questions is found by the judge while it asks.
 fn repeat(_: &Expectation<'_>, observed: &Observation, _: &Case<'_>) -> LawOutcome {
     observed.at_once.map_or(LawOutcome::NotApplicable, at_once)
 }

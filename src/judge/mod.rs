@@ -223,7 +223,7 @@ impl<'d> Judge<'d> {
         // A failure that depends on other inputs is not caused by any part of this one.
         let subject = match slot.ending.take().filter(|_| law == Law::Panic) {
             Some(ending) => {
-                // As for a decoder in this process that does not return.
+                // The same law as for a decoder in this process that does not return.
                 law = if ending == Ending::Hang { Law::Progress } else { Law::Panic };
                 Subject::Process(ending)
             }
@@ -307,7 +307,7 @@ impl Slot<'_> {
     /// Of these questions, those that make sense for this decoder.
     fn applicable(&self, questions: Questions) -> Questions {
         let questions = if self.prompt { questions } else { questions.without(&[Question::Written]) };
-        // What is in another process does not see the memory here.
+        // A decoder in another process does not see the memory of this one.
         match self.planned {
             None => questions,
             Some(_) => questions.without(&[Question::Bounds, Question::Placement]),

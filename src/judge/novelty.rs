@@ -4,7 +4,7 @@
 //! inputs. These features do: which byte classes are adjacent, where in a block, which errors result, and which
 //! decoders break which law. `.ci/report ablation` measures what each group of features is worth. Two more were tried
 //! and dropped, since bugs were found sooner without them: the classes on both sides of a cut, and the position in a
-//! block of an error that is the only one and at the end.
+//! block of an error that is both the only one and at the end.
 
 use crate::judge::expect::Expectation;
 use crate::judge::laws::Broken;
@@ -41,7 +41,7 @@ const EDGES: [usize; 10] = [0, 1, 2, 15, 16, 31, 32, 61, 62, 63];
 const PAIRS: Group = Group { name: "pairs", first: 0, count: CLASSES * CLASSES * EDGES.len() };
 /// Each kind of error at each position in a block.
 const ERRORS: Group = Group::after("errors", PAIRS, KINDS * BLOCK);
-/// Each kind of error directly after each other.
+/// Each kind of error directly after each kind.
 const NEIGHBOURS: Group = Group::after("neighbours", ERRORS, KINDS * KINDS);
 /// Each length within a block, well-formed or not.
 const LENGTHS: Group = Group::after("lengths", NEIGHBOURS, 2 * BLOCK);

@@ -133,8 +133,8 @@ pub(crate) enum End {
 
 /// The maximum number of errors of one input that are followed in turn. Later ones are asked for individually.
 const FOLLOWED: usize = 4096;
-/// How many bytes are validated again in all, about, to follow the errors of an input. Many decoders read the whole input
-/// whatever comes first.
+/// About how many bytes in all are validated again to follow the errors of an input. Many decoders read the whole input,
+/// wherever its first error is.
 const FOLLOWED_BYTES: usize = 1 << 22;
 
 impl Observation {
@@ -340,7 +340,7 @@ impl<'s> Streams<'s> {
     }
 }
 
-/// A stream besides others.
+/// One more stream of the decoder, which is not judged.
 struct Spare<'s>(Option<Box<dyn Stream + 's>>);
 
 impl Drop for Spare<'_> {
@@ -580,7 +580,7 @@ fn make_room(output: &mut Vec<u8>, case: &Case<'_>, len: usize) -> usize {
             empty(output);
             output.reserve(2 * BLOCK + len);
             let start = output.as_ptr().align_offset(BLOCK).min(BLOCK);
-            // An odd factor, so that what repeats at other alignments of the output does so at those of the input.
+            // The factor is odd, so a fault that repeats with the alignment of the output repeats with that of the input.
             output.resize(start + (5 * alignment + 3) % BLOCK, b'a');
             return output.len();
         }
@@ -629,7 +629,7 @@ fn ask_at_once(decoder: &dyn Decoder, bytes: &[u8]) -> Option<bool> {
     }))
 }
 
-/// Runs this on another thread, and waits for it. A panic there is one here.
+/// Runs this on another thread, and waits for it. A panic there becomes a panic here.
 fn elsewhere(run: impl FnOnce() + Send) {
     let panic = thread::scope(|scope| scope.spawn(run).join().err());
     if let Some(panic) = panic {

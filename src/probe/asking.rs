@@ -1,4 +1,4 @@
-//! Asking a decoder: about some inputs at once, and held to another contract than it claims.
+//! Asking a decoder about several inputs at once, and holding it to a contract other than the one it claims.
 
 use crate::decoder::{Batched, Decoder, Info, Promise, Stream};
 use crate::judge::isolate::panics;
@@ -8,7 +8,7 @@ use crate::text::{hex_separated, printable};
 use crate::utf8::{Malformed, Validity};
 use std::collections::HashSet;
 
-/// Asks a decoder about some inputs, all at once if it can be asked so. A decoder that panics gives no answer.
+/// Asks a decoder about some inputs, all at once if that is possible. A decoder that panics gives no answer.
 pub fn ask(decoder: &dyn Decoder, inputs: &[&[u8]]) -> Vec<Answer> {
     let one = |decoder: &dyn Decoder, bytes: &[u8]| {
         let mut answer = Answer::default();
@@ -26,7 +26,7 @@ pub fn ask(decoder: &dyn Decoder, inputs: &[&[u8]]) -> Vec<Answer> {
     inputs.iter().map(|bytes| one(decoder, bytes)).collect()
 }
 
-/// A decoder, held to another contract than it claims.
+/// A decoder, held to a contract other than the one it claims.
 pub struct Held<'d> {
     decoder: &'d dyn Decoder,
     info: Info,
@@ -89,7 +89,7 @@ impl Stream for WithoutOffsets<'_> {
     }
 }
 
-/// A decoder whose replacement is in no contract, as one that writes the replacement of a contract instead: U+FFFD if it
+/// A decoder whose replacement is in no contract, presented as one that writes that of a contract: U+FFFD if it
 /// writes the same for every byte, such as `?`, and U+DC80 to U+DCFF if it writes something else for each, such as `%8F`.
 pub struct Rewritten<'d> {
     decoder: &'d dyn Decoder,
@@ -100,7 +100,8 @@ pub struct Rewritten<'d> {
 }
 
 impl<'d> Rewritten<'d> {
-    /// By what it writes for single bytes; `None` if that is U+FFFD or nothing, or the same for some of them only.
+    /// Tries what the decoder writes for single bytes; `None` if that is U+FFFD or nothing, or the same for only some of
+    /// them.
     pub fn of(decoder: &'d dyn Decoder) -> Option<Self> {
         let inputs: Vec<[u8; 1]> = (0x80..=0xFF).map(|byte| [byte]).collect();
         let answers = ask(decoder, &inputs.iter().map(|input| input.as_slice()).collect::<Vec<_>>());
@@ -127,7 +128,7 @@ impl<'d> Rewritten<'d> {
         }
     }
 
-    /// Something that it writes for a byte, at the start of these bytes: the byte, and the length.
+    /// If these bytes start with what it writes for some byte: that byte, and the length of what it writes.
     fn at_start(&self, bytes: &[u8]) -> Option<(u8, usize)> {
         bytes.first().filter(|&&byte| self.starts[usize::from(byte)])?;
         let mut all = (0x80..=0xFF).zip(&self.written);

@@ -1,4 +1,4 @@
-//! Holding a decoder to the contract that was found: on which inputs it departs from it, and what those have in common.
+//! Holding a decoder to the contract that was found: on which inputs it departs from that, and what those have in common.
 
 use crate::case::Case;
 use crate::decoder::{Batched, Decoder};
@@ -12,16 +12,16 @@ use crate::utf8::Kind;
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a decoder does otherwise than its contract.
+/// A way in which a decoder departs from its contract.
 #[derive(Clone, Debug)]
 pub struct Departure {
     /// The law that it breaks.
     pub law: Law,
-    /// On what.
+    /// The subject on which it breaks it.
     pub subject: Subject,
-    /// The smallest input on which it does.
+    /// The smallest input that shows the departure.
     pub bytes: Vec<u8>,
-    /// Where it does.
+    /// Where the departure shows.
     pub place: Place,
 }
 
@@ -189,7 +189,8 @@ impl<'d> Confirming<'d> {
         Confirmed { cases: self.cases, departures, accepts_all }
     }
 
-    /// Where the departure is: what all inputs that were seen have in common, if the smallest without it is judged well.
+    /// Where the departure is: what all inputs that were seen have in common, if the smallest of them, changed so that it
+    /// lacks that, shows no departure.
     fn place(&mut self, law: Law, seen: &Seen) -> Place {
         let bytes = &seen.smallest;
         if law.is_about_streams() {
@@ -259,12 +260,12 @@ impl Confirmed {
     }
 }
 
-/// Whether only the length of an error is otherwise; the offsets of those after it follow from it.
+/// Whether only the length of an error differs; the offsets of later errors follow from it.
 fn is_about_lengths(law: Law) -> bool {
     matches!(law, Law::ErrorLength | Law::Spans)
 }
 
-/// Whether only the output for ill-formed bytes is otherwise.
+/// Whether only the output for ill-formed bytes differs.
 fn is_about_replacements(Departure { law, subject, .. }: &Departure) -> bool {
     matches!(law.aspect(), Aspect::Output | Aspect::Stream) && !matches!(subject, Subject::WellFormed(_))
 }

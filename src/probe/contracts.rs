@@ -48,7 +48,7 @@ pub struct Abilities {
 }
 
 /// The inputs of which the questionnaire consists. Together they tell apart all contracts that any class string of up to
-/// four bytes does; a test compares half of them.
+/// four bytes tells apart; a test compares half of them.
 pub(super) const INPUTS: &[&[u8]] = &[
     b"\xC0\x80\x80A",
     b"\xED\xA0\x80\xED\xB0\x80",
@@ -110,7 +110,8 @@ fn replacements() -> impl Iterator<Item = Option<Replacement>> {
     Replacement::ALL.into_iter().map(Some).chain([None])
 }
 
-/// Every contract that does not contradict itself, the plainest first. Whether a stream detects errors at once is asked of streams.
+/// Every contract that does not contradict itself, the plainest first. Whether a stream detects errors at once is asked
+/// of streams.
 pub fn all() -> Vec<Contract> {
     let mut contracts = Vec::new();
     for grammar in ALL {
@@ -147,7 +148,7 @@ pub fn answer(contract: &Contract, bytes: &[u8]) -> Answer {
     Answer { verdict: Some(verdict), output, panicked: false }
 }
 
-/// By its grammar every output can be read: generalized and extended UTF-8.
+/// A contract by whose grammar every output can be read: generalized and extended UTF-8.
 pub(super) const GENERALIZED: Contract = Contract { grammar: &RFC2279, ..Contract::VALIDATOR };
 
 /// What decoders of each grammar in which the bytes are well-formed decode them to, as extended UTF-8.
@@ -211,7 +212,7 @@ impl Table {
         &self.answers[contract][input]
     }
 
-    /// The input of those left after whose answer the fewest of these contracts remain in the worst case; `None` if no
+    /// Of the inputs left, the one whose answer leaves the fewest of these contracts in the worst case; `None` if no
     /// input tells any of them apart.
     pub(super) fn best(&self, contracts: &[usize], left: &[usize], able: Abilities) -> Option<usize> {
         let worst = |input: usize| {

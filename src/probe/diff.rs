@@ -52,7 +52,7 @@ pub struct Difference {
 /// What a comparison of two decoders found.
 #[derive(Clone, Debug, Default)]
 pub struct Compared {
-    /// For each kind in which their answers differ a shortest input to which they do.
+    /// For each kind in which their answers differ, a shortest input that shows it.
     pub differences: Vec<Difference>,
     /// On how many inputs both stated a verdict, or both an output. On all others there was nothing to compare.
     pub comparable: usize,

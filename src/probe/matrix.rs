@@ -1,7 +1,7 @@
 //! The behaviour matrix: some fifty questions, each about one input, and what a decoder's answer to each amounts to.
 //!
 //! An answer is reduced to a word by looking at it alone, never at what a contract expects. Whether the decoder keeps its
-//! contract on the same input is judged beside it.
+//! contract on the same input is judged separately.
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
@@ -60,7 +60,7 @@ pub struct Cell {
     pub word: String,
     /// What the decoder answered, in full.
     pub says: String,
-    /// Another input than that of the column, if it is this that shows the answer.
+    /// An input other than that of the column, if that is the one that shows the answer.
     pub witness: Option<Vec<u8>>,
     /// How the decoder breaks its contract on this input, if it does.
     pub broken: Option<Broken>,
@@ -420,8 +420,8 @@ fn chunked(streamed: &Streamed, whole: &Answer, has_output: bool) -> Cell {
     }
 }
 
-/// When the text of the first chunk is written; if that has an ill-formed byte after one character, when what replaces it
-/// is.
+/// When the text of the first chunk is written; or, if the chunk has an ill-formed byte after one character, when its
+/// replacement is written.
 fn prompt(streamed: &Streamed, bytes: &[u8]) -> Cell {
     let last = streamed.written.len() - 1;
     let (text, before): (Vec<u8>, usize) =

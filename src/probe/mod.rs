@@ -37,7 +37,7 @@ pub struct Probe {
     pub offsets: Option<Offsets>,
     /// The contract, or the nearest.
     pub contract: Contract,
-    /// How many answers are not those of the contract. If any, it is the nearest one.
+    /// How many answers are not those of the contract. If there are any, the contract is only the nearest one.
     pub wrong: usize,
     /// The fields that no question could determine: contracts that differ only in them give the same answers.
     pub open: Vec<Field>,
@@ -52,7 +52,7 @@ pub struct Asked {
     pub bytes: Vec<u8>,
     /// What the decoder answered.
     pub answer: Answer,
-    /// How many contracts were possible after it.
+    /// How many contracts were still possible after it.
     pub left: usize,
 }
 
@@ -62,8 +62,8 @@ impl Probe {
         self.wrong == 0
     }
 
-    /// Whether a contract is the one found, as far as that could be determined. Whether a stream detects errors at once is
-    /// not.
+    /// Whether a contract is the one found, as far as that could be determined. Whether a stream detects errors at once does
+    /// not count.
     pub fn agrees(&self, claimed: &Contract) -> bool {
         Field::ALL.into_iter().all(|field| self.open.contains(&field) || field.is_same(&self.contract, claimed))
     }

@@ -68,7 +68,7 @@ impl Verdicts {
 /// What a decoder makes of inputs without a separator that a careless decoder decodes to it.
 #[derive(Clone, Debug, Default)]
 pub struct Disguised {
-    /// Each of [`SEPARATORS`] that it writes for such an input, and the shortest that was asked.
+    /// Each of [`SEPARATORS`] that it writes for such an input, and the shortest such input that was asked.
     pub written: Vec<(u8, Vec<u8>)>,
     /// The inputs that it accepts without writing the separator.
     pub accepted: Vec<(u8, Vec<u8>)>,

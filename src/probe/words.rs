@@ -3,7 +3,7 @@
 use crate::spec::grammar::RFC3629;
 use crate::spec::{Bom, Contract, Detection, End, Replacement, Segmentation};
 
-/// What decoders that many people know do.
+/// What well-known decoders do.
 const PROFILES: [(&str, Contract); 4] = [
     ("Rust's core::str", Contract::STANDARD),
     ("the WHATWG decoder", Contract { bom: Bom::Strip, detection: Detection::Earliest, ..Contract::STANDARD }),
@@ -14,7 +14,7 @@ const PROFILES: [(&str, Contract); 4] = [
     ),
 ];
 
-/// The contract in a sentence: as a decoder that many people know, but for what it does otherwise.
+/// The contract in a sentence: as a well-known decoder, except for what it does differently.
 pub fn in_words(contract: &Contract) -> String {
     let differences = |profile: &Contract| -> Vec<String> {
         let mut all = Vec::new();

@@ -69,7 +69,7 @@ pub(super) enum Block {
     Page { blocks: Vec<Block> },
     /// The position of the filters.
     Filter,
-    /// What a matrix shows: decoders by name, a column. Above the matrix; only in an HTML page.
+    /// The choice of what a matrix shows: decoders by name, and a column. It is above the matrix, only in an HTML page.
     Choose,
 }
 

@@ -210,7 +210,7 @@ impl Matrix {
     }
 
     /// The answers to one question, the most frequent first, and who gives them, of all decoders or those of a grammar; an
-    /// exclamation mark is at the names of those that break their contract.
+    /// exclamation mark follows the names of those that break their contract.
     fn by_word(&self, at: usize, grammar: Option<&str>) -> Vec<(&str, Vec<String>)> {
         let mut by_word: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for row in self.rows.iter().filter(|row| grammar.is_none_or(|grammar| row.grammar == grammar)) {
@@ -224,7 +224,7 @@ impl Matrix {
         answers
     }
 
-    /// A table of them.
+    /// A table of these answers.
     fn answers_of(&self, at: usize) -> Table {
         let answers = self.by_word(at, None);
         let mut table = Table::new(["answer", "#decoders", "which"]);
@@ -328,7 +328,7 @@ fn legend() -> Vec<(&'static str, Vec<document::Span>)> {
     .into()
 }
 
-/// Names in a cell; of many, the number, and all of them when it is unfolded.
+/// Names in a cell; if there are many, their number, and all of them when the cell is unfolded.
 fn folded(names: &[String]) -> Cell {
     const MOST: usize = 6;
     let first = names[..names.len().min(MOST)].join(", ");
@@ -348,7 +348,7 @@ fn spaced_output(says: &str) -> String {
     }
 }
 
-/// Names in a line; of many, the first.
+/// Names in a line; if there are many, only the first ones.
 fn some(names: &[String]) -> String {
     const MOST: usize = 40;
     let more = names.len().saturating_sub(MOST);

@@ -72,8 +72,8 @@ impl Exporter for Csv {
 
 /// Writes a record into a directory, which is created if necessary, in every format its kind has: `report.json`, `.md`,
 /// `.html`, `.junit.xml` and `.sarif` of a triage; `score.*` and `throughput.*` as `.json`, `.md`, `.html` and `.svg`;
-/// `check.json`, `.md`, `.html` and `.txt`; `matrix.json`, `.md`, `.html`, `.csv` and `.svg`. Nothing is written unless all of them can be rendered, and each file is
-/// replaced atomically.
+/// `check.json`, `.md`, `.html` and `.txt`; `matrix.json`, `.md`, `.html`, `.csv` and `.svg`. Nothing is written unless
+/// all of them can be rendered, and each file is replaced atomically.
 ///
 /// # Errors
 /// The directory or a file in it cannot be written.

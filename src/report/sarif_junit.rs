@@ -122,8 +122,8 @@ fn result(record: &Record, member: &Member) -> sarif::Result {
     result
 }
 
-/// Where to act on it, as a file of text and a line: the entry in the ledger, or the dependency in the manifest. The first
-/// line if it is another ledger or manifest than ours.
+/// Where to act on it, as a file of text and a line: the entry in the ledger, or the dependency in the manifest. It is the
+/// first line if the ledger or manifest is not ours.
 fn place(record: &Record, member: &Member) -> (&'static str, i64) {
     const LEDGER: (&str, &str) = ("corpus/known.toml", include_str!("../../corpus/known.toml"));
     const MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("../../Cargo.toml"));

@@ -66,7 +66,7 @@ fn wins(rows: &[&Row]) -> (usize, usize) {
     (ratios.iter().filter(|ratio| **ratio >= 1.0).count(), ratios.len())
 }
 
-/// The result in a few words: only of the classes that were measured.
+/// The result in a few words, for only the classes that were measured.
 pub(super) fn answer(measured: &Measured) -> String {
     let classes = classes(measured).into_iter().map(|(class, rows)| {
         let (wins, of) = wins(&rows);

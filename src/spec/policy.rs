@@ -123,8 +123,8 @@ pub enum Bom {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// All of it as one error, [`ErrorLen::Incomplete`](crate::utf8::ErrorLen::Incomplete), since more bytes could
-    /// complete it. So do decoders that replace each byte: glibc's `mbrtowc`, Go's `FullRune`, CPython's incremental
-    /// decoders, Perl's `STOP_AT_PARTIAL`.
+    /// complete it. Decoders that replace each byte report it so too: glibc's `mbrtowc`, Go's `FullRune`, CPython's
+    /// incremental decoders, Perl's `STOP_AT_PARTIAL`.
     Incomplete,
     /// As errors with a length in bytes, one for each segment.
     Error,
@@ -133,7 +133,7 @@ pub enum End {
 /// When a stream writes the text and replacements for the chunks it has received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detection {
-    /// At any time, and at the latest at its end.
+    /// At any time up to its end.
     Late,
     /// Immediately: only a sequence that more bytes could complete is held back.
     Earliest,
@@ -165,7 +165,7 @@ impl Contract {
     /// ```
     ///
     /// # Errors
-    /// Which parts do, why, and what to declare instead.
+    /// Which parts contradict each other, why, and what to declare instead.
     pub fn check(&self) -> Result<(), String> {
         let grammar = self.grammar;
         let accepts_surrogates = grammar.rows.iter().any(|row| row.form == Form::TrailSurrogate);
@@ -295,7 +295,7 @@ impl fmt::Display for Contract {
     }
 }
 
-/// The grammar, then the other words in any order. What is not said is as in [`Contract::STANDARD`]. Contradictory words
+/// The grammar, then the other words in any order. What is not stated is as in [`Contract::STANDARD`]. Contradictory words
 /// are refused; see [`Contract::check`].
 impl FromStr for Contract {
     type Err = String;

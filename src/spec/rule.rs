@@ -38,7 +38,7 @@ impl Rule {
             }
             Kind::Surrogate => {
                 let half = grammar.rows.iter().any(|row| row.form == Form::Pair);
-                let why = if half { "half of no pair" } else { "no character" };
+                let why = if half { "not half of a pair" } else { "not a character" };
                 let form = match spelled(rest, 3) {
                     Some(code_point) => format!("the surrogate U+{code_point:04X}"),
                     None => "the start of a surrogate (U+D800..U+DFFF)".into(),

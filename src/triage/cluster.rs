@@ -118,7 +118,7 @@ pub fn triage(
         let decoder = decoders.iter().find(|decoder| decoder.info().name == signature.decoder);
         decoder.is_some_and(|decoder| ledger.covers(decoder.info(), signature.law, signature.subject).is_some())
     };
-    // What the ledger covers is merged with what it covers, so that it never hides a kind that it does not name.
+    // What the ledger covers is merged only with what it also covers, so that it never hides a kind that it does not name.
     let groups = merge_equivalent(sorted.findings, |signature| (causes.of(signature), is_known(signature)));
     let done = AtomicUsize::new(0);
     let work = |group: &MergeGroup| {
@@ -241,7 +241,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The cause that a signature tells, if `is_every_kind` is the answer of [`fails_on_every_kind`].
+    /// The cause according to a signature, if `is_every_kind` is the answer of [`fails_on_every_kind`].
     pub fn of(subject: Subject, shape: Shape, is_every_kind: impl FnOnce() -> bool) -> Self {
         match (subject, shape) {
             (_, shape) if shape.is_location() => Self::Location,

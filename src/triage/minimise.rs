@@ -3,8 +3,8 @@
 //! Every candidate is judged. It replaces the current input only if it has the same signature, or one that the caller
 //! treats as the same, so that one divergence never turns into another. Candidates are shorter inputs (segments, bytes
 //! and cuts removed, from halves down to single ones), then simpler inputs of the same length (each character `a`, each
-//! byte the lowest continuation byte or the canonical one of its class), repeated until neither helps. Finally every shorter class string is tried, up
-//! to a limit.
+//! byte the lowest continuation byte or the canonical one of its class), repeated until neither helps. Finally every
+//! shorter class string is tried, up to a limit.
 
 use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;

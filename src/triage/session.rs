@@ -170,7 +170,7 @@ pub struct Session<'d> {
     ledger: &'d Ledger,
     record: Record,
     settled_after: u32,
-    /// Whether the decoders are asked for what they answer to a finding by [`Record::ask`], not at once.
+    /// Whether decoders are asked for their answers to a finding later, by [`Record::ask`], and not at once.
     asks_later: bool,
     /// Results of ledger look-ups.
     covered: BTreeMap<Key, Option<usize>>,

@@ -1,4 +1,4 @@
-//! Conversions at once, of a reader, and of a writer.
+//! Conversions of bytes at once, of a reader, and of a writer.
 
 use crate::codec::convert::converter::{Converter, Summary};
 use crate::codec::convert::encoding::Encoding;
@@ -96,7 +96,7 @@ impl<R: Read> ConvertReader<R> {
     /// Bytes read from the inner reader at a time.
     const CHUNK: usize = 64 << 10;
 
-    /// Reads from `inner` one input, up to its end.
+    /// Reads one input, up to its end, from `inner`.
     pub fn new(inner: R, converter: Converter) -> Self {
         let chunk = vec![0; Self::CHUNK].into_boxed_slice();
         Self { inner, converter, chunk, converted: Vec::new(), taken: 0, ended: None }
@@ -112,8 +112,8 @@ impl<R: Read> Read for ConvertReader<R> {
     /// Reads converted bytes. Where `buffer` ends, a character may be cut.
     ///
     /// # Errors
-    /// The inner reader fails; or, with `InvalidData` and the [`Fault`], what was read cannot be converted. All that comes
-    /// before the fault has been read then.
+    /// The inner reader fails; or, with `InvalidData` and the [`Fault`], what was read cannot be converted. By then,
+    /// everything before the fault has been read.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.taken == self.converted.len() && !buffer.is_empty() {
             match self.ended {

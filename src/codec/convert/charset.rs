@@ -1,5 +1,5 @@
-//! Encodings that are not Unicode: of one byte for each code point, as tables; and the others of the Encoding Standard, by
-//! the crate encoding_rs. Without the feature `charsets` there are none of those.
+//! Encodings that are not Unicode: those of one byte for each code point, as tables; and, with the feature `charsets`, the
+//! others of the Encoding Standard, by the crate encoding_rs.
 
 use crate::codec::Kernel;
 use crate::utf8::Kind;
@@ -105,7 +105,7 @@ impl SingleByte {
     /// Code points from here on are in none of the tables: box-drawing characters are the last below.
     const CODE_POINTS: usize = 0x2600;
 
-    /// By the code points of 80..FF.
+    /// The encoding with these code points for 80..FF.
     const fn new(upper: [u16; 128]) -> Self {
         let mut it = Self {
             code_points: [0; 256],
@@ -212,7 +212,7 @@ pub(super) enum Legacy {
     By(&'static encoding_rs::Encoding),
 }
 
-/// What the bytes before mean for those to come, in ISO-2022-JP; the other encodings have no state.
+/// What earlier bytes mean for those to come, in ISO-2022-JP; the other encodings have no state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shift {
     /// The last escape sequence.
@@ -261,7 +261,7 @@ mod by_encoding_rs {
             encoding == ISO_2022_JP
         }
 
-        /// A decoder after the bytes that led to this state.
+        /// A decoder in the state that it has after the bytes so far.
         fn decoder(self, shift: Shift) -> Decoder {
             let Self::By(encoding) = self;
             let mut decoder = encoding.new_decoder_without_bom_handling();
@@ -278,7 +278,7 @@ mod by_encoding_rs {
             let mut decoder = self.decoder(*shift);
             let mut units = [0; 8];
             let wrong = |bad: u8, len: usize, kind| {
-                // If the fault is that of an escape sequence before, it counts here.
+                // If an earlier escape sequence is at fault, the fault is counted here.
                 let len = usize::from(bad).min(len);
                 Step::IllFormed(IllFormed { len, kind, incomplete: kind.is_some() })
             };
@@ -286,7 +286,7 @@ mod by_encoding_rs {
                 let (result, _, written) =
                     decoder.decode_to_utf16_without_replacement(&rest[len - 1..len], &mut units, false);
                 let is_escape = self.has_shifts() && len == 3 && rest[0] == 0x1B;
-                // A second escape sequence in a row is a fault, and counts.
+                // A second escape sequence in a row is a fault, but it takes effect.
                 if is_escape
                     && matches!(result, DecoderResult::InputEmpty | DecoderResult::Malformed(3, _))
                     && let Some(escape) = rest.first_chunk()
@@ -318,7 +318,7 @@ mod by_encoding_rs {
             }
         }
 
-        /// Appends the characters at the start that are whole as UTF-16. Returns how many bytes these are.
+        /// Appends the complete characters at the start, as UTF-16. Returns how many bytes these are.
         pub(in crate::codec::convert) fn run(self, bytes: &[u8], units: &mut Vec<u16>) -> usize {
             if self.has_shifts() {
                 return 0;

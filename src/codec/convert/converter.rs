@@ -139,7 +139,7 @@ impl Converter {
         Ok(())
     }
 
-    /// Ends the input. The next push starts another input, whose output continues the same output.
+    /// Ends the input. The next push starts another input, which continues the same output.
     ///
     /// # Errors
     /// The fault that ended the conversion.
@@ -440,7 +440,7 @@ impl Place {
         self
     }
 
-    /// A fault of the bytes that are here.
+    /// A fault whose bytes are all in `segment`.
     fn fault(self, segment: &[u8], reason: Reason, encoding: Encoding) -> Fault {
         let mut shown = [0; Fault::SHOWN];
         let len = segment.len().min(shown.len());

@@ -1,5 +1,5 @@
-//! The encoding of some bytes: known if they are well-formed UTF-8 or begin with a byte order mark, and else the likeliest,
-//! with the reason.
+//! The encoding of some bytes: known if they are well-formed UTF-8 or begin with a byte order mark, otherwise the
+//! likeliest, with the reason.
 
 use crate::codec;
 use crate::codec::convert::charset::WINDOWS_1252_STRICT;
@@ -12,7 +12,7 @@ use crate::codec::convert::repair::repair;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Detection {
-    /// The encoding, if it is one that can be converted; `None` too if the bytes are not text.
+    /// The encoding, if it is one that can be converted; also `None` if the bytes are not text.
     pub encoding: Option<Encoding>,
     /// The name of the encoding, also of one that cannot be converted; `None` if the bytes are not text.
     pub name: Option<&'static str>,
@@ -33,9 +33,9 @@ pub struct Detection {
 /// How sure a [`Detection`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// Something had to be said: other encodings fit as well.
+    /// Other encodings fit as well.
     Guess,
-    /// Text in another encoding hardly looks like this.
+    /// Text in another encoding rarely looks like this.
     Likely,
     /// The bytes are well-formed UTF-8, or begin with a byte order mark and are well-formed.
     Certain,
@@ -164,7 +164,7 @@ impl Detector {
             return found;
         }
         let controls = sample.iter().filter(|&&byte| is_odd_control(byte)).count();
-        // Well-formed text may hold more of them.
+        // Well-formed text may have a larger share of them.
         let share = if not_utf8.is_none() { 5 } else { 50 };
         let fits = self.candidates.iter().find(|candidate| candidate.fault.is_none()).map(|it| it.encoding);
         if controls * share > sample.len() && (not_utf8.is_none() || fits.is_none()) {
@@ -256,7 +256,7 @@ impl Detector {
         let is_all = self.sample.len() as u64 == self.read;
         match by_frequencies(&self.sample, is_all) {
             Some((found, confidence, why)) => {
-                // What is meant by Windows-1252 is decided here.
+                // If chardetng says Windows-1252, the choice above decides.
                 let encoding = if found == Encoding::Windows1252 { encoding } else { found };
                 Answer::new(encoding, confidence, format!("it is not UTF-8 ({fault}); {why}"))
             }

@@ -69,7 +69,7 @@ encodings! {
     /// WTF-8: UTF-8 and lone surrogates, pairs always joined.
     Wtf8 = "WTF-8" [],
         utf8_like(4, Surrogates::LoneOnly), Standard::Grammar(&grammar::WTF8);
-    /// UTF-8B: UTF-8 in which each ill-formed byte is one of U+DC80..U+DCFF, so that any bytes come back
+    /// UTF-8B: UTF-8 in which each ill-formed byte is one of U+DC80..U+DCFF, so that any bytes survive a round trip
     /// (Python `surrogateescape`).
     Utf8b = "UTF-8B" ["utf-8-surrogateescape", "surrogateescape"],
         UTF_8, Standard::Grammar(&grammar::RFC3629);
@@ -242,7 +242,7 @@ impl Encoding {
         matches!(self.form(), Form::Legacy(_))
     }
 
-    /// Whether U+FFFD has no place in it.
+    /// Whether it lacks U+FFFD.
     pub(super) fn lacks_replacement(self) -> bool {
         match self.form() {
             Form::SingleByte(_) => true,
@@ -327,7 +327,7 @@ pub(super) enum Surrogates {
 }
 
 impl Utf8Like {
-    /// Whether every code point of RFC 3629 is spelled as there.
+    /// Whether every code point of RFC 3629 is spelled as in RFC 3629.
     pub(super) fn extends_rfc3629(self) -> bool {
         self.longest >= 4
     }
@@ -335,8 +335,8 @@ impl Utf8Like {
 
 impl Form {
     /// Bytes of a code unit.
-    /// Where bytes can be cut at `at` or a few bytes later, so that both parts are read as they are together; their end if
-    /// there are fewer. Not for legacy encodings.
+    /// Where bytes can be cut, at `at` or a few bytes later, so that the parts are read as in the whole; the end of the
+    /// bytes if there are fewer. Not for legacy encodings.
     #[cfg(feature = "rayon")]
     pub(super) fn boundary(self, bytes: &[u8], at: usize) -> usize {
         let at = at.min(bytes.len());

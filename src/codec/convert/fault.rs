@@ -58,10 +58,10 @@ impl Options {
         surrogates: UnpairedSurrogates::Refuse,
     };
 
-    /// Whether all of this makes sense from one encoding to the other.
+    /// Whether these options make sense for a conversion from one encoding to the other.
     ///
     /// # Errors
-    /// What does not.
+    /// What makes no sense.
     pub(super) fn check(&self, from: Encoding, to: Encoding) -> Result<(), Error> {
         let by_bytes = !matches!(self.on_error, None | Some(Replacement::ReplacementCharacter | Replacement::Drop));
         let wrong = if by_bytes && from.form().unit_len() > 1 {
@@ -157,7 +157,7 @@ impl Fault {
         let bytes = self.bytes();
         match (self.reason, self.encoding.grammar()) {
             (Reason::Unencodable(code_point), _) => {
-                format!("unencodable: U+{code_point:04X} has no place in {}", self.encoding)
+                format!("unencodable: U+{code_point:04X} is not in {}", self.encoding)
             }
             (Reason::Unassigned, _) => {
                 format!("unassigned: {} is not a character of {}", hex_separated(bytes, " "), self.encoding)

@@ -1,5 +1,5 @@
-//! Repairs of text that was decoded wrongly and encoded again: UTF-8 that was read as Latin-1 or Windows-1252, once or more
-//! often, and Windows-1252 among UTF-8.
+//! Repairs of text that was decoded wrongly and encoded again: UTF-8 that was read as Latin-1 or Windows-1252, once or
+//! several times, and Windows-1252 among UTF-8.
 //!
 //! Each line is judged on its own, and is repaired only if one repair is possible and the line is implausible as it is.
 //! The rule is in `docs/conversions.md`.
@@ -39,9 +39,9 @@ pub struct Repairs {
 pub struct Repaired {
     /// Its number, from 1.
     pub line: u64,
-    /// Offset of its first byte in the text before.
+    /// Offset of its first byte in the original text.
     pub offset: u64,
-    /// Its bytes before, without the line feed.
+    /// Its original bytes, without the line feed.
     pub before: Vec<u8>,
     /// What it is now.
     pub after: String,
@@ -77,7 +77,7 @@ pub enum Doubt {
     Cited,
     /// Only a part of its characters beyond ASCII could be undone.
     Part,
-    /// It could be undone once, or more often.
+    /// It could be undone once, or several times.
     Depth,
     /// Undone, it would have control characters.
     Controls,
@@ -443,7 +443,7 @@ mod tests {
         for (text, doubt) in rows {
             assert_eq!(repaired(text.as_bytes()), (text.as_bytes().to_vec(), vec![doubt]), "{text}");
         }
-        // Undone once it is plausible, and could be undone again.
+        // After it is undone once, it is plausible and could be undone again.
         let wrong = doubled("CAFÉ…");
         assert_eq!(repaired(wrong.as_bytes()), (wrong.as_bytes().to_vec(), vec![Doubt::Depth]));
         assert_eq!(repair(wrong.as_bytes()).left[0].candidates[0], "CAFÉ…");
@@ -492,7 +492,7 @@ mod tests {
 
     #[test]
     fn nothing_else_changes() {
-        // Every pair of bytes in a line, and what is repaired is repaired for good.
+        // With every pair of bytes in a line. A second repair changes nothing.
         for pair in 0..=u16::MAX {
             let bytes = [b"th\xC3\xA9\nx", &pair.to_be_bytes()[..], b"y\r\nlast"].concat();
             let repairs = repair(&bytes);

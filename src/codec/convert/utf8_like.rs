@@ -36,7 +36,7 @@ impl Utf8Like {
             Found::Perhaps { .. } => return Step::Wait,
             Found::Broken { matched, kind } => (matched, kind),
         };
-        /// How far the rules look.
+        /// How many bytes ahead the rules look.
         const FARTHEST: usize = 6;
         let looks_ahead = !matches!(rule, Segmentation::MaximalSubpart | Segmentation::Byte | Segmentation::Run);
         if !last && (kind == Kind::Incomplete || looks_ahead && rest.len() < FARTHEST) {

@@ -213,11 +213,11 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
-/// The sum of a number below four for each byte.
+/// The sum over all bytes of `number`, which is below four.
 #[inline(always)]
 fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
     const BLOCK: usize = 64;
-    /// Blocks whose sums fit a byte for each place.
+    /// How many blocks can be summed in one byte for each place.
     const BLOCKS: usize = 255 / 3;
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     let mut total = rest.iter().map(|&byte| usize::from(number(byte))).sum();

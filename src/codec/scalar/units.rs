@@ -2,8 +2,8 @@
 //! bytes and back.
 //!
 //! Plain loops over blocks of 32. A kernel compiles the functions marked `#[inline(always)]` for its instruction set, and
-//! the compiler turns the loops over a block into registers; the loops over single units are for surrogates and the last
-//! block.
+//! the compiler turns the loops over a block into register operations; the loops over single units are for surrogates and
+//! the last block.
 
 /// Units at a time.
 const BLOCK: usize = 32;

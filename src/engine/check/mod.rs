@@ -33,8 +33,8 @@ use std::time::Instant;
 /// done.
 ///
 /// # Errors
-/// The [names or contracts](check_infos) of the decoders are wrong; no stage is left to run; a corpus directory or file cannot be read,
-/// or a vector file cannot be parsed.
+/// The [names or contracts](check_infos) of the decoders are wrong; no stage is left to run; a corpus directory or file
+/// cannot be read, or a vector file cannot be parsed.
 pub fn check(
     decoders: &[&dyn Decoder],
     options: &Options,

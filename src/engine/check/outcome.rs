@@ -119,8 +119,7 @@ impl Stage {
     /// The stages of [`check`](super::check), in their order.
     pub const ALL: [Self; 5] = [Self::Vectors, Self::Corpus, Self::Words, Self::Classes, Self::Structured];
 
-    /// How much of the time it has for each part of another stage, if they take turns. The first two are short and find
-    /// most.
+    /// Its share of the time, relative to the other stages, if they take turns. The first two are short and find most.
     pub(super) fn share(self) -> u32 {
         match self {
             Self::Vectors => 8,
@@ -172,7 +171,7 @@ pub struct Outcome {
     pub known: BTreeMap<usize, u64>,
     /// Ids of ledger entries for these decoders that matched nothing, if everything was run.
     pub stale: Vec<String>,
-    /// Of a replay: what each file shows.
+    /// In a replay: what each file shows.
     pub files: Vec<Replayed>,
     /// Whether it was ended early, so that nothing is known about the rest of its inputs.
     pub interrupted: bool,

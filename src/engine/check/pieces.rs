@@ -106,8 +106,8 @@ fn ranges(inputs: &[Input], most: usize) -> Vec<Range<usize>> {
 }
 
 impl Queue {
-    /// Each case of the work once: in order; or for a check in turns in small pieces, of which those come first that find
-    /// most, and others are drawn from everywhere.
+    /// Each case of the work once: in order; or, for a check in turns, in small pieces, of which those that find most come
+    /// first, and the others are drawn from everywhere.
     fn of(work: &Work, in_turns: bool) -> Self {
         let mut lines: Vec<Line> = Vec::new();
         for (list, Inputs { stage, inputs, .. }) in work.lists.iter().enumerate() {
@@ -308,7 +308,7 @@ struct Thread<'w, 'd> {
     session: Option<Session<'d>>,
     record: Record,
     tallies: Vec<Tally>,
-    /// About how much was asked since this was last at an end.
+    /// About how much was asked since the last look at whether the check is at an end.
     since: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Decoders in other processes beside a fuzz target. One question takes them up to 150 µs, a thousand of them a few
-//! milliseconds. So inputs that did something new wait in a queue, until there are some hundreds; then the decoders are
+//! Decoders in other processes beside a fuzz target. One question takes them up to 150 µs, but a thousand asked together a
+//! few milliseconds. So inputs that did something new wait in a queue, until there are some hundreds; then the decoders are
 //! asked about all of them at once.
 
 use crate::case::{Case, Input};
@@ -66,8 +66,8 @@ impl Queue {
         Self { session: Session::new(decoders.iter().map(|decoder| &**decoder), ledger), inputs: Vec::new() }
     }
 
-    /// Adds an input; asks about all that wait if they are enough. Returns the first new divergence, and the input that
-    /// shows it.
+    /// Adds an input; asks about all that wait if there are enough of them. Returns the first new divergence, and the
+    /// input that shows it.
     pub(super) fn add(&mut self, case: &Case<'_>) -> Option<(Box<Divergence>, Input)> {
         let bytes = case.bytes.to_vec();
         let is_derived = Case::new(case.bytes).cuts().offsets() == case.cuts().offsets();

@@ -321,8 +321,8 @@ impl<'a> SignaturesPerFault<'a> {
     }
 }
 
-/// What of a signature tells its finding apart from others of the same decoder: the law and the cause, or all of it if it
-/// cannot be read.
+/// The part of a signature that tells its finding apart from others of the same decoder: the law and the cause, or all of
+/// it if it cannot be read.
 fn finding<'a>(row: &Row, signature: &'a str) -> (&'a str, Option<Cause>) {
     let parts: Vec<&str> = signature.split('/').collect();
     let [law, _, subject, shape] = parts[..] else { return (signature, None) };
@@ -363,10 +363,10 @@ fn against_plain(rows: &[Row], engine: Engine) -> Option<f64> {
 }
 
 impl Comparison {
-    /// How many times later is far behind.
+    /// Above this ratio, our engine counts as far behind.
     pub const FAR: f64 = 3.0;
 
-    /// Every one of these engines that is ours against every one that is a rival.
+    /// Each of our engines among these, against each rival among them.
     pub fn all(engines: &[Engine], rows: &[Row], budget_seconds: f64) -> Vec<Self> {
         let present = |known: &'static [Engine]| known.iter().copied().filter(|engine| engines.contains(engine));
         let pairs =
@@ -412,7 +412,7 @@ impl Behind {
 }
 
 impl Row {
-    /// The different signatures that engines reported. What a sanitizer says is none, nor what a rival says.
+    /// The different signatures that engines reported. Neither what a sanitizer says nor what a rival says is one.
     pub fn signatures(&self) -> BTreeSet<&str> {
         let runs = self.cells.iter().filter(|cell| !cell.engine.is_naive()).flat_map(|cell| &cell.runs);
         runs.filter_map(|run| run.signature.as_deref()).filter(|text| text.split('/').count() == 4).collect()

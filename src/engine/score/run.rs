@@ -177,7 +177,7 @@ fn run_embedded(decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Durati
 /// Calls `each` with the inputs of an engine, in order, until it breaks. The inputs do not depend on the decoder.
 fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&Case<'_>) -> ControlFlow<()>) {
     let mut bytes = Vec::new();
-    // Neither of the other sources begins with it, and some decoders fail there.
+    // The empty input comes first: neither of the sources below begins with it, and some decoders fail there.
     let flow = each(&Case::new(b""));
     if flow.is_break() {
         return;
@@ -307,7 +307,7 @@ impl Rivals {
     fn program(directory: &Path, engine: Engine) -> Result<PathBuf, Error> {
         let directory = std::path::absolute(directory).map_err(|error| Error::io(directory, &error))?;
         let name = engine.name();
-        // Each has options of its own, which would build everything anew for the next.
+        // Each has build options of its own, so in a shared directory each would build everything anew.
         let target = directory.join("target").join(name);
         let mut build = Command::new("cargo");
         let (install, built) = match engine {

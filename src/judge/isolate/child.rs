@@ -44,7 +44,7 @@ pub struct Ended {
 pub struct Crash {
     /// The name of the decoder.
     pub decoder: String,
-    /// The input; of more than a MiB, only the start.
+    /// The input; only its start if it is longer than 1 MiB.
     pub bytes: Vec<u8>,
     /// What happened.
     pub ending: Ending,
@@ -73,7 +73,7 @@ pub fn note_questions(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What a supervised process has found, for the case that it cannot hand over its result: a line for each finding.
+/// What a supervised process has found, in case it cannot hand over its result: a line for each finding.
 static KEPT: OnceLock<File> = OnceLock::new();
 const FOUND: &str = "found";
 
@@ -159,7 +159,7 @@ impl Child {
 /// since a decoder may have damaged memory.
 fn ending(status: ExitStatus, is_stuck: bool, noted: &Noted) -> Option<(Ending, String)> {
     let is_asking = noted.epoch % 2 == 1;
-    // Others come from outside, such as that of ^C.
+    // Other signals come from outside, such as that of ^C.
     let name = |signal| FAULTS.iter().find(|(known, _)| *known == signal).map(|(_, name)| *name);
     match (status.signal(), status.code()) {
         _ if noted.epoch == 0 => None,

@@ -59,7 +59,7 @@ pub fn name_crashes(status: u8) -> ExitGuard {
     ExitGuard(())
 }
 
-/// Ends the process, which is expected.
+/// Ends the process by an exit that is not taken for one of a decoder.
 pub fn exit(status: u8) -> ! {
     IS_UNEXPECTED.store(false, Ordering::SeqCst);
     std::process::exit(status.into())
@@ -77,7 +77,7 @@ fn handle(signal: libc::c_int, before: &AtomicPtr<libc::sigaction>) {
         let mut old: libc::sigaction = core::mem::zeroed();
         let mut ours: libc::sigaction = core::mem::zeroed();
         ours.sa_sigaction = on_fault as *const () as usize;
-        // The stack may be what is exhausted.
+        // The handler has a stack of its own, since the thread's may be exhausted.
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         if libc::sigaction(signal, &ours, &mut old) == 0 {
             before.store(Box::into_raw(Box::new(old)), Ordering::SeqCst);
@@ -99,7 +99,7 @@ extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut 
         let before = BEFORE[index].load(Ordering::SeqCst);
         let default: libc::sigaction = core::mem::zeroed();
         libc::sigaction(signal, if before.is_null() { &default } else { before }, core::ptr::null_mut());
-        // It was sent, so no instruction raises it again.
+        // The signal was sent by a process, so no instruction raises it again.
         if (*info).si_code <= 0 {
             libc::raise(signal);
         }
@@ -236,7 +236,7 @@ pub(super) fn keep_questions_in(file: &File) -> io::Result<()> {
 }
 
 /// Limits the memory of this process to this many bytes, so that a decoder that asks for ever more gets an error from
-/// the allocator before the machine has none left; and lets a crash write no file.
+/// the allocator before the machine has none left; and keeps a crash from writing a core file.
 pub(super) fn limit_memory(bytes: u64) {
     for (resource, limit) in [(libc::RLIMIT_DATA, bytes), (libc::RLIMIT_CORE, 0)] {
         // SAFETY: the structure is plain data, and outlives the calls.

@@ -29,7 +29,7 @@ pub(crate) fn panics(decoder: &str, bytes: &[u8], ask: impl FnOnce()) -> bool {
     panicked(decoder, bytes, ask).is_some()
 }
 
-/// Like [`panics`]. If it panicked, how the process ended that runs the decoder, if that is another one.
+/// Like [`panics`]. If it panicked and the decoder runs in another process, how that process ended.
 pub(crate) fn panicked(decoder: &str, bytes: &[u8], ask: impl FnOnce()) -> Option<Option<Ending>> {
     #[cfg(all(unix, feature = "check"))]
     let _note = crash::note(decoder, bytes);

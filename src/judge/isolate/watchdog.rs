@@ -1,4 +1,4 @@
-//! Which question each thread is asking, so that whatever happens in between can be attributed to a decoder; and reports
+//! Which question each thread is asking, so that whatever happens in the meantime can be attributed to a decoder; and reports
 //! of decoders that hang. They cannot be stopped from inside the process, but they can be identified.
 
 use std::cell::{Cell, OnceCell};

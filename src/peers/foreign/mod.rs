@@ -1,7 +1,7 @@
 //! Decoders in other processes, in any language: each is an entry point of an adapter, a program that speaks the
 //! protocol of `docs/adapter.md`; or of a shared library, see [`plugin`].
 //!
-//! One question by itself takes up to 150 µs, one of a thousand in a batch less than one. So the judge plans its
+//! A question takes up to 150 µs by itself, and less than 1 µs in a batch of a thousand. So the judge plans its
 //! questions ahead (see [`Batched`]): a decoder that notes them answers as `spec` does, the adapter is asked all of them
 //! at once, and the judge then gets the real answers from memory. A question that was not foreseen is asked by itself.
 
@@ -215,8 +215,8 @@ impl Shared {
             Some(process) => process,
             None => Process::start(&self.program, Some(&self.name))?.0,
         };
-        // What takes fifty times as long as ever before hangs. A single question has all the time: it is asked alone
-        // because it is suspected.
+        // A batch that takes fifty times as long as any before hangs. A single question has the full time: it is asked
+        // alone because it is suspected.
         let most = self.program.timeout;
         let usual = lane.slowest.filter(|_| batch.len() > 1);
         let usual = usual.map(|slowest| LEAST + 50 * slowest * batch.len() as u32);
@@ -224,7 +224,7 @@ impl Shared {
         let answers = process.ask(batch, usual.map_or(most, |usual| usual.min(most)));
         lane.cost.time += start.elapsed();
         if answers.is_ok() {
-            // In a small batch, most of the time is the way there and back.
+            // In a small batch, most of the time is spent on the way there and back.
             lane.slowest = lane.slowest.max(Some(start.elapsed() / batch.len().max(256) as u32));
         }
         lane.cost.operations += batch.len() as u64;

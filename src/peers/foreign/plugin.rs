@@ -55,7 +55,7 @@ struct RawAnswer {
     length: isize,
 }
 
-// The interface forbids to throw. What is thrown nevertheless ends the process, as it does in C.
+// The interface forbids throwing. What is thrown nevertheless ends the process, as it does in C.
 type GetTable = unsafe extern "C-unwind" fn() -> *const RawTable;
 type Decode = unsafe extern "C-unwind" fn(*mut c_void, *const u8, usize, *mut RawAnswer, Write, *mut c_void);
 type Open = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -210,7 +210,7 @@ impl Said {
         let mut written = Vec::<u8>::new();
         let mut raw = RawAnswer { verdict: 2, has_output: 0, offset: -1, length: -1 };
         call(&raw mut raw, (&raw mut written).cast());
-        // What does not fit is no more an answer than any other negative number.
+        // A number that does not fit is not an answer; nor is any negative number other than -1.
         let number = |number: isize| i32::try_from(number).unwrap_or(i32::MIN);
         Self {
             verdict: u8::try_from(raw.verdict).unwrap_or(u8::MAX),
@@ -237,7 +237,7 @@ impl Said {
         to.extend_from_slice(self.output.as_deref().unwrap_or_default());
     }
 
-    /// The answer. If it is none, the question ends as if an adapter had answered so.
+    /// The answer. If it is not a valid one, the question ends as if an adapter had answered so.
     fn answer(self) -> Answer {
         let Self { verdict, offset, length, output } = self;
         let what = || format!("verdict {verdict}, offset {offset}, length {length}");

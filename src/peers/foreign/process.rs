@@ -78,7 +78,7 @@ pub struct Process {
     printed: Printed,
 }
 
-/// What the thread reports that talks to the adapter.
+/// What the thread that talks to the adapter reports.
 enum Event {
     Started(Pid),
     Greeted(Greeting),

@@ -56,7 +56,7 @@ impl<'p> Proof<'p> {
         let wrong = match greeting.entries.as_slice() {
             [same] if format!("{same:?}") == format!("{entry:?}") => None,
             [other] if other.name == entry.name => {
-                Some("it describes itself in another way than without its name".into())
+                Some("it describes itself differently than when started without its name".into())
             }
             entries => {
                 let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
@@ -178,10 +178,10 @@ impl<'p> Proof<'p> {
             Verdict::CannotSay => return Ok(false),
             Verdict::Failed => {
                 let what = format!("it fails on plain text: {}", answer.reason());
-                return Err((what, "see to it that the decoder is called as its documentation says"));
+                return Err((what, "make sure that the decoder is called as its documentation says"));
             }
             Verdict::IllFormed => {
-                let remedy = "look whether the decoder gets exactly these bytes, and whether 0 and 1 are swapped";
+                let remedy = "check whether the decoder gets exactly these bytes, and whether 0 and 1 are swapped";
                 return Err(("it rejects plain text".into(), remedy));
             }
             Verdict::NotStated if claims.verdict => {
@@ -203,18 +203,18 @@ impl<'p> Proof<'p> {
             OutputForm::Utf32Le => 4,
         };
         if !size.is_multiple_of(unit) {
-            let what = format!("the output has {size} bytes, which is no whole number of units of {unit} bytes");
+            let what = format!("the output has {size} bytes, which is not a whole number of units of {unit} bytes");
             return Err((what, "look at the key `output` of the greeting"));
         }
         match () {
             () if out == bytes => Ok(true),
             () if bytes.starts_with(&out) => {
                 let what = format!("the output ends after {} of {} bytes", out.len(), bytes.len());
-                Err((what, "look for a buffer that is too short, or for a length that is one off"))
+                Err((what, "look for a buffer that is too short, or for a length that is off by one"))
             }
             () if bytes.ends_with(&out) => {
                 let what = format!("the output lacks the first {} of {} bytes", bytes.len() - out.len(), bytes.len());
-                Err((what, "look where the input begins within what was read"))
+                Err((what, "check where the input begins within what was read"))
             }
             () => {
                 let remedy = "look for bytes that are taken for another encoding, on the way in or out";

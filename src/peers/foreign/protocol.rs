@@ -479,7 +479,7 @@ pub enum Verdict {
     NotStated,
     /// The decoder cannot be asked about this input.
     CannotSay,
-    /// The decoder failed in another way than by rejecting the input.
+    /// The decoder failed in some way other than rejecting the input.
     Failed,
 }
 

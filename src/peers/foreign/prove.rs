@@ -256,7 +256,7 @@ fn repeated(proof: &mut Proof<'_>) -> Result<String, Fault> {
             &decoding(&inputs),
             index,
             &singly[index],
-            "look whether the verdict is the decoder's, and whether the first answer is given again",
+            "check whether the verdict is the decoder's, and whether the first answer is given again",
         ));
     }
     let remedy = "look for something that is kept between two operations, and write the answers in the order of the \
@@ -342,7 +342,7 @@ fn empty(proof: &mut Proof<'_>) -> Result<String, Fault> {
     proof.wire.send(request, usize::MAX, Duration::ZERO);
     let (expected, time): (&[u8], _) = match proof.wire.spelling() {
         Spelling::Frames => (&[0; 4], proof.program.timeout),
-        // An empty line is no answer, and many a `print` writes it.
+        // An empty line is not an answer, but many a `print` writes one.
         Spelling::Lines => (b"\n", Duration::from_millis(100)),
     };
     let (mut heard, ended) = proof.wire.listen(time, |heard| heard.len() >= expected.len());
@@ -398,7 +398,7 @@ fn big(proof: &mut Proof<'_>) -> Result<String, Fault> {
     let batch = decoding(&inputs);
     let answers = proof.ask(&batch)?;
     let before: Vec<_> = (0..count).map(|index| singly[state(index) % various.len()].clone()).collect();
-    let remedy = "write the answers in the order of the operations, also if there are many";
+    let remedy = "write the answers in the order of the operations, even if there are many";
     proof.same(&batch, &answers, &before, "in a big batch", remedy)?;
     Ok(format!("{count} operations"))
 }
@@ -512,10 +512,10 @@ fn nonsense(proof: &mut Proof<'_>) -> Result<String, Fault> {
             Ok(_) => "answered without a verdict".into(),
             Err(_) => {
                 return Err(Fault {
-                    what: format!("to {name} it answers with what is no answer"),
+                    what: format!("to {name} it answers with something that is not an answer"),
                     request: shown,
                     answer: proof.wire.spelled(&heard),
-                    remedy: "exit with another status than 0 on a request that means nothing".into(),
+                    remedy: "exit with a nonzero status on a request that means nothing".into(),
                 });
             }
         };

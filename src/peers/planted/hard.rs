@@ -1,6 +1,6 @@
 //! Faults that need two or more conditions at once, an exact size, an address, or a history.
 //!
-//! Most are invented: they are what the families of real bugs that are cited look like if they are rarer.
+//! Most are invented: rarer forms of the families of real bugs that are cited.
 
 use crate::codec::{Streaming, chars, errors, lossy_into, utf16_lossy_into};
 use crate::decoder::Stream;
