@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use subjects::{Answer, Buffers, Subject, subjects};
+use subjects::{Answer, Buffers, Placed, Subject, subjects};
 use texts::{SCRIPTS, corrupted, latin_1, page, random};
 
 /// The result of a measurement.
@@ -161,13 +161,16 @@ fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
         subjects.iter().map(|subject| verdict(subject, text, operation, &expected, &mut buffers)).collect();
     let mut samples: Vec<Vec<f64>> = vec![Vec::new(); subjects.len()];
     let mut passes = vec![1; subjects.len()];
+    let mut input = Placed::new(&text.bytes);
     for round in 0..=plan.rounds {
+        input.place(round);
+        buffers.place(round);
         for (index, subject) in subjects.iter().enumerate().filter(|(index, _)| verdicts[*index] == Verdict::Right) {
-            let time = sample(subject, &text.bytes, &mut buffers, passes[index]);
+            let time = sample(subject, &input, &mut buffers, passes[index]);
             let one = time.as_nanos() as f64 / f64::from(passes[index]);
             // The first round warms up, and finds how many passes make a sample.
             match round {
-                0 => passes[index] = warmed(subject, &text.bytes, &mut buffers, plan.sample),
+                0 => passes[index] = warmed(subject, &input, &mut buffers, plan.sample),
                 _ => samples[index].push(one),
             }
         }

@@ -138,8 +138,8 @@ impl Operation {
             Output::Appended if in_units => Answer::Units(buffers.units.clone()),
             Output::Appended => Answer::Bytes(buffers.bytes.clone()),
             Output::Text => Answer::Bytes(buffers.text.clone().into_bytes()),
-            Output::Filled(len) if in_units => Answer::Units(buffers.unit_slice[..len].to_vec()),
-            Output::Filled(len) => Answer::Bytes(buffers.byte_slice[..len].to_vec()),
+            Output::Filled(len) if in_units => Answer::Units(buffers.units[..len].to_vec()),
+            Output::Filled(len) => Answer::Bytes(buffers.bytes[..len].to_vec()),
         }
     }
 }
@@ -157,33 +157,76 @@ pub(super) enum Answer {
 /// zeroing is timed.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    /// For subjects that append.
+    /// For the output: all subjects write into the same memory, unless they make a string.
     bytes: Vec<u8>,
     text: String,
     units: Vec<u16>,
     scalars: Vec<u32>,
     /// The input in UTF-16, in UTF-32, and as text; the text is empty if the input is ill-formed.
-    source_units: Vec<u16>,
-    source_scalars: Vec<u32>,
+    source_units: Placed<u16>,
+    source_scalars: Placed<u32>,
     source_text: String,
-    /// For subjects that write into a slice.
-    byte_slice: Vec<u8>,
-    unit_slice: Vec<u16>,
 }
 
 impl Buffers {
     /// Buffers for this input.
     pub(super) fn of(bytes: &[u8]) -> Self {
-        let mut buffers =
-            Self { source_text: String::from_utf8(bytes.to_vec()).unwrap_or_default(), ..Self::default() };
-        spec::utf16(&Contract::STANDARD, bytes, &mut buffers.source_units);
-        buffers.source_scalars = spec::code_points(&Contract::STANDARD, bytes).collect();
-        buffers
+        let mut units = Vec::new();
+        spec::utf16(&Contract::STANDARD, bytes, &mut units);
+        Self {
+            source_text: String::from_utf8(bytes.to_vec()).unwrap_or_default(),
+            source_units: Placed::new(&units),
+            source_scalars: Placed::new(&spec::code_points(&Contract::STANDARD, bytes).collect::<Vec<_>>()),
+            ..Self::default()
+        }
+    }
+
+    /// Moves the input to the place for this round.
+    pub(super) fn place(&mut self, round: usize) {
+        self.source_units.place(round);
+        self.source_scalars.place(round);
     }
 
     /// The input as text, if it is well-formed.
     fn text_of(&self, bytes: &[u8]) -> Option<&str> {
         (self.source_text.len() == bytes.len()).then_some(&self.source_text)
+    }
+}
+
+/// An input, at another place in its memory page for each round. Where a load has the place in its page of a store before it,
+/// processors take it for a load of what is stored, and wait; so the time depends on where input and output happen to be.
+#[derive(Debug, Default)]
+pub(super) struct Placed<T> {
+    all: Vec<T>,
+    start: usize,
+    len: usize,
+}
+
+impl<T: Copy + Default> Placed<T> {
+    /// Bytes in a memory page.
+    const PAGE: usize = 4096;
+
+    pub(super) fn new(input: &[T]) -> Self {
+        let mut all = input.to_vec();
+        all.resize(input.len() + Self::PAGE, T::default());
+        Self { all, start: 0, len: input.len() }
+    }
+
+    /// Moves the input to the place for this round.
+    pub(super) fn place(&mut self, round: usize) {
+        /// Has no divisor in common with the number of sixteen-byte places in a page.
+        const STRIDE: usize = 16 * 37;
+        let start = round * STRIDE % Self::PAGE / size_of::<T>();
+        self.all.copy_within(self.start..self.start + self.len, start);
+        self.start = start;
+    }
+}
+
+impl<T> core::ops::Deref for Placed<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.all[self.start..self.start + self.len]
     }
 }
 
@@ -349,8 +392,8 @@ fn replacers() -> Vec<Subject> {
         }),
         subject(Kind::Peer, "encoding_rs", move |bytes, buffers| {
             let mut decoder = is_free.then(|| encoding_rs::UTF_8.new_decoder_without_bom_handling())?;
-            fit(&mut buffers.byte_slice, decoder.max_utf8_buffer_length(bytes.len())?);
-            let (_, _, written, _) = decoder.decode_to_utf8(bytes, &mut buffers.byte_slice, true);
+            fit(&mut buffers.bytes, decoder.max_utf8_buffer_length(bytes.len())?);
+            let (_, _, written, _) = decoder.decode_to_utf8(bytes, &mut buffers.bytes, true);
             Some(Output::Filled(written))
         }),
         peer("bstr", |bytes, buffers| {
@@ -359,9 +402,9 @@ fn replacers() -> Vec<Subject> {
             Some(Output::Text)
         }),
         subject(Kind::Limit, "copy", |bytes, buffers| {
-            fit(&mut buffers.byte_slice, bytes.len());
-            buffers.byte_slice[..bytes.len()].copy_from_slice(bytes);
-            std::hint::black_box(&buffers.byte_slice);
+            fit(&mut buffers.bytes, bytes.len());
+            buffers.bytes[..bytes.len()].copy_from_slice(bytes);
+            std::hint::black_box(&buffers.bytes);
             Some(Output::Filled(bytes.len()))
         }),
     ]
@@ -376,22 +419,22 @@ fn transcoders() -> Vec<Subject> {
         }),
         peer("encoding_rs", |bytes, buffers| {
             let mut decoder = encoding_rs::UTF_8.new_decoder_without_bom_handling();
-            fit(&mut buffers.unit_slice, decoder.max_utf16_buffer_length(bytes.len())?);
-            let (_, _, written, _) = decoder.decode_to_utf16(bytes, &mut buffers.unit_slice, true);
+            fit(&mut buffers.units, decoder.max_utf16_buffer_length(bytes.len())?);
+            let (_, _, written, _) = decoder.decode_to_utf16(bytes, &mut buffers.units, true);
             Some(Output::Filled(written))
         }),
         // It reports ill-formed input, but not where the error is.
         #[cfg(feature = "simdutf")]
         peer("simdutf", |bytes, buffers| {
-            fit(&mut buffers.unit_slice, bytes.len());
-            crate::peers::simdutf::utf16(bytes, &mut buffers.unit_slice).map(Output::Filled)
+            fit(&mut buffers.units, bytes.len());
+            crate::peers::simdutf::utf16(bytes, &mut buffers.units).map(Output::Filled)
         }),
         // Writes as many code units, and reads nothing.
         subject(Kind::Limit, "fill", |_, buffers| {
             let len = buffers.source_units.len();
-            fit(&mut buffers.unit_slice, len);
-            buffers.unit_slice[..len].fill(0x2020);
-            std::hint::black_box(&buffers.unit_slice);
+            fit(&mut buffers.units, len);
+            buffers.units[..len].fill(0x2020);
+            std::hint::black_box(&buffers.units);
             Some(Output::Filled(len))
         }),
     ]
@@ -421,16 +464,13 @@ fn encoders() -> Vec<Subject> {
             Some(Output::Text)
         }),
         peer("encoding_rs", |_, buffers| {
-            fit(&mut buffers.byte_slice, 3 * buffers.source_units.len());
-            Some(Output::Filled(encoding_rs::mem::convert_utf16_to_utf8(
-                &buffers.source_units,
-                &mut buffers.byte_slice,
-            )))
+            fit(&mut buffers.bytes, 3 * buffers.source_units.len());
+            Some(Output::Filled(encoding_rs::mem::convert_utf16_to_utf8(&buffers.source_units, &mut buffers.bytes)))
         }),
         #[cfg(feature = "simdutf")]
         peer("simdutf", |_, buffers| {
-            fit(&mut buffers.byte_slice, 3 * buffers.source_units.len());
-            crate::peers::simdutf::from_utf16(&buffers.source_units, &mut buffers.byte_slice).map(Output::Filled)
+            fit(&mut buffers.bytes, 3 * buffers.source_units.len());
+            crate::peers::simdutf::from_utf16(&buffers.source_units, &mut buffers.bytes).map(Output::Filled)
         }),
     ]
 }
@@ -445,8 +485,8 @@ fn encoders_of_32() -> Vec<Subject> {
         }),
         #[cfg(feature = "simdutf")]
         peer("simdutf", |_, buffers| {
-            fit(&mut buffers.byte_slice, 4 * buffers.source_scalars.len());
-            crate::peers::simdutf::from_utf32(&buffers.source_scalars, &mut buffers.byte_slice).map(Output::Filled)
+            fit(&mut buffers.bytes, 4 * buffers.source_scalars.len());
+            crate::peers::simdutf::from_utf32(&buffers.source_scalars, &mut buffers.bytes).map(Output::Filled)
         }),
     ]
 }
@@ -459,13 +499,13 @@ fn encoders_of_latin_1() -> Vec<Subject> {
             Some(Output::Text)
         }),
         peer("encoding_rs", |bytes, buffers| {
-            fit(&mut buffers.byte_slice, 2 * bytes.len());
-            Some(Output::Filled(encoding_rs::mem::convert_latin1_to_utf8(bytes, &mut buffers.byte_slice)))
+            fit(&mut buffers.bytes, 2 * bytes.len());
+            Some(Output::Filled(encoding_rs::mem::convert_latin1_to_utf8(bytes, &mut buffers.bytes)))
         }),
         #[cfg(feature = "simdutf")]
         peer("simdutf", |bytes, buffers| {
-            fit(&mut buffers.byte_slice, 2 * bytes.len());
-            crate::peers::simdutf::from_latin_1(bytes, &mut buffers.byte_slice).map(Output::Filled)
+            fit(&mut buffers.bytes, 2 * bytes.len());
+            crate::peers::simdutf::from_latin_1(bytes, &mut buffers.bytes).map(Output::Filled)
         }),
     ]
 }

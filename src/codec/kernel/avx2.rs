@@ -23,7 +23,7 @@ use crate::codec::kernel::compress;
 use crate::codec::kernel::path::Path;
 use crate::codec::kernel::sse41::Sse41;
 use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
-use crate::codec::kernel::to_utf8::{OF_UP_TO_THREE, SequenceWriter, all_of_three};
+use crate::codec::kernel::to_utf8::{OF_EIGHT, OF_UP_TO_THREE, SequenceWriter, all_of_three, pack};
 use crate::codec::kernel::validate::{Partial, path, short_prefix};
 use crate::codec::kernel::vector::{Vector, hidden};
 use crate::codec::kernel::window::{Places, WindowWriter, widen};
@@ -166,6 +166,37 @@ unsafe impl Vector for Avx2 {
 }
 
 impl SequenceWriter for Avx2 {
+    #[inline(always)]
+    unsafe fn narrow_ascii(from: *const u16, to: *mut u8) -> bool {
+        // SAFETY: each register is two of the blocks.
+        unsafe {
+            let [first, second] = [0, 16].map(|at| _mm256_loadu_si256(from.add(at).cast()));
+            let are_ascii = _mm256_testz_si256(_mm256_or_si256(first, second), _mm256_set1_epi16(!0x7F)) == 1;
+            if are_ascii {
+                // The halves of both are packed in turns.
+                let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(first, second));
+                _mm256_storeu_si256(to.cast(), packed);
+            }
+            are_ascii
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write_sixteen_of_two(first: __m128i, second: __m128i, to: *mut u8) -> *mut u8 {
+        let scalars = _mm256_set_m128i(second, first);
+        let two = _mm256_cmpgt_epi16(scalars, _mm256_set1_epi16(0x7F));
+        let tails = _mm256_slli_epi16::<8>(_mm256_and_si256(scalars, _mm256_set1_epi16(0x3F)));
+        let sequences = _mm256_or_si256(_mm256_srli_epi16::<6>(scalars), tails);
+        let sequences = _mm256_or_si256(sequences, _mm256_set1_epi16(0x80C0_u16 as i16));
+        let lanes = _mm256_blendv_epi8(scalars, sequences, two);
+        let lengths = _mm256_movemask_epi8(_mm256_packs_epi16(two, _mm256_setzero_si256())) as u32;
+        // SAFETY: each index has eight bits; each block makes at most a register.
+        unsafe {
+            let to = pack(_mm256_castsi256_si128(lanes), &OF_EIGHT, (lengths & 0xFF) as usize, to);
+            pack(_mm256_extracti128_si256::<1>(lanes), &OF_EIGHT, (lengths >> 16) as usize, to)
+        }
+    }
+
     #[inline(always)]
     unsafe fn write_sixteen_of_three(first: __m128i, second: __m128i, to: *mut u8) -> *mut u8 {
         let scalars = _mm256_set_m128i(second, first);

@@ -477,7 +477,8 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             let first = first && index == 1;
             let before =
                 if index == 1 { 0 } else { here.sub(4).cast::<u32>().read_unaligned().swap_bytes() & 0xFF_FFFF };
-            let is_short = |below: u8| (0..WINDOW / V::LEN).all(|part| V::load(here.add(V::LEN * part)).is_below(below));
+            let is_short =
+                |below: u8| (0..WINDOW / V::LEN).all(|part| V::load(here.add(V::LEN * part)).is_below(below));
             if V::COMPRESSES && !first && is_short(0xE0) {
                 let (mut begun, mut passed) = (u64::from(before & 0xFF >= 0xC0), 0);
                 while index + passed <= count

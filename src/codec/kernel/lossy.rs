@@ -37,7 +37,8 @@
 use crate::codec::kernel::validate::{Partial, well_formed_prefix};
 use crate::codec::kernel::vector::Vector;
 use crate::codec::kernel::window::{Carry, LINE, Padded, READ, WINDOW, WRITTEN, WindowWriter, copy, masks};
-use crate::codec::scalar::pending;
+use crate::codec::scalar::{Sequence, pending};
+use crate::utf8::REPLACEMENT;
 
 /// Bytes for which room is made at a time.
 const STRETCH: usize = 256 * WINDOW;
@@ -120,6 +121,12 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
                 here = masks::<V>(from.add(at));
                 continue;
             }
+            if carry.others == 0 && here.non_ascii.count_ones() <= SPARSE && at + 2 * WINDOW <= end {
+                (at, to) = sparse_run::<V>(from, at, end, to);
+                quiet = 0;
+                here = masks::<V>(from.add(at));
+                continue;
+            }
             let next = masks::<V>(from.add(at + WINDOW));
             let window = here.decide(next, &mut carry);
             to = V::replace(from.add(at), window, to);
@@ -137,6 +144,68 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
         let begun = pending(bytes, at);
         out.set_len(written - begun);
         at - begun
+    }
+}
+
+/// Windows with at most this many bytes that are not ASCII are decoded one such byte after the other.
+const SPARSE: u32 = 2;
+
+/// After this many windows of ASCII, more is likely.
+const LONG: usize = 4;
+
+/// Decodes the first window, which begins between two segments and has at most [`SPARSE`] bytes that are not ASCII, and those
+/// after it until one has more. Returns where it ends, between two segments, and the end of what is written.
+///
+/// # Safety
+/// `at + 2 * WINDOW <= end`; `from..from + end` can be read; `3 * (end - at)` bytes can be written at `to`; the processor has the
+/// instructions of `V`.
+#[inline(always)]
+unsafe fn sparse_run<V: WindowWriter>(from: *const u8, mut at: usize, end: usize, mut to: *mut u8) -> (usize, *mut u8) {
+    // SAFETY: a window and the sequence after it end at `end` at most. A window is written, of which one byte for each is kept, and
+    // for a segment, four bytes, of which at most three are kept for each of its bytes.
+    unsafe {
+        // Windows of ASCII in a row.
+        let mut clean = 0;
+        while at + 2 * WINDOW <= end {
+            let here = from.add(at);
+            let (mut registers, mut all) = ([V::zero(); WINDOW / 16], V::zero());
+            for part in 0..WINDOW / V::LEN {
+                registers[part] = V::load(here.add(part * V::LEN));
+                registers[part].store(to.add(part * V::LEN));
+                all = all.or(registers[part]);
+            }
+            if all.is_ascii() {
+                (at, to, clean) = (at + WINDOW, to.add(WINDOW), clean + 1);
+                while clean >= LONG && at + ASCII + 2 * WINDOW <= end && is_ascii::<V>(from.add(at)) {
+                    copy_ascii::<V>(from.add(at), to);
+                    (at, to) = (at + ASCII, to.add(ASCII));
+                }
+                continue;
+            }
+            let mut others = 0;
+            for part in 0..WINDOW / V::LEN {
+                others |= registers[part].movemask() << (part * V::LEN);
+            }
+            if others.count_ones() > SPARSE {
+                break;
+            }
+            clean = 0;
+            let ascii = others.trailing_zeros() as usize;
+            (at, to) = (at + ascii, to.add(ascii));
+            let four = from.add(at).cast::<[u8; 4]>().read();
+            match Sequence::read(&four) {
+                Some(Sequence::IllFormed { len, .. }) => {
+                    to.copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
+                    (at, to) = (at + len, to.add(REPLACEMENT.len()));
+                }
+                Some(Sequence::WellFormed { len, .. }) => {
+                    to.cast::<[u8; 4]>().write(four);
+                    (at, to) = (at + len, to.add(len));
+                }
+                None => break,
+            }
+        }
+        (at, to)
     }
 }
 

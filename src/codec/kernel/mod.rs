@@ -66,7 +66,7 @@ macro_rules! operations {
         well_formed_prefix(bytes: &[u8]) -> usize =
             scalar::well_formed_prefix, short_or_long_prefix, short_or_long_prefix;
         lossy_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
-            scalar::lossy_by_errors, lossy::lossy_into::<V>, lossy::lossy_into::<V>;
+            portable::lossy, lossy::lossy_into::<V>, lossy::lossy_into::<V>;
         utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) -> () =
             portable::utf16, compress::append::<Utf16, V>, compress::append::<Utf16, V>;
         utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) -> () =

@@ -9,7 +9,8 @@
 //! Room for a stretch is made before it is converted, and the units after a block can be read wherever it begins, so that no
 //! step compares an index with a length.
 
-use crate::codec::scalar::Sequence;
+use crate::codec::scalar::{Sequence, well_formed_prefix};
+use crate::utf8::REPLACEMENT;
 use core::mem::MaybeUninit;
 
 /// Units that can be read from wherever a step begins, and written from wherever it ends.
@@ -266,22 +267,58 @@ pub(super) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// A code unit that UTF-8 is converted to.
 trait Target: Copy + From<u8> {
-    /// Writes a scalar value that takes three bytes of UTF-8 at most, and returns its end.
+    /// Most units for one byte.
+    const LONGEST: usize;
+
+    /// Writes a scalar value whose sequence takes `LEN` bytes, two or three, the first of `bytes`; returns its end.
     ///
     /// # Safety
-    /// A unit can be written.
-    unsafe fn put(scalar: u32, to: *mut Self) -> *mut Self;
+    /// Four units can be written.
+    unsafe fn put<const LEN: usize>(scalar: u32, bytes: u32, to: *mut Self) -> *mut Self;
 
     /// The same for four bytes.
     ///
     /// # Safety
-    /// Two units can be written.
-    unsafe fn put_supplementary(scalar: u32, to: *mut Self) -> *mut Self;
+    /// Four units can be written.
+    unsafe fn put_supplementary(scalar: u32, bytes: u32, to: *mut Self) -> *mut Self;
+
+    /// Writes U+FFFD.
+    ///
+    /// # Safety
+    /// Four units can be written.
+    unsafe fn replace(to: *mut Self) -> *mut Self;
+}
+
+impl Target for u8 {
+    const LONGEST: usize = 3;
+
+    #[inline(always)]
+    unsafe fn put<const LEN: usize>(_: u32, bytes: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe {
+            to.cast::<[Self; 4]>().write(bytes.to_le_bytes());
+            to.add(LEN)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put_supplementary(scalar: u32, bytes: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { Self::put::<4>(scalar, bytes, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn replace(to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { utf8(0xFFFD, to) }
+    }
 }
 
 impl Target for u16 {
+    const LONGEST: usize = 1;
+
     #[inline(always)]
-    unsafe fn put(scalar: u32, to: *mut Self) -> *mut Self {
+    unsafe fn put<const LEN: usize>(scalar: u32, _: u32, to: *mut Self) -> *mut Self {
         // SAFETY: the same contract.
         unsafe {
             to.write(scalar as Self);
@@ -290,7 +327,7 @@ impl Target for u16 {
     }
 
     #[inline(always)]
-    unsafe fn put_supplementary(scalar: u32, to: *mut Self) -> *mut Self {
+    unsafe fn put_supplementary(scalar: u32, _: u32, to: *mut Self) -> *mut Self {
         // SAFETY: the same contract.
         unsafe {
             to.write((0xD7C0 + (scalar >> 10)) as Self);
@@ -298,11 +335,19 @@ impl Target for u16 {
             to.add(2)
         }
     }
+
+    #[inline(always)]
+    unsafe fn replace(to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { Self::put::<3>(0xFFFD, 0, to) }
+    }
 }
 
 impl Target for u32 {
+    const LONGEST: usize = 1;
+
     #[inline(always)]
-    unsafe fn put(scalar: u32, to: *mut Self) -> *mut Self {
+    unsafe fn put<const LEN: usize>(scalar: u32, _: u32, to: *mut Self) -> *mut Self {
         // SAFETY: the same contract.
         unsafe {
             to.write(scalar);
@@ -311,10 +356,81 @@ impl Target for u32 {
     }
 
     #[inline(always)]
-    unsafe fn put_supplementary(scalar: u32, to: *mut Self) -> *mut Self {
+    unsafe fn put_supplementary(scalar: u32, bytes: u32, to: *mut Self) -> *mut Self {
         // SAFETY: the same contract.
-        unsafe { Self::put(scalar, to) }
+        unsafe { Self::put::<4>(scalar, bytes, to) }
     }
+
+    #[inline(always)]
+    unsafe fn replace(to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { Self::put::<3>(0xFFFD, 0, to) }
+    }
+}
+
+/// Appends UTF-8 with U+FFFD for every maximal subpart. Text is validated and copied, up to an error. Where errors are close to
+/// each other, it is decoded in steps until there are no more.
+pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
+    /// Bytes between errors that are not close to each other.
+    const APART: usize = 2 * BLOCK;
+    /// Bytes in a row without an error, after which it validates again.
+    const PATIENCE: usize = 16 * BLOCK;
+    let mut at = 0;
+    out.reserve(bytes.len() + 2 * BLOCK);
+    loop {
+        let good = well_formed_prefix(&bytes[at..]);
+        out.extend_from_slice(&bytes[at..at + good]);
+        at += good;
+        if at == bytes.len() {
+            return;
+        }
+        let start = at;
+        at += errors_in_ascii(&bytes[at..], out);
+        if good + at - start >= APART {
+            continue;
+        }
+        let mut errors = 1;
+        while errors > 0 && at < bytes.len() {
+            if bytes.len() - at <= PATIENCE + BLOCK {
+                return append_units(&bytes[at..], out);
+            }
+            out.reserve(3 * (PATIENCE + BLOCK) + BLOCK);
+            // SAFETY: a block follows the range; room is reserved for the bytes up to its end, and a block.
+            unsafe {
+                let (from, to) = (bytes.as_ptr(), out.as_mut_ptr().add(out.len()));
+                let (next, to, met) = units_run(from, at..at + PATIENCE, to);
+                out.set_len(to.offset_from_unsigned(out.as_ptr()));
+                (at, errors) = (next, met);
+            }
+        }
+    }
+}
+
+/// Appends U+FFFD for the maximal subpart that `bytes` begin with, the ASCII after it, and so on, up to a well-formed sequence of
+/// more than one byte or a long run of ASCII. Returns how many bytes those are.
+fn errors_in_ascii(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    const ASCII: usize = 2 * BLOCK;
+    /// Longer runs are found faster by validation.
+    const LONG: usize = 16 * BLOCK;
+    let mut at = 0;
+    while let Some(Sequence::IllFormed { len, .. }) = Sequence::read(&bytes[at..]) {
+        out.extend_from_slice(REPLACEMENT);
+        at += len;
+        let end = at + LONG;
+        while at < end
+            && let Some(block) = bytes[at..].first_chunk::<ASCII>()
+        {
+            out.extend_from_slice(block);
+            at += ASCII;
+            if !block.is_ascii() {
+                let rest = block.iter().position(|byte| !byte.is_ascii()).map_or(0, |ascii| ASCII - ascii);
+                out.truncate(out.len() - rest);
+                at -= rest;
+                break;
+            }
+        }
+    }
+    at
 }
 
 /// Appends UTF-8 as units, with U+FFFD for every maximal subpart.
@@ -323,10 +439,10 @@ fn append_units<U: Target>(bytes: &[u8], out: &mut Vec<U>) {
     let mut at = 0;
     while bytes.len() - at > BLOCK {
         let end = (bytes.len() - BLOCK).min(at + STRETCH);
-        out.reserve(end - at + 2 * BLOCK);
+        out.reserve(U::LONGEST * (end - at + BLOCK) + BLOCK);
         // SAFETY: a block follows `end`; room is reserved for the bytes up to its end, and a block.
         unsafe {
-            let (next, to) = units_run(bytes.as_ptr(), at..end, out.as_mut_ptr().add(out.len()));
+            let (next, to, _) = units_run(bytes.as_ptr(), at..end, out.as_mut_ptr().add(out.len()));
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
             at = next;
         }
@@ -335,24 +451,30 @@ fn append_units<U: Target>(bytes: &[u8], out: &mut Vec<U>) {
     let mut padded = [0; 2 * BLOCK];
     let len = bytes.len() - at;
     padded[..len].copy_from_slice(&bytes[at..]);
-    out.reserve(3 * BLOCK);
+    out.reserve(2 * U::LONGEST * BLOCK + BLOCK);
     // SAFETY: at most a block is left, and a block follows it. Each zero that was taken was written as one unit.
     unsafe {
-        let (taken, to) = units_run(padded.as_ptr(), 0..len, out.as_mut_ptr().add(out.len()));
+        let (taken, to, _) = units_run(padded.as_ptr(), 0..len, out.as_mut_ptr().add(out.len()));
         out.set_len(to.offset_from_unsigned(out.as_ptr()) - (taken - len));
     }
 }
 
 /// Writes the bytes of a range as units, and those of the last step, which may end up to a block after it. Returns where it
-/// ends, and the end of what is written.
+/// ends, the end of what is written, and the number of errors.
 ///
 /// # Safety
-/// A block can be read from the end of the range. A unit can be written for each byte and those of a block, and a block more.
+/// A block can be read from the end of the range. [`Target::LONGEST`] units can be written for each byte and those of a block,
+/// and a block more.
 #[inline(always)]
-unsafe fn units_run<U: Target>(bytes: *const u8, range: core::ops::Range<usize>, mut to: *mut U) -> (usize, *mut U) {
+unsafe fn units_run<U: Target>(
+    bytes: *const u8,
+    range: core::ops::Range<usize>,
+    mut to: *mut U,
+) -> (usize, *mut U, usize) {
     let (mut at, end) = (range.start, range.end);
-    // SAFETY: every step begins below `end`, reads at most a block, and keeps at most one unit for each byte it takes; up to a
-    // block of units more is overwritten later.
+    let mut errors = 0;
+    // SAFETY: every step begins below `end`, reads at most a block, and keeps at most `LONGEST` units for each byte it takes; up
+    // to a block of units more is overwritten later.
     unsafe {
         'step: while at < end {
             let here = bytes.add(at);
@@ -360,17 +482,14 @@ unsafe fn units_run<U: Target>(bytes: *const u8, range: core::ops::Range<usize>,
             let tail = |byte: u32| word >> (8 * byte) & 0x3F;
             if word & 0x80 == 0 {
                 if word & 0x8000 != 0 {
-                    (at, to) = (at + 1, U::put(word & 0x7F, to));
+                    to.write(U::from(word as u8));
+                    (at, to) = (at + 1, to.add(1));
                     continue;
                 }
-                for _ in 0..2 {
-                    let eight = u64::from_le(bytes.add(at).cast::<u64>().read_unaligned());
-                    to.cast::<[U; 8]>().write(eight.to_le_bytes().map(U::from));
-                    let count = (eight & NON_ASCII).trailing_zeros() as usize / 8;
-                    (at, to) = (at + count, to.add(count));
-                    if count < 8 {
-                        continue 'step;
-                    }
+                let (count, next) = ascii_of_eight(bytes.add(at), to);
+                (at, to) = (at + count, next);
+                if count < 8 {
+                    continue;
                 }
                 // More is likely.
                 while end.saturating_sub(at) >= 4 * BLOCK {
@@ -381,32 +500,58 @@ unsafe fn units_run<U: Target>(bytes: *const u8, range: core::ops::Range<usize>,
                     widen(block, &mut *to.cast::<[MaybeUninit<U>; 4 * BLOCK]>());
                     (at, to) = (at + block.len(), to.add(block.len()));
                 }
+                while at < end {
+                    let (count, next) = ascii_of_eight(bytes.add(at), to);
+                    (at, to) = (at + count, next);
+                    if count < 8 {
+                        continue 'step;
+                    }
+                }
                 continue;
             }
             if word & 0xC0E0 == 0x80C0 && word & 0x1E != 0 {
-                (at, to) = (at + 2, U::put((word & 0x1F) << 6 | tail(1), to));
+                (at, to) = (at + 2, U::put::<2>((word & 0x1F) << 6 | tail(1), word, to));
                 continue;
             }
             if let Some(scalar) = of_three(word) {
-                (at, to) = (at + 3, U::put(scalar, to));
-                while at < end
-                    && let Some(scalar) = of_three(u32::from_le(bytes.add(at).cast::<u32>().read_unaligned()))
-                {
-                    (at, to) = (at + 3, U::put(scalar, to));
+                (at, to) = (at + 3, U::put::<3>(scalar, word, to));
+                while at < end {
+                    let word = u32::from_le(bytes.add(at).cast::<u32>().read_unaligned());
+                    let Some(scalar) = of_three(word) else { break };
+                    (at, to) = (at + 3, U::put::<3>(scalar, word, to));
                 }
                 continue;
             }
             if word & 0xC0C0_C0F8 == 0x8080_80F0 {
                 let scalar = (word & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3);
                 if matches!(scalar, 0x1_0000..=0x10_FFFF) {
-                    (at, to) = (at + 4, U::put_supplementary(scalar, to));
+                    (at, to) = (at + 4, U::put_supplementary(scalar, word, to));
                     continue;
                 }
             }
-            (at, to) = (at + subpart_len(core::slice::from_raw_parts(here, 4)), U::put(0xFFFD, to));
+            // Most errors are bytes that no continuation byte follows.
+            let is_alone = word & 0xC000 != 0x8000 || word & 0xC0 == 0x80;
+            let len = if is_alone { 1 } else { subpart_len(core::slice::from_raw_parts(here, 4)) };
+            (at, to) = (at + len, U::replace(to));
+            errors += 1;
         }
     }
-    (at, to)
+    (at, to, errors)
+}
+
+/// Writes the ASCII that eight bytes begin with, as units; returns how many those are, and their end.
+///
+/// # Safety
+/// Eight bytes can be read, and as many units written.
+#[inline(always)]
+unsafe fn ascii_of_eight<U: Target>(from: *const u8, to: *mut U) -> (usize, *mut U) {
+    // SAFETY: the same contract.
+    unsafe {
+        let eight = u64::from_le(from.cast::<u64>().read_unaligned());
+        to.cast::<[U; 8]>().write(eight.to_le_bytes().map(U::from));
+        let count = (eight & NON_ASCII).trailing_zeros() as usize / 8;
+        (count, to.add(count))
+    }
 }
 
 /// The scalar value of a sequence of three bytes.

@@ -70,14 +70,14 @@ impl Packing {
 
 static OF_FOUR: Packing = Packing::of::<4>(false);
 pub(super) static OF_UP_TO_THREE: Packing = Packing::of::<4>(true);
-static OF_EIGHT: Packing = Packing::of::<2>(false);
+pub(super) static OF_EIGHT: Packing = Packing::of::<2>(false);
 
 /// Writes the sequences of a register that the packing keeps at this index, and returns their end.
 ///
 /// # Safety
 /// The processor has SSE4.1 or NEON. `to..to + REGISTER` can be written; `index < 256`.
 #[inline(always)]
-unsafe fn pack(lanes: __m128i, packing: &Packing, index: usize, to: *mut u8) -> *mut u8 {
+pub(super) unsafe fn pack(lanes: __m128i, packing: &Packing, index: usize, to: *mut u8) -> *mut u8 {
     // SAFETY: reads an entry of the table; writes a register at `to`, and at most that many bytes are kept.
     unsafe {
         let places = _mm_loadu_si128(packing.places[index & 0xFF].as_ptr().cast());
@@ -169,8 +169,36 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
     }
 }
 
-/// Registers that write two blocks of scalar values at once.
+/// Registers that write several blocks of scalar values at once.
 pub(super) trait SequenceWriter {
+    /// Writes four blocks of UTF-16 if they are ASCII.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`, and SSE4.1 or NEON. The blocks can be read, and as many bytes written.
+    #[inline(always)]
+    unsafe fn narrow_ascii(from: *const u16, to: *mut u8) -> bool {
+        // SAFETY: each register is one of the blocks.
+        unsafe {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|block| _mm_loadu_si128(from.add(BLOCK * block).cast()));
+            let are_ascii = has_none(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d)), 0xFF80);
+            if are_ascii {
+                _mm_storeu_si128(to.cast(), _mm_packus_epi16(a, b));
+                _mm_storeu_si128(to.add(2 * BLOCK).cast(), _mm_packus_epi16(c, d));
+            }
+            are_ascii
+        }
+    }
+
+    /// Writes the sixteen scalar values of two registers, all below 800.
+    ///
+    /// # Safety
+    /// The same as of [`Self::write_sixteen_of_three`].
+    #[inline(always)]
+    unsafe fn write_sixteen_of_two(first: __m128i, second: __m128i, to: *mut u8) -> *mut u8 {
+        // SAFETY: each block makes at most a register.
+        unsafe { write_eight(second, write_eight(first, to)) }
+    }
+
     /// Writes the sixteen scalar values of two registers, all below 10000.
     ///
     /// # Safety
@@ -211,31 +239,20 @@ pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<
             let mut to = out.as_mut_ptr().add(out.len());
             while at + 2 * BLOCK <= end {
                 let from = units.as_ptr().add(at);
-                let block = _mm_loadu_si128(from.cast());
-                if has_none(block, 0xFF80) {
-                    let next = _mm_loadu_si128(from.add(BLOCK).cast());
+                let (block, next) = (_mm_loadu_si128(from.cast()), _mm_loadu_si128(from.add(BLOCK).cast()));
+                let all = _mm_or_si128(block, next);
+                if has_none(all, 0xFF80) {
                     _mm_storeu_si128(to.cast(), _mm_packus_epi16(block, next));
-                    (at, to) = (at + BLOCK, to.add(BLOCK));
-                    if !has_none(next, 0xFF80) {
-                        continue;
-                    }
-                    (at, to) = (at + BLOCK, to.add(BLOCK));
+                    (at, to) = (at + 2 * BLOCK, to.add(2 * BLOCK));
                     // More is likely.
-                    while at + 2 * BLOCK <= end {
-                        let from = units.as_ptr().add(at);
-                        let (first, second) = (_mm_loadu_si128(from.cast()), _mm_loadu_si128(from.add(BLOCK).cast()));
-                        if !has_none(_mm_or_si128(first, second), 0xFF80) {
-                            break;
-                        }
-                        _mm_storeu_si128(to.cast(), _mm_packus_epi16(first, second));
-                        (at, to) = (at + 2 * BLOCK, to.add(2 * BLOCK));
+                    while at + 4 * BLOCK <= end && V::narrow_ascii(units.as_ptr().add(at), to) {
+                        (at, to) = (at + 4 * BLOCK, to.add(4 * BLOCK));
                     }
-                } else if has_none(block, 0xF800) {
-                    to = write_eight(block, to);
-                    at += BLOCK;
+                } else if has_none(all, 0xF800) {
+                    to = V::write_sixteen_of_two(block, next, to);
+                    at += 2 * BLOCK;
                 } else {
                     // Two bits for each unit.
-                    let next = _mm_loadu_si128(from.add(BLOCK).cast());
                     let surrogates = _mm_movemask_epi8(are_surrogates(block)) as u32;
                     let before = surrogates.trailing_zeros() as usize / 2;
                     if surrogates == 0 && _mm_movemask_epi8(are_surrogates(next)) == 0 {
@@ -299,59 +316,43 @@ unsafe fn joined_pairs(units: __m128i) -> (__m128i, usize) {
 #[inline(always)]
 pub(super) unsafe fn from_utf32<V: SequenceWriter>(units: &[u32], out: &mut Vec<u8>) {
     let mut at = 0;
-    while units.len() - at >= BLOCK {
+    while units.len() - at >= 2 * BLOCK {
         let end = units.len().min(at + STRETCH);
         out.reserve(4 * (end - at) + REGISTER);
-        // SAFETY: every step reads blocks that end at `end` at most; a block makes at most 32 bytes, and at most a register more
+        // SAFETY: every step reads two blocks that end at `end` at most; they make at most 64 bytes, and at most a register more
         // than that is written.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
-            let four = |at: usize| _mm_loadu_si128(units.as_ptr().add(at).cast());
-            let are_ascii = |units: __m128i| _mm_testz_si128(units, _mm_set1_epi32(!0x7F)) == 1;
-            while end - at >= BLOCK {
-                let [first, second] = [four(at), four(at + BLOCK / 2)];
-                at += BLOCK;
-                let both = _mm_or_si128(first, second);
-                if are_ascii(both) {
-                    let narrow = _mm_packs_epi32(first, second);
-                    _mm_storel_epi64(to.cast(), _mm_packus_epi16(narrow, narrow));
-                    to = to.add(BLOCK);
-                    // More is likely.
-                    while end - at >= 2 * BLOCK {
-                        let [a, b, c, d] = [0, 4, 8, 12].map(|place| four(at + place));
-                        if !are_ascii(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d))) {
-                            break;
-                        }
-                        _mm_storeu_si128(to.cast(), _mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)));
-                        (at, to) = (at + 2 * BLOCK, to.add(2 * BLOCK));
-                    }
+            while end - at >= 2 * BLOCK {
+                let fours = [0, 4, 8, 12].map(|place| _mm_loadu_si128(units.as_ptr().add(at + place).cast()));
+                let [a, b, c, d] = fours;
+                at += 2 * BLOCK;
+                let all = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
+                let are_up_to = |last: i32| _mm_testz_si128(all, _mm_set1_epi32(!last)) == 1;
+                if are_up_to(0x7F) {
+                    _mm_storeu_si128(to.cast(), _mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)));
+                    to = to.add(2 * BLOCK);
                     continue;
                 }
-                if _mm_testz_si128(both, _mm_set1_epi32(!0xFFFF)) == 1 {
-                    let scalars = _mm_packus_epi32(first, second);
-                    if has_none(scalars, 0xF800) {
-                        to = write_eight(scalars, to);
+                if are_up_to(0xFFFF) {
+                    let (first, second) = (_mm_packus_epi32(a, b), _mm_packus_epi32(c, d));
+                    if are_up_to(0x7FF) {
+                        to = V::write_sixteen_of_two(first, second, to);
                         continue;
                     }
-                    if _mm_movemask_epi8(are_surrogates(scalars)) == 0 {
-                        if end - at >= BLOCK {
-                            let [first, second] = [four(at), four(at + BLOCK / 2)];
-                            let next = _mm_packus_epi32(first, second);
-                            let is_short = _mm_testz_si128(_mm_or_si128(first, second), _mm_set1_epi32(!0xFFFF)) == 1;
-                            if is_short && _mm_movemask_epi8(are_surrogates(next)) == 0 {
-                                to = V::write_sixteen_of_three(scalars, next, to);
-                                at += BLOCK;
-                                continue;
-                            }
-                        }
-                        to = write_eight_of_three(scalars, to);
+                    if _mm_movemask_epi8(_mm_or_si128(are_surrogates(first), are_surrogates(second))) == 0 {
+                        to = V::write_sixteen_of_three(first, second, to);
                         continue;
                     }
                 }
-                to = write_four(replaced(first), to);
-                to = write_four(replaced(second), to);
+                for four in fours {
+                    to = write_four(replaced(four), to);
+                }
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+        if end == units.len() {
+            break;
         }
     }
     portable::from_utf32(&units[at..], out);
