@@ -183,18 +183,14 @@ impl SequenceWriter for Avx2 {
 
     #[inline(always)]
     unsafe fn write_sixteen_of_two(first: __m128i, second: __m128i, to: *mut u8) -> *mut u8 {
-        let scalars = _mm256_set_m128i(second, first);
-        let two = _mm256_cmpgt_epi16(scalars, _mm256_set1_epi16(0x7F));
-        let tails = _mm256_slli_epi16::<8>(_mm256_and_si256(scalars, _mm256_set1_epi16(0x3F)));
-        let sequences = _mm256_or_si256(_mm256_srli_epi16::<6>(scalars), tails);
-        let sequences = _mm256_or_si256(sequences, _mm256_set1_epi16(0x80C0_u16 as i16));
-        let lanes = _mm256_blendv_epi8(scalars, sequences, two);
-        let lengths = _mm256_movemask_epi8(_mm256_packs_epi16(two, _mm256_setzero_si256())) as u32;
-        // SAFETY: each index has eight bits; each block makes at most a register.
-        unsafe {
-            let to = pack(_mm256_castsi256_si128(lanes), &OF_EIGHT, (lengths & 0xFF) as usize, to);
-            pack(_mm256_extracti128_si256::<1>(lanes), &OF_EIGHT, (lengths >> 16) as usize, to)
-        }
+        // SAFETY: the same contract.
+        unsafe { write_sixteen(_mm256_set_m128i(second, first), to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_sixteen_bytes(bytes: __m128i, to: *mut u8) -> *mut u8 {
+        // SAFETY: the same contract.
+        unsafe { write_sixteen(_mm256_cvtepu8_epi16(bytes), to) }
     }
 
     #[inline(always)]
@@ -247,6 +243,25 @@ impl SequenceWriter for Avx2 {
             }
             to
         }
+    }
+}
+
+/// Writes sixteen scalar values below 800.
+///
+/// # Safety
+/// 64 bytes can be written at `to`; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn write_sixteen(scalars: __m256i, to: *mut u8) -> *mut u8 {
+    let two = _mm256_cmpgt_epi16(scalars, _mm256_set1_epi16(0x7F));
+    let tails = _mm256_slli_epi16::<8>(_mm256_and_si256(scalars, _mm256_set1_epi16(0x3F)));
+    let sequences = _mm256_or_si256(_mm256_srli_epi16::<6>(scalars), tails);
+    let sequences = _mm256_or_si256(sequences, _mm256_set1_epi16(0x80C0_u16 as i16));
+    let lanes = _mm256_blendv_epi8(scalars, sequences, two);
+    let lengths = _mm256_movemask_epi8(_mm256_packs_epi16(two, _mm256_setzero_si256())) as u32;
+    // SAFETY: each index has eight bits; each block makes at most a register.
+    unsafe {
+        let to = pack(_mm256_castsi256_si128(lanes), &OF_EIGHT, (lengths & 0xFF) as usize, to);
+        pack(_mm256_extracti128_si256::<1>(lanes), &OF_EIGHT, (lengths >> 16) as usize, to)
     }
 }
 

@@ -11,7 +11,7 @@
 //! while more than two windows are left:
 //!     good = the well-formed prefix of the next 16 KiB; copy it
 //!     patience = 8 if good > 0, else twice as before, at most 256
-//!     decode windows until `patience` of them in a row have no error, or 16 KiB are done
+//!     if there is an error: decode windows until `patience` of them in a row have no error, or 16 KiB are done
 //! the same for the rest, in a copy with zeros after it
 //! ```
 //!
@@ -29,7 +29,7 @@
 //!
 //! # Cost
 //!
-//! Without errors: validation, a copy, and a switch between the two every 16 KiB. With errors everywhere: the windows.
+//! Without errors: validation and a copy, in turns every 16 KiB. With errors everywhere: the windows.
 //! It loses where a short burst of errors follows each few KiB of good text: each burst costs at least eight windows
 //! that plain copying would have done faster. Inputs below 32 bytes never get here
 //! ([`Kernel::lossy_into`](crate::codec::Kernel::lossy_into)).
@@ -67,6 +67,10 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
         out.extend_from_slice(&stretch[..good]);
         at += good;
         patience = if good == 0 { (2 * patience).min(PATIENCE[1]) } else { PATIENCE[0] };
+        // At most three bytes are left of a sequence that ends after the stretch.
+        if good > 0 && stretch.len() - good <= 3 {
+            continue;
+        }
         // SAFETY: as above.
         at += unsafe { windows::<V>(&bytes[at..], patience, out) };
     }

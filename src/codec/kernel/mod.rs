@@ -76,7 +76,7 @@ macro_rules! operations {
         from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) -> () =
             portable::from_utf32, to_utf8::from_utf32::<V>, from_units::from_utf32;
         from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
-            portable::from_latin_1, to_utf8::from_latin_1, from_units::from_latin_1;
+            portable::from_latin_1, to_utf8::from_latin_1::<V>, from_units::from_latin_1;
         utf16_prefix(units: &[u16]) -> usize =
             units::utf16_prefix, units::utf16_prefix, from_units::utf16_prefix;
         utf32_prefix(units: &[u32], last: u32) -> usize =

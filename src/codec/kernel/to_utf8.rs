@@ -199,6 +199,18 @@ pub(super) trait SequenceWriter {
         unsafe { write_eight(second, write_eight(first, to)) }
     }
 
+    /// Writes sixteen bytes of Latin-1.
+    ///
+    /// # Safety
+    /// The same as of [`Self::write_sixteen_of_three`].
+    #[inline(always)]
+    unsafe fn write_sixteen_bytes(bytes: __m128i, to: *mut u8) -> *mut u8 {
+        // SAFETY: the same contract.
+        unsafe {
+            Self::write_sixteen_of_two(_mm_cvtepu8_epi16(bytes), _mm_cvtepu8_epi16(_mm_srli_si128::<8>(bytes)), to)
+        }
+    }
+
     /// Writes the sixteen scalar values of two registers, all below 10000.
     ///
     /// # Safety
@@ -370,9 +382,9 @@ unsafe fn replaced(numbers: __m128i) -> __m128i {
 /// Appends Latin-1 as UTF-8.
 ///
 /// # Safety
-/// The processor has SSE4.1 or NEON.
+/// The processor has the instructions of `V`, and SSE4.1 or NEON.
 #[inline(always)]
-pub(super) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
+pub(super) unsafe fn from_latin_1<V: SequenceWriter>(bytes: &[u8], out: &mut Vec<u8>) {
     let (blocks, rest) = bytes.as_chunks::<REGISTER>();
     for stretch in blocks.chunks(STRETCH / REGISTER) {
         out.reserve(2 * REGISTER * stretch.len() + REGISTER);
@@ -386,8 +398,7 @@ pub(super) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
                     _mm_storeu_si128(to.cast(), block);
                     to = to.add(REGISTER);
                 } else {
-                    to = write_eight(_mm_cvtepu8_epi16(block), to);
-                    to = write_eight(_mm_cvtepu8_epi16(_mm_srli_si128::<8>(block)), to);
+                    to = V::write_sixteen_bytes(block, to);
                 }
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));

@@ -281,8 +281,8 @@ pub(super) trait WindowWriter: Vector {
     /// `to..to + 128` units.
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16;
 
-    /// Writes UTF-16 if the window holds only well-formed sequences of one and two bytes, the last of which may end after
-    /// it. `begun`: whether the window before ends with a lead; then whether this one does. Reads `from - 1..from + READ`;
+    /// Writes UTF-16 if the window holds only well-formed sequences of one and two bytes, not all of one, the last of which may end
+    /// after it. `begun`: whether the window before ends with a lead; then whether this one does. Reads `from - 1..from + READ`;
     /// writes within `to..to + 128` units.
     #[inline(always)]
     unsafe fn utf16_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {

@@ -96,6 +96,10 @@ pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
                 continue;
             }
             for block in next.as_chunks::<BLOCK>().0 {
+                if state == BOUNDARY && block.is_ascii() {
+                    at += BLOCK;
+                    continue;
+                }
                 let before = state;
                 state = run(state, block);
                 if state == REJECT {

@@ -2,17 +2,19 @@
 //!
 //! # Idea
 //!
-//! Every unit is given the room of the longest form it can have, all forms are computed at once, masks select the form
-//! of each unit, and the places that hold nothing are compressed away. UTF-16 is joined to scalar values first: a step
-//! holds the unit of each place and the unit after it, and remembers whether its last unit was the first of a pair.
+//! Every unit is given a lane of the longest form that it can have. All forms are computed at once: `vpmultishiftqb` takes any
+//! eight bits of a lane for each byte, so the bytes of a form are one shift, and one operation for masks and marks. Masks select
+//! the form of each unit, bytes that are not needed stay zero, and what is zero is compressed away. Pairs of UTF-16 are joined
+//! to scalar values first, by the unit of each place, the one before it and the one after it, so no step waits for another.
 //!
 //! ```text
-//! while 17 units are left (33 where all may be below 800):
-//!     join pairs; lone surrogates are U+FFFD; second units of pairs are `done`
-//!     bytes = four for each unit, of the form with 1, 2, 3 or 4 bytes
-//!     kept = 1 for each unit that is not done, and 2nd, 3rd, 4th byte from 80, from 800, for pairs
-//!     write compress(kept, bytes)
-//! the rest by scalar code
+//! while 33 units are left:
+//!     all below 800: one or two bytes for each, in lanes of two
+//!     otherwise: join pairs, if there are any; lone surrogates are U+FFFD; second units of pairs are `done`
+//!         bytes = for each unit, in lanes of four, the form with 1, 2, 3 or 4 bytes, and zeros
+//!         kept = bytes that are not zero, and the first of each unit that is not done
+//!         write compress(kept, bytes)
+//! the rest by portable code
 //! ```
 //!
 //! # Example
@@ -29,9 +31,9 @@
 //!
 //! # Cost
 //!
-//! A step of 16 units costs about thirty instructions and one compression, fewer where the units are ASCII or, of 16
-//! bits, below 800, which are told apart by a branch: text that changes between them every few units loses time to
-//! mispredictions. Inputs of up to a step are left to scalar code.
+//! Sixteen units cost about twenty instructions and a compression, half as many where the 32 units are ASCII or below 800. These
+//! are told apart by branches: text that changes between them every few units loses time to mispredictions. Inputs of up to a
+//! step are left to portable code.
 
 use crate::codec::kernel::avx512::table;
 use crate::codec::kernel::portable;

@@ -27,15 +27,27 @@
 //! written     61 EF BF BD 41
 //! ```
 //!
-//! For UTF-16 and UTF-32 each place takes the bits of its byte and of the bytes before, loaded again one to three places
-//! earlier, so that all of a unit stands at the last byte of its sequence; the other places are compressed away before the
-//! bytes are widened.
+//! For UTF-16 and UTF-32, in text without sequences of four bytes, only the numbers of the last bytes are compressed. By these
+//! numbers the last bytes are permuted, and those one and two places before them:
+//!
+//! ```text
+//! bytes       61   C3   A9   E4   B8   96
+//! last         0    .    2    .    .    5      compressed: 0 2 5
+//! at last     61        A9             96
+//! one before   .        C3             B8
+//! two before   .         .             E4
+//! units     0061      00E9           4E16
+//! ```
+//!
+//! Other windows: each place takes the bits of its byte and of the bytes before, loaded again one to three places earlier, so
+//! that all of a unit stands at the last byte of its sequence; the other places are compressed away before the bytes are
+//! widened.
 //!
 //! # Cost
 //!
-//! A window costs three compressions for UTF-8, three to six for the others, whatever its text. Where a window has few
-//! errors, writing it run by run is faster, and is done instead; runs of ASCII are copied or widened before they get
-//! here.
+//! A window costs three compressions for UTF-8, one for text of up to three bytes, two for text of up to two, three to six for the
+//! others. Where a window has few errors, writing it run by run is faster, and is done instead; runs of ASCII are copied or
+//! widened before they get here.
 
 pub(super) mod from_units;
 
@@ -416,6 +428,10 @@ unsafe fn one_two_byte<U: Units>(from: *const u8, begun: &mut u64, mut to: *mut 
         let lead_of_2 = _mm512_cmplt_epu8_mask(from_c2, _mm512_set1_epi8(0xE0_u8.wrapping_sub(0xC2) as i8));
         let continued = u64::from(is_continuation(*from.add(64)));
         if (lead ^ lead_of_2) | (lead << 1 | *begun) ^ continuation | lead >> 63 & !continued != 0 {
+            return None;
+        }
+        // Other code is faster for ASCII.
+        if lead | continuation == 0 {
             return None;
         }
         *begun = lead >> 63;
