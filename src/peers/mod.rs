@@ -11,6 +11,7 @@ pub mod foreign;
 mod glibc;
 mod own;
 mod own_relatives;
+#[cfg(feature = "planted")]
 pub mod planted;
 mod relatives;
 pub mod simdutf;

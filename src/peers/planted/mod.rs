@@ -2,7 +2,6 @@
 //!
 //! Every fault occurred in a real decoder, except for some of `hard.rs`, which are marked as invented. Apart from the fault,
 //! each is our decoder or, for a grammar that ours does not read, `spec`.
-#![cfg(feature = "planted")]
 
 mod blocks;
 mod fault;
