@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// Name the contract that a decoder keeps, whatever it claims
 ///
-/// About ten questions lead to the contract; then the decoder is held to it on some hundred thousand inputs. If no contract
+/// At most eight questions lead to the contract; then the decoder is held to it on some hundred thousand inputs. If no contract
 /// gives all its answers, the nearest is named, with the smallest inputs that show how the decoder departs from it.
 ///
 /// Exit status 1: a decoder keeps no known contract.
