@@ -235,6 +235,25 @@ fn the_first_adapter_of_the_documents_passes() {
     assert_eq!(status, Some(0), "{text}");
 }
 
+/// The same adapter for another encoding is proved with texts in that encoding.
+#[test]
+fn a_decoder_of_utf_16_is_proved_with_texts_in_utf_16() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = first_adapter(directory.path());
+    let first = std::fs::read_to_string(&path).unwrap();
+    let named = r#""encoding=utf-16be""#;
+    let changed = first.replace(r#""contract=rfc3629 maximal-subpart no-output""#, named);
+    assert!(changed.contains(named), "{changed}");
+    for (codec, expected, says) in [
+        ("utf-16-be", Some(0), "ASCII comes back as it was sent"),
+        ("utf-16-le", Some(1), "plain text comes back changed"),
+    ] {
+        std::fs::write(&path, changed.replace(r#".decode("utf-8")"#, &format!(".decode({codec:?})"))).unwrap();
+        let (status, text) = proof(&format!("python3 {path}"));
+        assert!(status == expected && text.contains(says), "{codec}: {status:?}: {text}");
+    }
+}
+
 #[test]
 fn what_is_no_adapter_is_named() {
     let directory = tempfile::tempdir().unwrap();

@@ -8,10 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use utfuzz::codec::Streaming;
-use utfuzz::probe::{Answer, COLUMNS, Cell, Column, SEPARATORS, Verdicts, cells, disguised};
+use utfuzz::codec::convert::Encoding;
+use utfuzz::peers::units::{ENCODINGS, UnitDecoder};
+use utfuzz::probe::{
+    Answer, COLUMNS, Cell, Column, SEPARATORS, Verdicts, cells, disguised, is_well_formed, questions, unit_cells,
+};
 use utfuzz::report::Record;
 use utfuzz::report::record::Section;
-use utfuzz::report::record::matrix::{Examined, Matrix, Row};
+use utfuzz::report::record::matrix::{Examined, ExaminedUnits, Matrix, Row};
 use utfuzz::spec::{Bom, Contract, Grammar, Replacement, Segmentation};
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::utf8::Validity;
@@ -274,6 +278,365 @@ fn separators_that_appear_are_found() {
     assert_eq!(disguised(&seven_bits).written[0], (0, vec![0x80]));
 }
 
+/// The words of a decoder of an encoding, by question.
+fn unit_words(decoder: &dyn Decoder, encoding: Encoding) -> BTreeMap<&'static str, String> {
+    let cells = unit_cells(decoder, encoding);
+    assert_eq!(cells.len(), questions(encoding).count());
+    questions(encoding).zip(cells).map(|(question, cell)| (question.id, cell.word)).collect()
+}
+
+/// Little-endian UTF-16 by `std`, with what becomes of surrogates and of half a code unit.
+fn utf16(bytes: &[u8], surrogate: fn(u16) -> Option<Vec<u8>>, half: &str) -> Option<Vec<u8>> {
+    let (units, rest) = bytes.as_chunks();
+    let mut text = Vec::new();
+    for read in char::decode_utf16(units.iter().map(|unit| u16::from_le_bytes(*unit))) {
+        match read {
+            Ok(character) => text.extend_from_slice(character.to_string().as_bytes()),
+            Err(lone) => text.extend(surrogate(lone.unpaired_surrogate())?),
+        }
+    }
+    if !rest.is_empty() {
+        text.extend_from_slice(half.as_bytes());
+    }
+    Some(text)
+}
+
+/// A surrogate as three bytes.
+fn three_bytes(surrogate: u16) -> Vec<u8> {
+    vec![0xED, 0x80 | (surrogate >> 6 & 0x3F) as u8, 0x80 | (surrogate & 0x3F) as u8]
+}
+
+fn lossy_units(lossy: fn(&[u8]) -> Option<Vec<u8>>) -> Faulty {
+    Faulty { validate: |_| None, lossy, ..Faulty::default() }
+}
+
+#[test]
+fn questions_about_code_units_have_names_of_their_own() {
+    for encoding in ENCODINGS {
+        let ids: Vec<&str> = questions(encoding).map(|question| question.id).collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{encoding}");
+        assert!(ids.len() > 20, "{encoding}");
+        let groups: Vec<&str> = questions(encoding).map(|question| question.group).collect();
+        let runs = groups.chunk_by(|one, other| one == other).count();
+        assert_eq!(groups.iter().collect::<BTreeSet<_>>().len(), runs, "{encoding}");
+    }
+    assert_eq!(questions(Encoding::Utf8).count(), 0);
+    let input = |encoding, id: &str| {
+        let (bytes, cuts) = questions(encoding).find(|question| question.id == id).unwrap().input(encoding);
+        (bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>(), cuts)
+    };
+    assert_eq!(input(Encoding::Utf16Le, "chunks-high"), ("61003DD86200".to_owned(), vec![4]));
+    assert_eq!(input(Encoding::Utf16Be, "chunks-high"), ("0061D83D0062".to_owned(), vec![4]));
+    // Without a byte order in the name, after a mark.
+    assert_eq!(input(Encoding::Utf16, "chunks-high"), ("FFFE61003DD86200".to_owned(), vec![6]));
+    assert_eq!(input(Encoding::Utf16, "mark-big"), ("FEFF0061".to_owned(), vec![]));
+    assert_eq!(input(Encoding::Utf16, "none-little"), ("61006200".to_owned(), vec![]));
+    assert_eq!(input(Encoding::Utf32Be, "end-3-of-4"), ("00000061620000".to_owned(), vec![]));
+}
+
+#[test]
+fn what_becomes_of_code_units_has_a_word() {
+    let ids = ["nul", "fffe", "pair", "high", "high-pair", "reversed-pair", "end-high", "end-high-1", "end-1-of-2"];
+    let of = |decoder: &dyn Decoder| {
+        let words = unit_words(decoder, Encoding::Utf16Le);
+        ids.map(|id| words[id].clone())
+    };
+    let well_formed = ["accepts: U+0000", "accepts: U+FFFE", "accepts: U+1F600"];
+    let replaced = ["1 U+FFFD", "U+FFFD U+1F600", "2 U+FFFD", "1 U+FFFD", "2 U+FFFD", "1 U+FFFD"];
+    let replacing = lossy_units(|bytes| utf16(bytes, |_| Some("\u{FFFD}".into()), "\u{FFFD}"));
+    assert_eq!(of(&replacing), [&well_formed[..], &replaced].concat()[..]);
+    let dropping = lossy_units(|bytes| utf16(bytes, |_| Some(Vec::new()), ""));
+    let dropped = ["nothing", "U+1F600", "nothing", "nothing", "nothing", "nothing"];
+    assert_eq!(of(&dropping)[3..], dropped);
+    let asking = lossy_units(|bytes| utf16(bytes, |_| Some(b"?".into()), "?"));
+    assert_eq!(of(&asking)[3], "1 question mark");
+    let passing = lossy_units(|bytes| utf16(bytes, |lone| Some(three_bytes(lone)), ""));
+    let passed = ["accepts: U+D83D", "accepts: U+D83D U+1F600", "accepts: U+DE00 U+D83D", "accepts: U+D83D"];
+    assert_eq!(of(&passing)[3..7], passed);
+    let swallowing = lossy_units(|bytes| {
+        let text = String::from_utf8(utf16(bytes, |_| Some("\u{FFFD}".into()), "")?).ok()?;
+        Some(text.replace("\u{FFFD}b", "\u{FFFD}").into_bytes())
+    });
+    assert_eq!(of(&swallowing)[3], "1 U+FFFD, and the next character is lost");
+    let strict = Faulty {
+        validate: |bytes| Some(if utf16(bytes, |_| None, "").is_some() { Validity::Valid } else { Validity::INVALID }),
+        lossy: |bytes| utf16(bytes, |_| None, ""),
+        ..Faulty::default()
+    };
+    assert_eq!(of(&strict)[3..], ["rejects", "rejects", "rejects", "rejects", "rejects", "nothing"]);
+    assert_eq!(unit_words(&strict, Encoding::Utf16Le)["offset"], "not stated");
+    let silent = Faulty { validate: |_| None, lossy: |_| None, ..Faulty::default() };
+    assert_eq!(of(&silent), ["no answer"; 9]);
+    utfuzz::judge::silence_panics();
+    let failing = Faulty { validate: |_| panic!(), ..Faulty::default() };
+    assert_eq!(of(&failing), ["fails"; 9]);
+}
+
+#[test]
+fn marks_of_code_units_have_words() {
+    let ids = ["mark-little", "mark-big", "mark-twice", "mark-alone", "mark-inside", "none-little", "none-big"];
+    let of = |decoder: &dyn Decoder| {
+        let words = unit_words(decoder, Encoding::Utf16);
+        ids.map(|id| words[id].clone())
+    };
+    let ignoring = lossy_units(|bytes| utf16(bytes, |_| None, ""));
+    let (here, other) = ("accepts: U+0061 U+0062", "U+6100 U+6200");
+    assert_eq!(of(&ignoring), ["kept", "U+FFFE U+6100", "kept", "kept", "kept", here, other]);
+    let following = lossy_units(|bytes| {
+        let swapped: Vec<u8> = bytes.as_chunks::<2>().0.iter().flat_map(|[one, other]| [*other, *one]).collect();
+        match bytes {
+            [0xFF, 0xFE, rest @ ..] => utf16(rest, |_| None, ""),
+            _ => utf16(&swapped, |_| None, "")
+                .map(|text| text.strip_prefix("\u{FEFF}".as_bytes()).map_or_else(|| text.clone(), <[u8]>::to_vec)),
+        }
+    });
+    assert_eq!(of(&following), ["removed", "removed", "1 of 2 kept", "removed", "kept", other, here]);
+    let without = lossy_units(|bytes| {
+        let text = utf16(bytes, |_| None, "")?;
+        Some(String::from_utf8(text).ok()?.replace('\u{FEFF}', "").into_bytes())
+    });
+    assert_eq!(of(&without)[..5], ["removed", "U+FFFE U+6100", "removed", "removed", "removed"]);
+    // The mark before another input is no part of the answer.
+    assert_eq!(unit_words(&ignoring, Encoding::Utf16)["nul"], "accepts: U+0000");
+    assert_eq!(unit_words(&ignoring, Encoding::Utf16Le)["mark-twice"], "kept");
+    let validating = Faulty { validate: |_| Some(Validity::Valid), lossy: |_| None, ..Faulty::default() };
+    assert_eq!(of(&validating), ["accepts"; 7]);
+}
+
+#[test]
+fn values_of_32_bits_have_words() {
+    let wide = lossy_units(|bytes| {
+        let mut text = Vec::new();
+        for unit in bytes.as_chunks().0 {
+            match u32::from_le_bytes(*unit) {
+                value @ 0..0x8000_0000 => utfuzz::utf8::push_extended(value, &mut text),
+                _ => text.extend_from_slice("\u{FFFD}".as_bytes()),
+            }
+        }
+        Some(text)
+    });
+    let words = unit_words(&wide, Encoding::Utf32Le);
+    let said = ["pair", "high", "too-large", "31-bits", "32-bits", "end-2-of-4"].map(|id| words[id].as_str());
+    let expected = [
+        "accepts: U+D83D U+DE00",
+        "accepts: U+D83D",
+        "accepts: U+110000",
+        "accepts: U+7FFFFFFF",
+        "1 U+FFFD",
+        "nothing",
+    ];
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn offsets_in_code_units_have_words() {
+    // In the input for little-endian UTF-16 ten bytes precede the error: three code points, five code units.
+    let at = |offset: fn(usize) -> usize| {
+        struct At(Info, fn(usize) -> usize);
+        impl Decoder for At {
+            fn info(&self) -> &Info {
+                &self.0
+            }
+            fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+                let at = bytes.windows(4).position(|window| window == [0x3D, 0xD8, b'b', 0])?;
+                Some(utfuzz::utf8::Malformed { valid_up_to: Some((self.1)(at)), len: None, kind: None }.into())
+            }
+        }
+        unit_words(&At(Info::new("at", "0"), offset), Encoding::Utf16Le)["offset"].clone()
+    };
+    assert_eq!(at(|bytes| bytes), "in bytes, from 0");
+    assert_eq!(at(|bytes| bytes / 2), "in UTF-16 code units, from 0");
+    assert_eq!(at(|_| 3), "in code points, from 0");
+    assert_eq!(at(|bytes| bytes - 2), "8, where 10 bytes precede the error");
+}
+
+#[test]
+fn chunks_of_code_units_are_compared_with_the_whole() {
+    /// Decodes each chunk by itself.
+    struct Apart;
+    impl Stream for Apart {
+        fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+            out.extend(utf16(chunk, |_| Some("\u{FFFD}".into()), "").unwrap_or_default());
+        }
+        fn finish(&mut self, _: &mut Vec<u8>) -> Option<Validity> {
+            None
+        }
+    }
+    let apart = Faulty {
+        stream: || Some(Box::new(Apart)),
+        ..lossy_units(|bytes| utf16(bytes, |_| Some("\u{FFFD}".into()), ""))
+    };
+    let words = unit_words(&apart, Encoding::Utf16Le);
+    assert_eq!(words["chunks-pair"], "not as in one piece: U+FFFD U+FFFD");
+    assert_eq!(words["chunks-unit"], "not as in one piece: nothing");
+    assert_eq!(words["chunks-high"], "as in one piece");
+    assert_eq!(unit_words(&lossy_units(|_| None), Encoding::Utf16Le)["chunks-pair"], "no streams");
+}
+
+fn unit_decoder(name: &str) -> UnitDecoder {
+    let mut all = peers::units::all().into_iter();
+    all.find(|of| of.decoder.info().name == name).unwrap_or_else(|| panic!("no decoder {name}"))
+}
+
+#[test]
+fn our_decoder_of_code_units_accepts_what_the_standard_has() {
+    for encoding in ENCODINGS {
+        let name = encoding.name().to_lowercase();
+        let strict = unit_words(&*unit_decoder(&format!("own-{name}")).decoder, encoding);
+        let replacing = unit_words(&*unit_decoder(&format!("own-{name}-replace")).decoder, encoding);
+        for question in questions(encoding) {
+            let (bytes, cuts) = question.input(encoding);
+            let (strict, replacing) = (strict[question.id].as_str(), replacing[question.id].as_str());
+            let place = format!("{encoding}, {}: {strict}, {replacing}", question.id);
+            if !cuts.is_empty() {
+                assert_eq!([strict, replacing], ["as in one piece"; 2], "{place}");
+                continue;
+            }
+            let Some(is_text) = is_well_formed(encoding, &bytes) else { continue };
+            match question.id {
+                "offset" => assert_eq!([strict, replacing], ["in bytes, from 0", "no verdict"], "{place}"),
+                // Without a mark, our decoder reads little-endian text; by the standard it is big-endian.
+                "none-little" | "none-big" => {}
+                _ if is_text => assert!(strict == replacing && strict != "rejects", "{place}"),
+                _ => assert!(strict == "rejects" && replacing.contains("U+FFFD"), "{place}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn our_decoder_of_code_units_answers_as_std_does() {
+    let mut compared = 0;
+    for (own, std) in [
+        ("own-utf-16le", "std-utf-16le"),
+        ("own-utf-16be", "std-utf-16be"),
+        ("own-utf-16le-replace", "std-utf-16le-lossy"),
+        ("own-utf-16be-replace", "std-utf-16be-lossy"),
+        ("own-utf-32le", "std-utf-32le"),
+        ("own-utf-32be", "std-utf-32be"),
+    ] {
+        let [own, std] = [own, std].map(|name| {
+            let of = unit_decoder(name);
+            unit_words(&*of.decoder, of.encoding)
+        });
+        // What it does not state, or cannot be asked about.
+        let unstated = ["no answer", "no streams", "not stated"];
+        for (id, word) in std.iter().filter(|(_, word)| !unstated.contains(&word.as_str())) {
+            assert_eq!(own[id], *word, "{id}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 6 * 12, "{compared}");
+}
+
+#[test]
+fn what_is_well_formed_is_what_std_reads() {
+    for encoding in [Encoding::Utf16Le, Encoding::Utf32Le] {
+        for question in questions(encoding) {
+            let (bytes, _) = question.input(encoding);
+            let (units, wide) = (bytes.as_chunks::<2>(), bytes.as_chunks::<4>());
+            let is_text = match encoding {
+                Encoding::Utf16Le => {
+                    let units = units.0.iter().map(|unit| u16::from_le_bytes(*unit));
+                    units.len() * 2 == bytes.len() && char::decode_utf16(units).all(|read| read.is_ok())
+                }
+                _ => {
+                    let is_scalar = |unit: &[u8; 4]| char::from_u32(u32::from_le_bytes(*unit)).is_some();
+                    wide.1.is_empty() && wide.0.iter().all(is_scalar)
+                }
+            };
+            assert_eq!(is_well_formed(encoding, &bytes), Some(is_text), "{encoding}, {}", question.id);
+        }
+    }
+    // Without a mark they are big-endian.
+    assert_eq!(is_well_formed(Encoding::Utf16, b"\0\xD8"), Some(true));
+    assert_eq!(is_well_formed(Encoding::Utf16, b"\xFF\xFE\0\xD8"), Some(false));
+    assert_eq!(is_well_formed(Encoding::Ucs2Le, b"a\0"), None);
+}
+
+#[test]
+fn decoders_of_code_units_have_a_table_for_each_encoding() {
+    let examined = |names: &[&str]| -> Vec<ExaminedUnits> {
+        let of = |name: &&str| {
+            let of = unit_decoder(name);
+            ExaminedUnits::of(&*of.decoder, of.encoding)
+        };
+        names.iter().map(of).collect()
+    };
+    let names = ["own-utf-16le", "own-utf-32", "own-utf-16le-replace", "std-utf-16le-lossy"];
+    let with = matrix(&[&Honest::new(Contract::STANDARD)]).with_units(examined(&names));
+    let shape: Vec<_> = with.units.iter().map(|units| (units.encoding.as_str(), units.rows.len())).collect();
+    assert_eq!(shape, [("UTF-16LE", 3), ("UTF-32", 1)]);
+    assert_eq!(with.rows.len(), 1, "they are not among the others");
+    let clock = utfuzz::report::Clock::start("test");
+    let directory = tempfile::tempdir().unwrap();
+    let old: Matrix = serde_json::from_str(&serde_json::to_string(&with).unwrap()).unwrap();
+    utfuzz::report::write_all(&Record::of_matrix(&clock, with), directory.path()).unwrap();
+    let page = fs::read_to_string(directory.path().join("matrix.md")).unwrap();
+    let (_, section) = page.split_once("## Decoders of UTF-16 and UTF-32").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    assert!(section.contains("### UTF-16LE: 3 decoders") && section.contains("### UTF-32: 1 decoder\n"), "{section}");
+    let rows: Vec<&str> = section.lines().skip_while(|line| !line.contains(": a high surrogate |")).take(2).collect();
+    assert!(rows[0].ends_with("| 61 00 3D D8 62 00 | ill-formed | 1 U+FFFD | all others |"), "{}", rows[0]);
+    assert!(rows[1].ends_with("| rejects | own-utf-16le |"), "{}", rows[1]);
+    // A decoder that has changed.
+    let mut new = old.clone();
+    let at = new.units[0].columns.iter().position(|column| column.id == "high").unwrap();
+    // std is the first by its package; of our two the strict one comes first.
+    new.units[0].rows[1].cells[at] = old.units[0].rows[2].cells[at];
+    let changes = new.since(&old);
+    let [change] = changes.as_slice() else { panic!("{changes:?}") };
+    assert_eq!((change.name, change.column.id.as_str()), ("own-utf-16le", "high"));
+    assert_eq!([change.from, change.to].map(|seen| seen.word.as_str()), ["rejects", "1 U+FFFD"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn decoders_of_code_units_are_not_among_those_of_utf_8() {
+    use std::process::Command;
+    let registered: BTreeSet<String> = peers::all().iter().map(|decoder| decoder.info().name.to_string()).collect();
+    for of in peers::units::all() {
+        assert!(!registered.contains(&*of.decoder.info().name), "{}", of.decoder.info().name);
+        assert_eq!(of.decoder.info().promise, utfuzz::decoder::Promise::Nothing);
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let greeting = |more: &str| {
+        format!(
+            "echo 'utfuzz 1 lines\npackage=x\nversion=1\nname=x\nanswers=verdict\nname=wide\nanswers=verdict\n{more}\n'
+while read -r line; do case $line in '') ;; *) echo 1 -1 -1 - ;; esac; done\n"
+        )
+    };
+    let path = directory.path().join("adapter.sh");
+    let utfuzz = |more: &str, args: &[&str]| {
+        fs::write(&path, greeting(more)).unwrap();
+        let adapter = format!("sh {}", path.display());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_utfuzz"));
+        let output = command.args(args).args(["--adapter", &adapter]).current_dir(directory.path()).output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let named = |list: &serde_json::Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let (checked, notes) = utfuzz("encoding=utf-16be", &["check", "--json", "--quick", "--seconds", "0"]);
+    let checked: serde_json::Value = serde_json::from_str(&checked).unwrap_or_else(|error| panic!("{error}: {notes}"));
+    assert_eq!(named(&checked["decoders"]), ["x"]);
+    let (asked, notes) = utfuzz("encoding=utf-16be", &["matrix", "--json", "--decoders", "x,wide"]);
+    let asked: serde_json::Value = serde_json::from_str(&asked).unwrap_or_else(|error| panic!("{error}: {notes}"));
+    assert_eq!(named(&asked["rows"]), ["x"]);
+    assert_eq!(
+        (asked["units"][0]["encoding"].as_str(), named(&asked["units"][0]["rows"])),
+        (Some("UTF-16BE"), vec!["wide".to_owned()])
+    );
+    let (_, unknown) = utfuzz("encoding=utf-16be", &["check", "--decoders", "wide"]);
+    assert!(unknown.contains("no decoder is named \"wide\""), "{unknown}");
+    for other in ["utf-7", "utf-8"] {
+        let (_, wrong) = utfuzz(&format!("encoding={other}"), &["check"]);
+        assert!(wrong.contains(&format!("encoding=\"{other}\" is none of utf-16, utf-16le")), "{wrong}");
+    }
+    let (_, wrong) = utfuzz("encoding=utf-16be\ncontract=rfc3629", &["check"]);
+    assert!(wrong.contains("an entry point with encoding= has none"), "{wrong}");
+}
+
 fn matrix(decoders: &[&dyn Decoder]) -> Matrix {
     let ledger = Ledger::default();
     Matrix::of(decoders.iter().map(|decoder| Examined::of(*decoder, &ledger)).collect())
@@ -470,6 +833,24 @@ fn cells_of_the_committed_matrix_are_what_the_decoders_here_answer() {
         Some(Answer { verdict: decoder.validate(bytes), output, panicked: false })
     });
     assert_eq!(compared, 200);
+}
+
+#[test]
+fn cells_of_the_committed_tables_of_code_units_are_what_the_decoders_here_answer() {
+    let (matrix, decoders) = (committed(), peers::units::all());
+    let mut compared = 0;
+    for units in &matrix.units {
+        for row in &units.rows {
+            let is_same = |info: &Info| info.name == row.name && info.version == row.version;
+            let Some(of) = decoders.iter().find(|of| is_same(of.decoder.info())) else { continue };
+            let words = unit_words(&*of.decoder, of.encoding);
+            for (at, column) in units.columns.iter().enumerate() {
+                assert_eq!(units.seen(row, at).unwrap().word, words[column.id.as_str()], "{} {}", row.name, column.id);
+                compared += 1;
+            }
+        }
+    }
+    assert!(matrix.units.is_empty() || compared > 100, "{compared}");
 }
 
 /// The same for decoders in other processes, asked without the parts of the harness that plan, cache and judge.

@@ -109,7 +109,7 @@ done\n";
         ("list", "list"),
         ("probe --decoders own-wtf-8,utf8-decode,simdutf8-basic", "probe"),
         ("probe --quick --decoders own", "probe"),
-        ("matrix --decoders own,utf8-decode,cesu8", "matrix"),
+        ("matrix --decoders own,utf8-decode,cesu8,std-utf-16le,own-utf-32", "matrix"),
         ("diff own own-wtf-8", "diff"),
         ("diff own std", "diff"),
         ("chart", "chart"),

@@ -79,7 +79,7 @@ static void greet(const struct library *l, const entry *e)
 {
     line("name", e->name), line("package", l->package), line("version", l->version), line("lineage", l->lineage);
     line("answers", e->answers), line("output", e->output), line("contract", e->contract), line("source", e->source);
-    line("environment", e->environment);
+    line("environment", e->environment), line("encoding", e->encoding);
 }
 
 struct stream { uint32_t number; void *state; struct stream *next; };

@@ -11,7 +11,7 @@ extern "C" {
 
 /* One way to decode; the texts are lines of the greeting. `with` is the adapter's own. */
 typedef struct entry {
-    const char *name, *answers, *output, *contract, *source, *environment;
+    const char *name, *answers, *output, *contract, *source, *environment, *encoding;
     const void *with;
     void (*decode)(const struct entry *, const uint8_t *, size_t);
     void *(*open)(const struct entry *);

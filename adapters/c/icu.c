@@ -140,6 +140,11 @@ static void u8_prev(const entry *e, const uint8_t *in, size_t n)
 /* The handling of illegal UTF-8 follows the Encoding Standard since this version. */
 #define ICU_60 "https://icu.unicode.org/download/60"
 #define DOC "https://unicode-org.github.io/icu-docs/apidoc/released/icu4c/"
+#define UCNV(name, answers_, callback, charset) \
+    {name, answers_, "utf-16le", .with = &(const struct way){charset, callback, NULL}, .decode = ucnv, .open = open_, .push = push, .finish = finish, .drop = drop, .encoding = charset}
+#define UNITS(charset) \
+    UCNV("icu-" charset "-stop", "verdict offset length output stream", UCNV_TO_U_CALLBACK_STOP, charset), \
+    UCNV("icu-" charset "-substitute", "output stream", UCNV_TO_U_CALLBACK_SUBSTITUTE, charset)
 static const entry entries[] = {
     {"icu-ucnv-stop", "verdict offset length output stream", "utf-16le", .with = &STOP, .decode = ucnv, .open = open_, .push = push, .finish = finish, .drop = drop, .contract = "rfc3629 maximal-subpart no-output", .source = ICU_60},
     {"icu-ucnv-substitute", "output stream", "utf-16le", .with = &SUBSTITUTE, .decode = ucnv, .open = open_, .push = push, .finish = finish, .drop = drop, .contract = "rfc3629 maximal-subpart U+FFFD", .source = ICU_60},
@@ -155,6 +160,7 @@ static const entry entries[] = {
     {"icu-u8-next", "verdict offset length output", "utf-32le", .decode = u8_next, .contract = "rfc3629 maximal-subpart no-output incomplete-is-error", .source = ICU_60},
     {"icu-u8-next-or-fffd", "output", "utf-32le", .with = "f", .decode = u8_next, .contract = "rfc3629 maximal-subpart U+FFFD", .source = ICU_60},
     {"icu-u8-prev-or-fffd", "output", "utf-32le", .decode = u8_prev},
+    UNITS("utf-16"), UNITS("utf-16le"), UNITS("utf-16be"), UNITS("utf-32"), UNITS("utf-32le"), UNITS("utf-32be"),
     {0}};
 
 ADAPTER_CONSTRUCTOR start(void)

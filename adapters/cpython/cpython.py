@@ -133,6 +133,11 @@ ENTRIES = [
     ("unquote-strict", "verdict offset length output", strict, DOCS + "urllib.parse.html#urllib.parse.unquote", unquote("strict"), None),
     ("fsdecode", "output", lossy.replace("U+FFFD", "surrogateescape"), DOCS + "os.html#os.fsdecode", file_name, None),
 ]
+for encoding in "utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be":
+    for errors in "strict", "replace", "surrogatepass":
+        answers = "verdict offset length output stream" if errors == "strict" else "output stream" if errors == "replace" else "verdict offset length output"
+        new = lambda encoding=encoding, errors=errors: Stream(encoding, errors)
+        ENTRIES.append((encoding + "-" + errors, answers + "\nencoding=" + encoding, "", handlers, whole(encoding, errors), new))
 
 
 def main():

@@ -71,6 +71,13 @@ public class Adapter {
             entry(part + "charsetdecoder-length", lineage, "verdict offset length", "", decoder(charset, CodingErrorAction.REPORT, false));
             entry(part + "inputstreamreader", lineage, "output", "", bytes -> output(read(new InputStreamReader(new ByteArrayInputStream(bytes), charset))));
         }
+        for (String name : new String[] {"utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"}) {
+            Charset charset = Charset.forName(name);
+            String lineage = name.substring(0, 6).replace("-", ""), more = "encoding=" + name + "\n" + API + "nio/charset/Charset.html\n";
+            entry(name + "-string", lineage, "output", more, bytes -> output(new String(bytes, charset)));
+            entry(name + "-charsetdecoder-report", lineage, "verdict offset length output stream", more, decoder(charset, CodingErrorAction.REPORT, false), charset, CodingErrorAction.REPORT);
+            entry(name + "-charsetdecoder-replace", lineage, "output stream", more, decoder(charset, CodingErrorAction.REPLACE, false), charset, CodingErrorAction.REPLACE);
+        }
         entry("scanner", "utf8", "output", "", bytes -> output(new Scanner(new ByteArrayInputStream(bytes), UTF_8).useDelimiter("\\z").tokens().reduce("", String::concat)));
         entry("urldecoder", "utf8", "output", "", bytes -> output(URLDecoder.decode(percent(bytes), UTF_8)));
         entry("uri-getpath", "utf8", "output", "", bytes -> output(URI.create("a:/" + percent(bytes)).getPath().substring(1)));

@@ -28,14 +28,14 @@ const strict = (kind, decode) => (data) => {
 };
 
 /** By the standard, the call without `stream` ends a stream, and the object is ready for the next. */
-const textDecoder = (options) => {
-  const whole = new TextDecoder("utf-8", options);
+const textDecoder = (options, encoding = "utf-8") => {
+  const whole = new TextDecoder(encoding, options);
   const [guard, end] = options.fatal
     ? [(decode) => strict(TypeError, decode), (text) => answer(1, text)]
     : [(decode) => (data) => lossy(decode(data)), lossy];
   const decode = guard((data) => whole.decode(data));
   const open = () => {
-    const decoder = new TextDecoder("utf-8", options);
+    const decoder = new TextDecoder(encoding, options);
     const push = guard((data) => decoder.decode(data, { stream: true }));
     return { push: (data) => push(data), finish: () => guard(() => decoder.decode())() };
   };
@@ -43,8 +43,8 @@ const textDecoder = (options) => {
 };
 
 /** By its documentation, it can be used again after `end`. */
-const stringDecoder = () => {
-  const decoder = new StringDecoder("utf8");
+const stringDecoder = (encoding = "utf8") => {
+  const decoder = new StringDecoder(encoding);
   return { push: (data) => lossy(decoder.write(data)), finish: () => lossy(decoder.end()) };
 };
 
@@ -92,7 +92,7 @@ const decoders = {
   "textdecoder-fatal": ["verdict output stream", STRICT + " bom-stripped detected-at-once", WHATWG, textDecoder({ fatal: true })],
   "textdecoder-fatal-ignorebom": ["verdict output stream", STRICT + " bom-kept detected-at-once", WHATWG, textDecoder({ fatal: true, ignoreBOM: true })],
   "buffer-tostring": ["output", LOSSY, NODE + "buffer.html#buffers-and-character-encodings", (data) => lossy(Buffer.from(data).toString("utf8"))],
-  "string-decoder": ["output stream", LOSSY, NODE + "string_decoder.html", { decode: (data) => { const d = new StringDecoder("utf8"); return lossy(d.write(data) + d.end()); }, open: stringDecoder }],
+  "string-decoder": ["output stream", LOSSY, NODE + "string_decoder.html", { decode: (data) => { const d = new StringDecoder("utf8"); return lossy(d.write(data) + d.end()); }, open: () => stringDecoder() }],
   "isutf8": ["verdict", STRICT, NODE + "buffer.html#bufferisutf8input", buffer.isUtf8 && ((data) => answer(Number(buffer.isUtf8(data)), null))],
   "transcode": ["verdict output", "", NODE + "buffer.html#buffertranscodesource-fromenc-toenc", buffer.transcode && strict(Error, (data) => buffer.transcode(data, "utf8", "utf16le"))],
   "decodeuricomponent": ["verdict output", STRICT, "https://tc39.es/ecma262/#sec-decode", strict(URIError, (data) => decodeURIComponent(encoded(data)))],
@@ -107,6 +107,20 @@ const decoders = {
   "readfile": ["output", LOSSY, NODE + "fs.html#fsreadfilesyncpath-options", readFile],
   "wasm-name": ["verdict output", STRICT, "https://webassembly.github.io/spec/core/binary/values.html#names", strict(WebAssembly.CompileError, (data) => WebAssembly.Module.imports(new WebAssembly.Module(wasm(data)))[0].module)],
 };
+for (const encoding of ["utf-16le", "utf-16be"]) {
+  for (const fatal of [false, true]) {
+    for (const ignoreBOM of [false, true]) {
+      const name = `${encoding}-textdecoder${fatal ? "-fatal" : ""}${ignoreBOM ? "-ignorebom" : ""}`;
+      try {
+        const decoder = textDecoder({ fatal, ignoreBOM }, encoding);
+        decoders[name] = [fatal ? "verdict output stream" : "output stream", "", WHATWG, decoder, encoding];
+      } catch {} // the runtime does not have this encoding
+    }
+  }
+}
+const utf16 = { decode: (data) => { const d = new StringDecoder("utf16le"); return lossy(d.write(data) + d.end()); }, open: () => stringDecoder("utf16le") };
+decoders["utf-16le-buffer-tostring"] = ["output", "", NODE + "buffer.html#buffers-and-character-encodings", (data) => lossy(Buffer.from(data).toString("utf16le")), "utf-16le"];
+decoders["utf-16le-string-decoder"] = ["output stream", "", NODE + "string_decoder.html", utf16, "utf-16le"];
 
 const runtime = globalThis.Deno ? "deno" : process.versions.bun ? "bun" : "node";
 const version = globalThis.Deno ? Deno.version.deno : process.versions[runtime];
@@ -149,8 +163,9 @@ const read = (size) => {
 
 const inside = ["v8", "webkit", "icu", "simdutf"].filter((part) => process.versions[part]).map((part) => part + " " + process.versions[part]);
 let greeting = `utfuzz 1 frames\npackage=${runtime}\nversion=${version}\nenvironment=${inside.join(", ")}\n`;
-for (const [name, [answers, contract, source]] of entries) {
+for (const [name, [answers, contract, source, , encoding]] of entries) {
   greeting += `name=${prefix}${name}\nanswers=${answers}\noutput=utf-16le\nsource=${source}\n` + (contract && `contract=${contract}\n`);
+  if (encoding) greeting += `encoding=${encoding}\n`;
   if (lineages[name]) greeting += `lineage=${lineages[name]}\n`;
 }
 write(Buffer.from(greeting + "\n"));

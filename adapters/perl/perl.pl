@@ -30,6 +30,14 @@ for my $codec ('UTF-8', 'utf8') {
     entry("perl-layer-$which", "${core}encode-$which\nanswers=output", sub {
         open my $file, "<:encoding($codec)", \$_[0] or die $!; local $/; answer(2, -1, -1, text(<$file> // '')) });
 }
+for my $codec ('UTF-16', 'UTF-16LE', 'UTF-16BE', 'UTF-32', 'UTF-32LE', 'UTF-32BE') {
+    my $object = Encode::find_encoding($codec); my $name = lc $codec;
+    my $more = "encoding=$name\nsource=https://perldoc.perl.org/Encode::Unicode";
+    entry("perl-encode-$name-croak", "${core}encode-unicode\nanswers=verdict output\n$more", sub {
+        croaking($_[0], sub { $object->decode($_[0], Encode::FB_CROAK) }) });
+    entry("perl-encode-$name-replace", "${core}encode-unicode\nanswers=output\n$more", sub {
+        answer(2, -1, -1, text($object->decode($_[0], Encode::FB_DEFAULT))) });
+}
 my $utf8 = "${core}extended\nanswers=verdict output\nsource=https://perldoc.perl.org/utf8#Utility-functions";
 entry('perl-utf8-decode', $utf8, sub {
     my $text = $_[0]; utf8::decode($text) ? answer(1, -1, -1, text($text)) : none(0, -1, -1) });

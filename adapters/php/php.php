@@ -76,6 +76,17 @@ entry('xml-parser', 'libxml2', 'verdict output', '', unless(TEXT, function ($s) 
     xml_set_character_data_handler($parser, function ($parser, $part) use (&$text) { $text .= $part; });
     return xml_parse($parser, "<a>$s</a>", true) ? [1, $text] : [0, null];
 }), 'xml_parse', $libxml);
+foreach (['UTF-16', 'UTF-16LE', 'UTF-16BE', 'UTF-32', 'UTF-32LE', 'UTF-32BE'] as $from) {
+    $name = strtolower($from); $encoding = "encoding=$name\n";
+    entry("$name-mb-check-encoding", 'php-mbstring', 'verdict', $encoding . MANUAL . 'function.mb-check-encoding.php',
+        fn($s) => verdict(mb_check_encoding($s, $from)), 'mb_check_encoding');
+    entry("$name-mb-convert-encoding", 'php-mbstring', 'output', "output=utf-32le\n$encoding" . MANUAL . 'function.mb-convert-encoding.php',
+        fn($s) => output(mb_convert_encoding($s, 'UTF-32LE', $from)), 'mb_convert_encoding');
+    entry("$name-uconverter", 'icu', 'output', "output=utf-16le\n$encoding" . MANUAL . 'uconverter.transcode.php',
+        fn($s) => output(UConverter::transcode($s, 'UTF-16LE', $from)), 'UConverter', $icu);
+    entry("$name-iconv", 'glibc', 'verdict output', "output=utf-32le\n$encoding" . MANUAL . 'function.iconv.php',
+        fn($s) => strict(iconv($from, 'UTF-32LE', $s)), 'iconv', $iconv);
+}
 entry('utf8-decode', 'php-standard', 'output', '', unless('/[\xC4-\xFF]/',        // its output is Latin-1
     fn($s) => output(preg_replace_callback('/[\x80-\xFF]/', fn($m) => chr(0xC0 | ord($m[0]) >> 6) . chr(ord($m[0]) & 0xBF), utf8_decode($s)))));
 

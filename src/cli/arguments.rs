@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::peers;
 #[cfg(unix)]
 use crate::peers::foreign::{Foreign, plugin::load, registry::Found};
+use crate::peers::units::{self, UnitDecoder};
 use crate::report::{Exporter, Json, Record, Text};
 use crate::spec::Grammar;
 use crate::spec::grammar::ALL;
@@ -91,7 +92,7 @@ pub(super) struct Adapters {
 #[cfg(unix)]
 impl Adapters {
     /// Those in other processes. What cannot be started is named and skipped.
-    pub(super) fn foreign(&self) -> Result<Vec<Foreign>, Error> {
+    fn found(&self) -> Result<Found, Error> {
         let mut all = Vec::new();
         if let Some(path) = &self.adapters {
             all.push(Found::read(path, self.tier)?);
@@ -105,21 +106,30 @@ impl Adapters {
         for (name, why) in all.iter().flat_map(|found| &found.skipped) {
             note(&format!("skipped {name}: {why}"));
         }
-        let decoders: Vec<Foreign> = all.into_iter().flat_map(|found| found.decoders).collect();
-        match decoders.is_empty() && !self.in_process {
+        let mut found = Found::default();
+        for Found { decoders, units, .. } in all {
+            found.decoders.extend(decoders);
+            found.units.extend(units);
+        }
+        match found.decoders.is_empty() && found.units.is_empty() && !self.in_process {
             true => Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need")),
-            false => Ok(decoders),
+            false => Ok(found),
         }
     }
 
+    /// The decoders of UTF-8 and its relatives among them.
+    pub(super) fn foreign(&self) -> Result<Vec<Foreign>, Error> {
+        Ok(self.found()?.decoders)
+    }
+
     /// All of them, including those loaded into this process.
-    fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
-        let boxed = |decoder: Foreign| Box::new(decoder) as Box<dyn Decoder>;
-        let mut decoders: Vec<_> = self.foreign()?.into_iter().map(boxed).collect();
+    fn decoders(&self) -> Result<Decoders, Error> {
+        let Found { decoders, units, .. } = self.found()?;
+        let mut decoders: Vec<_> = decoders.into_iter().map(|decoder| Box::new(decoder) as Box<dyn Decoder>).collect();
         for path in self.plugin.iter().filter(|_| self.in_process) {
             decoders.extend(load(path)?.into_iter().map(|plugin| Box::new(plugin) as Box<dyn Decoder>));
         }
-        Ok(decoders)
+        Ok((decoders, units))
     }
 
     pub(super) fn is_used(&self) -> bool {
@@ -138,6 +148,9 @@ fn server() -> Result<Vec<String>, Error> {
 
 /// What [`Cli::main_with`](crate::cli::Cli::main_with) was given.
 static REGISTERED: Mutex<Constructor> = Mutex::new(Vec::new);
+
+/// Decoders of UTF-8 and its relatives; and those of UTF-16 and UTF-32.
+type Decoders = (Vec<Box<dyn Decoder>>, Vec<UnitDecoder>);
 
 type Constructor = fn() -> Vec<Box<dyn Decoder>>;
 
@@ -164,24 +177,51 @@ impl Selection {
     /// The decoders that were named. If none were named, or only some to exclude: those that were registered, or all peers
     /// if none were registered.
     pub(super) fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
-        let mut all = registered();
+        let (all, _) = self.everything()?;
+        let names: Vec<_> = all.iter().map(|decoder| &*decoder.info().name).collect();
+        let selected = peers::select_names(&names, &self.decoders).map_err(Error::usage)?;
+        let chosen: Vec<_> =
+            all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect();
+        match chosen.is_empty() {
+            true => Err(self.selects_none()),
+            false => Ok(chosen),
+        }
+    }
+
+    fn selects_none(&self) -> Error {
+        Error::usage(format!("--decoders {:?} selects no decoder", self.decoders))
+    }
+
+    /// These, and the decoders of UTF-16 and UTF-32 that were named.
+    pub(super) fn decoders_and_units(&self) -> Result<Decoders, Error> {
+        let (all, units) = self.everything()?;
+        let infos = || all.iter().chain(units.iter().map(|unit| &unit.decoder)).map(|decoder| decoder.info());
+        let names: Vec<_> = infos().map(|info| &*info.name).collect();
+        let mut selected = peers::select_names(&names, &self.decoders).map_err(Error::usage)?.into_iter();
+        let mut is_selected = || selected.next().unwrap_or_default();
+        let decoders: Vec<_> = all.into_iter().filter(|_| is_selected()).collect();
+        let units: Vec<_> = units.into_iter().filter(|_| is_selected()).collect();
+        match decoders.is_empty() && units.is_empty() {
+            true => Err(self.selects_none()),
+            false => Ok((decoders, units)),
+        }
+    }
+
+    /// All that can be selected from.
+    fn everything(&self) -> Result<Decoders, Error> {
+        let (mut all, mut of_units) = (registered(), Vec::new());
         #[cfg(unix)]
         if self.adapters.is_used() {
-            all = self.adapters.decoders()?;
+            (all, of_units) = self.adapters.decoders()?;
         }
         let names_some = self.decoders.split(',').any(|name| !name.is_empty() && !name.starts_with('-'));
         let is_default = !names_some && !all.is_empty();
         if !is_default {
             all.extend(peers::all());
+            of_units.extend(units::all());
         }
-        check_infos(all.iter().map(|decoder| &**decoder))?;
-        let selected = peers::select(&all, &self.decoders).map_err(Error::usage)?;
-        let chosen: Vec<_> =
-            all.into_iter().zip(selected).filter(|(_, selected)| *selected).map(|(decoder, _)| decoder).collect();
-        match chosen.is_empty() {
-            true => Err(Error::usage(format!("--decoders {:?} selects no decoder", self.decoders))),
-            false => Ok(chosen),
-        }
+        check_infos(all.iter().chain(of_units.iter().map(|unit| &unit.decoder)).map(|decoder| &**decoder))?;
+        Ok((all, of_units))
     }
 }
 

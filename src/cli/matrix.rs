@@ -3,12 +3,14 @@
 use crate::cli::arguments::Judging;
 use crate::cli::one_by_one::one_by_one;
 use crate::cli::output::{Failure, Verdict, note};
+use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::report::record::Section;
-use crate::report::record::matrix::{Change, Examined, Matrix};
+use crate::report::record::matrix::{Change, Examined, ExaminedUnits, Matrix};
 use crate::report::{Clock, Record, write_all};
 use crate::text::{counted, printable, shown};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -16,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 /// Show what decoders do, side by side, by asking each some fifty questions
 ///
 /// All decoders of this build take part, and with --adapters those of every adapter that is installed; --decoders selects
-/// some.
+/// some. Decoders of UTF-16 and UTF-32 are asked some twenty questions of their own.
 #[derive(Debug, Args)]
 pub(super) struct MatrixVerb {
     /// Write matrix.json, .html, .md, .csv and .svg into this directory
@@ -38,13 +40,18 @@ impl MatrixVerb {
         if selection.decoders.is_empty() {
             selection.decoders = "*".into();
         }
-        let decoders = selection.decoders()?;
+        let (decoders, units) = selection.decoders_and_units()?;
         let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
         let decoders: Vec<_> = decoders.iter().map(|decoder| &**decoder).collect();
         // Missing rows would look like decoders that no longer exist, so ^C ends the command without a matrix.
         let never = AtomicBool::new(false);
         let examined = one_by_one(&decoders, &never, |decoder| Examined::of(decoder, &ledger), |_| ())?;
-        let matrix = Matrix::of(examined);
+        let encodings: BTreeMap<_, _> = units.iter().map(|of| (&*of.decoder.info().name, of.encoding)).collect();
+        let units: Vec<_> = units.iter().map(|of| &*of.decoder).collect();
+        let examine =
+            |decoder: &dyn Decoder| encodings.get(&*decoder.info().name).map(|of| ExaminedUnits::of(decoder, *of));
+        let units = one_by_one(&units, &never, examine, |_| ())?;
+        let matrix = Matrix::of(examined).with_units(units.into_iter().flatten().collect());
         let record = Record::of_matrix(&clock, matrix);
         if let Some(directory) = &self.output {
             write_all(&record, directory)?;
@@ -73,11 +80,11 @@ fn read(path: &Path) -> Result<Matrix, Error> {
 }
 
 fn write_changes(changes: &[Change<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    for Change { row, before, column, from, to } in changes {
-        let (name, group, title) = (printable(&row.name), printable(&column.group), printable(&column.title));
+    for Change { name, before, version, column, from, to } in changes {
+        let (name, group, title) = (printable(name), printable(&column.group), printable(&column.title));
         writeln!(out, "{name}, {group} {title} ({}):", printable(&column.bytes))?;
-        writeln!(out, "  {}: {}", printable(&before.version), printable(&from.word))?;
-        writeln!(out, "  {}: {}", printable(&row.version), printable(&to.word))?;
+        writeln!(out, "  {}: {}", printable(before), printable(&from.word))?;
+        writeln!(out, "  {}: {}", printable(version), printable(&to.word))?;
     }
     writeln!(out, "{}", counted(changes.len(), "changed answer"))?;
     Ok(())

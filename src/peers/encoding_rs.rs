@@ -92,7 +92,7 @@ fn valid_up_to(bytes: &[u8]) -> Validity {
     if valid_up_to == bytes.len() { Validity::Valid } else { invalid_at(valid_up_to) }
 }
 
-fn to_utf8(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, out: &mut Vec<u8>) {
+pub(super) fn to_utf8(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, out: &mut Vec<u8>) {
     append_text(out, |text| {
         loop {
             // Each byte becomes at most three bytes; the six are for pending ones.
@@ -129,35 +129,36 @@ impl Decoder for Strict {
     }
 
     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
-        let mut stream = StrictStream::new();
-        stream.feed(bytes, true);
-        Some(stream.verdict())
+        let mut stream = StrictStream::new(UTF_8_KEEPING_BOM());
+        Some(stream.feed(bytes, true, |_| ()))
     }
 
     fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        Some(Box::new(StrictStream::new()))
+        Some(Box::new(StrictStream::new(UTF_8_KEEPING_BOM())))
     }
 }
 
-struct StrictStream {
+pub(super) struct StrictStream {
     decoder: encoding_rs::Decoder,
     consumed: usize,
     error: Option<Malformed>,
 }
 
 impl StrictStream {
-    fn new() -> Self {
-        Self { decoder: UTF_8_KEEPING_BOM(), consumed: 0, error: None }
+    pub(super) fn new(decoder: encoding_rs::Decoder) -> Self {
+        Self { decoder, consumed: 0, error: None }
     }
 
-    fn feed(&mut self, mut bytes: &[u8], last: bool) {
+    /// Reads a chunk, which may be the last, writes its text, and returns the verdict so far.
+    pub(super) fn feed(&mut self, mut bytes: &[u8], last: bool, mut write: impl FnMut(&[u8])) -> Validity {
         let mut buffer = [0; 128];
         while self.error.is_none() {
-            let (result, read, _) = self.decoder.decode_to_utf8_without_replacement(bytes, &mut buffer, last);
+            let (result, read, written) = self.decoder.decode_to_utf8_without_replacement(bytes, &mut buffer, last);
+            write(&buffer[..written]);
             self.consumed += read;
             bytes = &bytes[read..];
             match result {
-                DecoderResult::InputEmpty => return,
+                DecoderResult::InputEmpty => break,
                 DecoderResult::OutputFull => {}
                 DecoderResult::Malformed(len, after) => {
                     let (len, after) = (usize::from(len), usize::from(after));
@@ -165,22 +166,18 @@ impl StrictStream {
                 }
             }
         }
-    }
-
-    fn verdict(&self) -> Validity {
         self.error.map_or(Validity::Valid, Validity::Invalid)
     }
 }
 
 impl Stream for StrictStream {
     fn push(&mut self, chunk: &[u8], _out: &mut Vec<u8>) {
-        self.feed(chunk, false);
+        self.feed(chunk, false, |_| ());
     }
 
     fn finish(&mut self, _out: &mut Vec<u8>) -> Option<Validity> {
-        self.feed(&[], true);
-        let verdict = self.verdict();
-        *self = Self::new();
+        let verdict = self.feed(&[], true, |_| ());
+        *self = Self::new(UTF_8_KEEPING_BOM());
         Some(verdict)
     }
 

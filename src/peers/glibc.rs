@@ -22,7 +22,7 @@ pub(super) fn family() -> Vec<Box<dyn Decoder>> {
     iconv_family().into_iter().chain(mbrtowc_family()).collect()
 }
 
-fn info(name: &'static str, contract: Contract) -> Info {
+pub(super) fn info(name: &'static str, contract: Contract) -> Info {
     Info::new("glibc", "").name(name).version(version()).contract(contract)
 }
 
@@ -69,6 +69,19 @@ fn push_utf32(bytes: &[u8], out: &mut Vec<u8>) {
     bytes.as_chunks().0.iter().for_each(|unit| push_extended(u32::from_le_bytes(*unit), out));
 }
 
+/// Reads chunks of another encoding, the last of which is marked, and appends their text; `None` if it cannot be read here.
+pub(super) fn reader(from: &CStr) -> Option<impl FnMut(&[u8], bool, &mut Vec<u8>) -> Validity + use<>> {
+    let mut descriptor = Descriptor::open(c"UCS-4LE", from)?;
+    let (mut pending, mut read) = (Vec::new(), 0);
+    Some(move |chunk: &[u8], last: bool, out: &mut Vec<u8>| {
+        pending.extend_from_slice(chunk);
+        let (ended, at) = descriptor.convert(&pending, |units| push_utf32(units, out));
+        pending.drain(..at);
+        read += at;
+        verdict(if last || ended == Ended::IllFormed { ended } else { Ended::Whole }, read)
+    })
+}
+
 struct Iconv {
     info: Info,
     to: &'static CStr,
@@ -86,7 +99,7 @@ impl Iconv {
     /// An idle descriptor, or a new one.
     fn take(&self) -> Option<Descriptor> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.or_else(|| Descriptor::open(self.to))
+        idle.or_else(|| Descriptor::open(self.to, c"UTF-8"))
     }
 
     /// Converts the whole input; returns how the conversion ended and where.
@@ -165,16 +178,16 @@ unsafe extern "C" {
     fn iconv_close(descriptor: *mut c_void) -> c_int;
 }
 
-/// An open descriptor from UTF-8.
+/// An open descriptor.
 struct Descriptor(NonNull<c_void>);
 
 // SAFETY: a descriptor is not bound to a thread, and the holder of `&mut` is its only user.
 unsafe impl Send for Descriptor {}
 
 impl Descriptor {
-    fn open(to: &CStr) -> Option<Self> {
+    fn open(to: &CStr, from: &CStr) -> Option<Self> {
         // SAFETY: both are null-terminated strings.
-        let descriptor = unsafe { iconv_open(to.as_ptr(), c"UTF-8".as_ptr()) };
+        let descriptor = unsafe { iconv_open(to.as_ptr(), from.as_ptr()) };
         (descriptor.addr() != usize::MAX).then(|| NonNull::new(descriptor).map(Self)).flatten()
     }
 

@@ -16,6 +16,7 @@ pub mod planted;
 mod relatives;
 pub mod simdutf;
 mod simdutf8;
+pub mod units;
 mod utf8_crates;
 
 pub use own_relatives::policies;
@@ -118,20 +119,28 @@ impl core::error::Error for UnknownDecoder {}
 /// # Errors
 /// A name or pattern that matches nothing.
 pub fn select(decoders: &[Box<dyn Decoder>], filter: &str) -> Result<Vec<bool>, UnknownDecoder> {
+    select_names(&decoders.iter().map(|decoder| &*decoder.info().name).collect::<Vec<_>>(), filter)
+}
+
+/// The same for decoders of these names.
+///
+/// # Errors
+/// A name or pattern that matches nothing.
+pub fn select_names(names: &[&str], filter: &str) -> Result<Vec<bool>, UnknownDecoder> {
     let patterns: Vec<&str> = filter.split(',').map(str::trim).filter(|pattern| !pattern.is_empty()).collect();
     let all = patterns.iter().all(|pattern| pattern.starts_with('-'));
-    let mut selected = vec![all; decoders.len()];
+    let mut selected = vec![all; names.len()];
     for pattern in patterns {
         let (value, glob) = pattern.strip_prefix('-').map_or((true, pattern), |rest| (false, rest));
         let mut hit = false;
-        for (slot, decoder) in selected.iter_mut().zip(decoders) {
-            if matches_glob(glob, &decoder.info().name) {
+        for (slot, name) in selected.iter_mut().zip(names) {
+            if matches_glob(glob, name) {
                 *slot = value;
                 hit = true;
             }
         }
         if !hit {
-            let known = decoders.iter().map(|decoder| decoder.info().name.clone().into_owned()).collect();
+            let known = names.iter().map(|name| (*name).to_owned()).collect();
             return Err(UnknownDecoder { pattern: glob.to_owned(), known });
         }
     }

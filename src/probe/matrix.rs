@@ -67,11 +67,11 @@ pub struct Cell {
 }
 
 const WELL_FORMED: &str = "taken for well-formed";
-const WRITTEN: &str = "written for these bytes inside text";
-const AT_THE_END: &str = "written at the end of the input";
-const MARK: &str = "U+FEFF";
-const ERRORS: &str = "first error";
-const STREAMS: &str = "in chunks";
+pub(super) const WRITTEN: &str = "written for these bytes inside text";
+pub(super) const AT_THE_END: &str = "written at the end of the input";
+pub(super) const MARK: &str = "U+FEFF";
+pub(super) const ERRORS: &str = "first error";
+pub(super) const STREAMS: &str = "in chunks";
 const LENGTHS: &str = "after ASCII";
 
 /// Every column.
@@ -180,14 +180,15 @@ impl Column {
             Asks::Accepted => accepted(whole, self.bytes),
             Asks::Written => written(whole, self.bytes),
             Asks::Mark => mark(whole, self.bytes),
-            Asks::Offset => first_error(whole, offset),
+            Asks::Offset => first_error(whole, |malformed| offset(malformed, [11, 3, 5])),
             Asks::Length => first_error(whole, length),
-            Asks::Chunks | Asks::Prompt => match Streamed::of(decoder, self) {
+            Asks::Chunks | Asks::Prompt => match Streamed::of(decoder, self.bytes, self.cuts) {
                 None => Cell::fails(),
                 Some(None) => Cell::new("", "no streams", "it decodes no streams".to_owned()),
                 Some(Some(streamed)) if self.asks == Asks::Chunks => {
                     // A decoder whose streams only give verdicts may give the text of the whole.
-                    let text = || Column::named("prompt-text").and_then(|text| Streamed::of(decoder, text)?);
+                    let text =
+                        || Column::named("prompt-text").and_then(|text| Streamed::of(decoder, text.bytes, text.cuts)?);
                     let is_silent = || text().is_some_and(|text| text.written.concat().is_empty());
                     let has_output = !streamed.written.concat().is_empty() || !is_silent();
                     chunked(&streamed, whole, has_output)
@@ -200,11 +201,11 @@ impl Column {
 }
 
 impl Cell {
-    fn new(symbol: impl Into<String>, word: impl Into<String>, says: String) -> Self {
+    pub(super) fn new(symbol: impl Into<String>, word: impl Into<String>, says: String) -> Self {
         Self { symbol: symbol.into(), word: word.into(), says, witness: None, broken: None }
     }
 
-    fn fails() -> Self {
+    pub(super) fn fails() -> Self {
         Self::new("err", "fails", "no answer: it fails".to_owned())
     }
 }
@@ -245,7 +246,7 @@ fn accepted(answer: &Answer, bytes: &[u8]) -> Cell {
 
 const NOTHING: (&str, &str) = ("", "no answer");
 
-fn written(answer: &Answer, bytes: &[u8]) -> Cell {
+pub(super) fn written(answer: &Answer, bytes: &[u8]) -> Cell {
     let Some(output) = &answer.output else { return without_output(answer) };
     let between = bytes.strip_prefix(b"a").unwrap_or(bytes);
     let text = ["b", "é"].into_iter().find(|text| between.ends_with(text.as_bytes())).unwrap_or_default().as_bytes();
@@ -262,7 +263,7 @@ fn written(answer: &Answer, bytes: &[u8]) -> Cell {
     Cell::new(symbol, word, answer.to_string())
 }
 
-fn without_output(answer: &Answer) -> Cell {
+pub(super) fn without_output(answer: &Answer) -> Cell {
     let (symbol, word) = match answer.verdict {
         Some(Validity::Valid) => ("✓", "accepts"),
         Some(Validity::Invalid(_)) => ("✗", "rejects"),
@@ -272,7 +273,7 @@ fn without_output(answer: &Answer) -> Cell {
 }
 
 /// What was written for some ill-formed bytes.
-fn describe(output: &[u8], bytes: &[u8]) -> (String, String) {
+pub(super) fn describe(output: &[u8], bytes: &[u8]) -> (String, String) {
     let escaped = |replacement: Replacement| {
         let mut text = Vec::new();
         replacement.push(bytes, &mut text);
@@ -314,7 +315,7 @@ fn code_points(output: &[u8]) -> String {
     }
 }
 
-fn mark(answer: &Answer, bytes: &[u8]) -> Cell {
+pub(super) fn mark(answer: &Answer, bytes: &[u8]) -> Cell {
     const FEFF: &[u8] = b"\xEF\xBB\xBF";
     let count = |text: &[u8]| text.windows(FEFF.len()).filter(|window| *window == FEFF).count();
     let Some(output) = &answer.output else { return without_output(answer) };
@@ -329,7 +330,7 @@ fn mark(answer: &Answer, bytes: &[u8]) -> Cell {
 }
 
 /// The cell of an answer by a part of its first error.
-fn first_error(answer: &Answer, part: fn(Malformed) -> (String, String)) -> Cell {
+pub(super) fn first_error(answer: &Answer, part: impl Fn(Malformed) -> (String, String)) -> Cell {
     let (symbol, word) = match answer.verdict {
         Some(Validity::Invalid(malformed)) => part(malformed),
         Some(Validity::Valid) => ("✓".to_owned(), "accepts".to_owned()),
@@ -338,9 +339,10 @@ fn first_error(answer: &Answer, part: fn(Malformed) -> (String, String)) -> Cell
     Cell::new(symbol, word, answer.to_string())
 }
 
-fn offset(malformed: Malformed) -> (String, String) {
+/// How the offset is counted of an error after so many bytes, code points and code units of UTF-16.
+pub(super) fn offset(malformed: Malformed, places: [usize; 3]) -> (String, String) {
     let Some(stated) = malformed.valid_up_to else { return (String::new(), "not stated".to_owned()) };
-    match Offsets::counted(stated, [11, 3, 5]) {
+    match Offsets::counted(stated, places) {
         Offsets::Counted(unit, first) => {
             let symbol = match unit {
                 Unit::Bytes => "B",
@@ -351,7 +353,7 @@ fn offset(malformed: Malformed) -> (String, String) {
         }
         // A grammar without characters of four bytes has its first error there.
         Offsets::Other(0) => ("0".to_owned(), "0, the first byte".to_owned()),
-        Offsets::Other(stated) => ("≠".to_owned(), format!("{stated}, where 11 bytes precede the byte FF")),
+        Offsets::Other(stated) => ("≠".to_owned(), format!("{stated}, where {} bytes precede the error", places[0])),
     }
 }
 
@@ -364,7 +366,7 @@ fn length(malformed: Malformed) -> (String, String) {
 }
 
 /// What a stream wrote.
-struct Streamed {
+pub(super) struct Streamed {
     /// After each chunk, and at the end.
     written: Vec<Vec<u8>>,
     verdict: Option<Validity>,
@@ -372,16 +374,16 @@ struct Streamed {
 
 impl Streamed {
     /// `None` if the decoder fails, `Some(None)` if it has no streams.
-    fn of(decoder: &dyn Decoder, column: &Column) -> Option<Option<Self>> {
+    pub(super) fn of(decoder: &dyn Decoder, bytes: &[u8], cuts: &[usize]) -> Option<Option<Self>> {
         let mut streamed = None;
-        let failed = panics(&decoder.info().name, column.bytes, || {
+        let failed = panics(&decoder.info().name, bytes, || {
             let Some(mut stream) = decoder.stream() else { return };
-            let ends = column.cuts.iter().copied().chain([column.bytes.len()]);
-            let starts = [0].into_iter().chain(column.cuts.iter().copied());
+            let ends = cuts.iter().copied().chain([bytes.len()]);
+            let starts = [0].into_iter().chain(cuts.iter().copied());
             let mut written = Vec::new();
             for (start, end) in starts.zip(ends) {
                 let mut out = Vec::new();
-                stream.push(&column.bytes[start..end], &mut out);
+                stream.push(&bytes[start..end], &mut out);
                 written.push(out);
             }
             let mut out = Vec::new();
@@ -400,7 +402,7 @@ impl Streamed {
     }
 }
 
-fn chunked(streamed: &Streamed, whole: &Answer, has_output: bool) -> Cell {
+pub(super) fn chunked(streamed: &Streamed, whole: &Answer, has_output: bool) -> Cell {
     let output = streamed.written.concat();
     let same_output = whole.output.as_ref().is_none_or(|whole| *whole == output);
     let same_verdict = match (whole.verdict, streamed.verdict) {

@@ -12,6 +12,7 @@ mod diff;
 mod machine;
 mod matrix;
 mod security;
+mod units;
 mod words;
 
 pub use asking::{Held, Rewritten, ask};
@@ -21,6 +22,7 @@ pub use diff::{Compared, Difference, Kind, differences};
 pub use machine::{Machine, State, longest, shown_ranges};
 pub use matrix::{COLUMNS, Cell, Column, cells};
 pub use security::{Disguised, LONGEST, SEPARATORS, Verdicts, disguised};
+pub use units::{Question, is_well_formed, questions, unit_cells};
 pub use words::{in_words, rust};
 
 use crate::decoder::Decoder;

@@ -1,5 +1,6 @@
 //! The behaviour matrix as a page, Markdown, text and CSV.
 
+use crate::codec::convert::Encoding;
 use crate::explain::annotate;
 use crate::generate::vectors::parse_hex;
 use crate::probe;
@@ -8,7 +9,7 @@ use crate::report::document::{
     run_tiles, tile,
 };
 use crate::report::record::Record;
-use crate::report::record::matrix::{Breach, Column, Injection, Matrix, Row};
+use crate::report::record::matrix::{Breach, Column, Injection, Matrix, Row, Seen, Units};
 use crate::spec::grammar::RFC3629;
 use crate::spec::{Contract, Grammar, validity};
 use crate::text::{counted, printable, printable_json};
@@ -24,8 +25,12 @@ impl Matrix {
     pub(super) fn answer(&self) -> String {
         let lineages: BTreeSet<&str> = self.rows.iter().map(|row| &*row.lineage).collect();
         let breaches: usize = self.rows.iter().map(|row| row.broken.len()).sum();
+        let units = match self.units.iter().map(|units| units.rows.len()).sum() {
+            0 => String::new(),
+            more => format!(" {} of UTF-16 or UTF-32: a table for each encoding.", counted(more, "decoder")),
+        };
         format!(
-            "{} of {}, {}; {} break the contract that the decoder claims.",
+            "{} of {}, {}; {} break the contract that the decoder claims.{units}",
             counted(self.rows.len(), "decoder"),
             counted(lineages.len(), "lineage"),
             counted(self.columns.len(), "question"),
@@ -87,6 +92,23 @@ impl Matrix {
             let (level, id, class) = (3, format!("grammar-{grammar}"), "");
             document.blocks.push(Block::Item { level, id, title, class, open: false, data: Vec::new(), blocks });
         }
+        if !self.units.is_empty() {
+            document.heading(2, "Decoders of UTF-16 and UTF-32");
+            document.paragraph(
+                "Each encoding by itself: whether the input is well-formed by the Unicode Standard, which does not define UCS-2 \
+                 and UCS-4, and what the decoders do. They claim no contract, so no answer is judged. An input in UTF-16 or UTF-32 without a byte order in its name begins with a \
+                 byte order mark, unless the question is about that.",
+            );
+        }
+        for units in &self.units {
+            let title = vec![plain(format!("{}: {}", units.encoding, counted(units.rows.len(), "decoder")))];
+            let versions: BTreeSet<_> =
+                units.rows.iter().map(|row| format!("{} {}", row.package, row.version)).collect();
+            let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
+            let blocks = vec![paragraph([plain(format!("Of {versions}."))]), Block::Table(units.table())];
+            let (level, id, class) = (3, format!("encoding-{}", units.encoding.to_lowercase()), "");
+            document.blocks.push(Block::Item { level, id, title, class, open: false, data: Vec::new(), blocks });
+        }
         document.heading(2, "By question");
         for (at, column) in self.columns.iter().enumerate() {
             let title = vec![plain(format!("{}: {} ", column.group, column.title)), fixed(spaced(&column.bytes))];
@@ -101,6 +123,10 @@ impl Matrix {
             tile(self.columns.len(), "questions", ""),
             tile(self.classes.len(), "different sets of accepted strings", ""),
         ];
+        if !self.units.is_empty() {
+            let count: usize = self.units.iter().map(|units| units.rows.len()).sum();
+            tiles.push(tile(grouped(count as u64), "decoders of UTF-16 and UTF-32", ""));
+        }
         tiles.extend(run_tiles(record));
         document.blocks.push(Block::Tiles { tiles });
         document
@@ -193,35 +219,20 @@ impl Matrix {
 
     /// What the decoders of a grammar answer, and which of the inputs are well-formed in it.
     fn grammar_table(&self, grammar: &str) -> Table {
-        let mut table = Table::new(["question", "input", "the grammar", "answers", "which"]);
         let of = Grammar::named(grammar).map(|grammar| Contract { grammar, ..Contract::VALIDATOR });
-        for (at, column) in self.columns.iter().enumerate().filter(|(_, column)| column.cuts.is_empty()) {
-            let bytes = parse_hex(&column.bytes).unwrap_or_default();
-            let has =
-                of.as_ref().map_or("", |of| if validity(of, &bytes).is_valid() { "well-formed" } else { "ill-formed" });
-            let mut head = [format!("{}: {}", column.group, column.title), spaced(&column.bytes), has.to_owned()];
-            for (word, names) in self.by_word(at, Some(grammar)) {
-                table.row(
-                    std::mem::take(&mut head).into_iter().chain([word.to_owned(), names.join(", ")]).map(Cell::from),
-                );
-            }
-        }
-        table
+        let has = |bytes: &[u8]| of.as_ref().map(|of| validity(of, bytes).is_valid());
+        let asked = self.columns.iter().enumerate().filter(|(_, column)| column.cuts.is_empty());
+        questions("the grammar", asked.map(|(at, column)| (column, self.by_word(at, Some(grammar)))), has)
     }
 
     /// The answers to one question, the most frequent first, and who gives them, of all decoders or those of a grammar; an
     /// exclamation mark follows the names of those that break their contract.
-    fn by_word(&self, at: usize, grammar: Option<&str>) -> Vec<(&str, Vec<String>)> {
-        let mut by_word: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for row in self.rows.iter().filter(|row| grammar.is_none_or(|grammar| row.grammar == grammar)) {
-            if let Some(seen) = self.seen(row, at) {
-                let mark = if row.broken.contains_key(&self.columns[at].id) { "!" } else { "" };
-                by_word.entry(&seen.word).or_default().push(format!("{}{mark}", row.name));
-            }
-        }
-        let mut answers: Vec<(&str, Vec<String>)> = by_word.into_iter().collect();
-        answers.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
-        answers
+    fn by_word(&self, at: usize, grammar: Option<&str>) -> Answers<'_> {
+        let rows = self.rows.iter().filter(|row| grammar.is_none_or(|grammar| row.grammar == grammar));
+        by_word(rows.filter_map(|row| {
+            let mark = if row.broken.contains_key(&self.columns[at].id) { "!" } else { "" };
+            Some((self.seen(row, at)?, format!("{}{mark}", row.name)))
+        }))
     }
 
     /// A table of these answers.
@@ -238,10 +249,13 @@ impl Matrix {
     /// For a terminal: each question, and who gives which answer.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", self.answer())?;
-        for (at, column) in self.columns.iter().enumerate() {
-            writeln!(out, "\n{}: {} ({})", printable(&column.group), printable(&column.title), spaced(&column.bytes))?;
-            for (word, names) in self.by_word(at, None) {
-                writeln!(out, "  {}: {}", printable(word), printable(&some(&names)))?;
+        for (at, column) in self.columns.iter().enumerate().filter(|_| !self.rows.is_empty()) {
+            write_answers(column, self.by_word(at, None), out)?;
+        }
+        for units in &self.units {
+            writeln!(out, "\n{}, {}", printable(&units.encoding), counted(units.rows.len(), "decoder"))?;
+            for (column, answers) in units.answers() {
+                write_answers(column, answers, out)?;
             }
         }
         Ok(())
@@ -263,6 +277,69 @@ impl Matrix {
         }
         writer.into_inner().map_err(|error| error.into_error().into())
     }
+}
+
+/// The words that were answered, each with the names of those that did.
+type Answers<'m> = Vec<(&'m str, Vec<String>)>;
+
+/// The answers, the most frequent first, and who gives them.
+fn by_word<'m>(seen: impl Iterator<Item = (&'m Seen, String)>) -> Answers<'m> {
+    let mut by_word: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    seen.for_each(|(seen, name)| by_word.entry(&seen.word).or_default().push(name));
+    let mut answers: Answers<'_> = by_word.into_iter().collect();
+    answers.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    answers
+}
+
+/// For a terminal.
+fn write_answers(column: &Column, answers: Answers<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n{}: {} ({})", printable(&column.group), printable(&column.title), spaced(&column.bytes))?;
+    for (word, names) in answers {
+        writeln!(out, "  {}: {}", printable(word), printable(&some(&names)))?;
+    }
+    Ok(())
+}
+
+/// A table of questions and answers; its third column, which has this head, says what is well-formed.
+fn questions<'m>(
+    head: &'static str,
+    asked: impl Iterator<Item = (&'m Column, Answers<'m>)>,
+    is_well_formed: impl Fn(&[u8]) -> Option<bool>,
+) -> Table {
+    let mut table = Table::new(["question", "input", head, "answers", "which"]);
+    for (column, answers) in asked {
+        let has = is_well_formed(&parse_hex(&column.bytes).unwrap_or_default());
+        let has = has.map_or("", |has| if has { "well-formed" } else { "ill-formed" });
+        let mut head = [format!("{}: {}", column.group, column.title), spaced(&column.bytes), has.to_owned()];
+        for (word, names) in answers {
+            let answer = [word.to_owned(), names.join(", ")];
+            table.row(std::mem::take(&mut head).into_iter().chain(answer).map(Cell::from));
+        }
+    }
+    table
+}
+
+impl Units {
+    /// Every question, and its answers.
+    fn answers(&self) -> impl Iterator<Item = (&Column, Answers<'_>)> {
+        let seen = move |at| self.rows.iter().filter_map(move |row| Some((self.seen(row, at)?, row.name.clone())));
+        self.columns.iter().enumerate().map(move |(at, column)| (column, by_word(seen(at))))
+    }
+
+    fn table(&self) -> Table {
+        let encoding = Encoding::named(&self.encoding).ok();
+        let asked = self.answers().map(|(column, answers)| (column, shortened(answers, self.rows.len())));
+        questions("the encoding", asked, |bytes| probe::is_well_formed(encoding?, bytes))
+    }
+}
+
+/// The answers of so many decoders, without the names where most of them give the same.
+fn shortened(mut answers: Answers<'_>, decoders: usize) -> Answers<'_> {
+    let all = if answers.len() == 1 { "all" } else { "all others" };
+    if let Some((_, names)) = answers.first_mut().filter(|(_, names)| 2 * names.len() > decoders) {
+        *names = vec![all.to_owned()];
+    }
+    answers
 }
 
 impl Breach {

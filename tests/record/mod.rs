@@ -246,7 +246,7 @@ pub(crate) fn score(texts: &[String]) -> Record {
 
 /// The record of a matrix with a decoder for each text, and two questions. Every other decoder breaks its contract.
 pub(crate) fn matrix(texts: &[String]) -> Record {
-    use utfuzz::report::record::matrix::{Breach, Class, Column, Injection, Matrix, Row, Seen};
+    use utfuzz::report::record::matrix::{Breach, Class, Column, Injection, Matrix, Row, Seen, UnitRow, Units};
     let seen = |text: &String, witness| Seen {
         word: text.clone(),
         symbol: text.clone(),
@@ -284,12 +284,25 @@ pub(crate) fn matrix(texts: &[String]) -> Record {
         written_by: texts.to_vec(),
         passed_by: texts.to_vec(),
     };
+    let unit_row = |(index, text): (usize, &String)| UnitRow {
+        name: text.clone(),
+        package: texts[index / 2].clone(),
+        version: text.clone(),
+        lineage: text.clone(),
+        cells: vec![index, 0],
+    };
+    let units = |text: &String| Units {
+        encoding: text.clone(),
+        columns: vec![column("one"), column("two")],
+        rows: texts.iter().enumerate().map(unit_row).collect(),
+    };
     let matrix = Matrix {
         columns: vec![column("one"), column("two")],
         rows: texts.iter().enumerate().map(row).collect(),
         classes,
         beyond: vec![vec![None, Some(texts[4].clone())], vec![Some("C0AF".to_owned()), None]],
         injections: vec![injection],
+        units: texts.iter().map(units).collect(),
     };
     with_section(texts, Section::Matrix(matrix))
 }

@@ -1,5 +1,6 @@
 //! The proof of one entry point of an adapter: what its steps share.
 
+use crate::codec::convert::{Encoding, Options, convert};
 use crate::peers::foreign::process::Program;
 use crate::peers::foreign::protocol::{Answer, Batch, Entry, Operation, OutputForm, Spelling, Translator, Verdict};
 use crate::peers::foreign::wire::{End, Wire, spelled};
@@ -123,7 +124,7 @@ impl<'p> Proof<'p> {
 
     /// Asks about whole inputs, and whether each comes back; `false` for what the adapter says it cannot ask.
     pub(super) fn come_back(&mut self, inputs: &[Vec<u8>]) -> Result<Vec<bool>, Fault> {
-        let batch = decoding(inputs);
+        let batch = self.texts(inputs);
         let answers = self.ask(&batch)?;
         let mut answered = Vec::new();
         for (index, answer) in answers.iter().enumerate() {
@@ -146,7 +147,7 @@ impl<'p> Proof<'p> {
             ([], true) => self.wire.and_its_end("it ended after the answers".into()),
             (more, _) => self.wire.too_much(inputs.len(), more),
         };
-        Err(self.broken(what, &decoding(inputs), &more))
+        Err(self.broken(what, &self.texts(inputs), &more))
     }
 
     /// Whether an answer is about another operation of the batch.
@@ -161,6 +162,15 @@ impl<'p> Proof<'p> {
         let other = inputs.iter().position(|input| *input == output).filter(|_| is_another)?;
         let what = format!("the output of answer {} of {} is that of operation {}", index + 1, inputs.len(), other + 1);
         Some((what, "write the answers in the order of the operations, and keep no answer for later"))
+    }
+
+    /// Questions about whole texts, in the encoding of the decoder.
+    pub(super) fn texts(&self, texts: &[Vec<u8>]) -> Batch {
+        let encoded = |text: &Vec<u8>| match self.entry.encoding {
+            Some(encoding) => convert(text, Encoding::Utf8, encoding, Options::STRICT).unwrap_or_default(),
+            None => text.clone(),
+        };
+        decoding(&texts.iter().map(encoded).collect::<Vec<_>>())
     }
 
     pub(super) fn translated(&self, answer: &Answer) -> Option<Vec<u8>> {

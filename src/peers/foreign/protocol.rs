@@ -1,7 +1,9 @@
 //! The adapter protocol, version 1, as described in `docs/adapter.md`: the greeting, batches of operations, and their
 //! answers, in both spellings.
 
+use crate::codec::convert::Encoding;
 use crate::decoder::Promise;
+use crate::peers::units::ENCODINGS;
 use crate::spec::Contract;
 use crate::text::{hex, printable, quoted};
 use crate::utf8::{ErrorLen, Malformed, Validity, push_extended};
@@ -58,6 +60,8 @@ pub struct Entry {
     pub answers: Parts,
     /// How its output is spelled.
     pub output: OutputForm,
+    /// What it decodes, if that is not UTF-8 or a relative of it.
+    pub encoding: Option<Encoding>,
     /// What its documentation promises; `None` if that is nothing.
     pub contract: Option<Contract>,
     /// The input about which it promises that.
@@ -169,6 +173,7 @@ struct Keys {
     lineage: Option<String>,
     answers: Option<Parts>,
     output: Option<OutputForm>,
+    encoding: Option<Encoding>,
     contract: Option<(Contract, Promise)>,
     source: Option<String>,
     environment: Option<String>,
@@ -196,6 +201,13 @@ impl Keys {
                     }
                 });
             }
+            "encoding" => {
+                let named = Encoding::named(value).ok().filter(|encoding| ENCODINGS.contains(encoding));
+                self.encoding = Some(named.ok_or_else(|| {
+                    let known = ENCODINGS.map(|encoding| encoding.name().to_lowercase()).join(", ");
+                    format!("encoding={} is none of {known}", quoted(value, 40))
+                })?);
+            }
             "contract" => {
                 self.contract = match value {
                     "undocumented" => None,
@@ -211,6 +223,10 @@ impl Keys {
         let name = self.name.unwrap_or_default();
         let missing = |key: &str| format!("the entry point {} lacks {key}=", quoted(&name, 80));
         let package = self.package.ok_or_else(|| missing("package"))?;
+        if self.encoding.is_some() && self.contract.is_some() {
+            let name = quoted(&name, 80);
+            return Err(format!("{name}: contracts are about UTF-8, so an entry point with encoding= has none"));
+        }
         let states_length = self.answers.is_some_and(|answers| answers.length);
         if states_length && matches!(self.contract, Some((_, Promise::AnySegmentation))) {
             return Err(format!(
@@ -223,6 +239,7 @@ impl Keys {
             lineage: self.lineage.unwrap_or_else(|| package.clone()),
             answers: self.answers.ok_or_else(|| missing("answers"))?,
             output: self.output.unwrap_or(OutputForm::Utf8),
+            encoding: self.encoding,
             contract: self.contract.map(|(contract, _)| contract),
             promise: self.contract.map_or(Promise::Nothing, |(_, promise)| promise),
             source: self.source,

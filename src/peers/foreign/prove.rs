@@ -137,7 +137,7 @@ fn ascii(proof: &mut Proof<'_>) -> Result<String, Fault> {
         true => Ok(String::new()),
         false => Err(Fault {
             what: "it says of every input that the decoder cannot be asked about it".into(),
-            request: asked(&decoding(&inputs), 0..1),
+            request: asked(&proof.texts(&inputs), 0..1),
             ..Fault::with_remedy("answer 3 only to what the context cannot hold")
         }),
     }
@@ -157,7 +157,7 @@ fn lengths(proof: &mut Proof<'_>) -> Result<String, Fault> {
         let ascii: Vec<_> = some.iter().map(|&len| proof.nonce(len)).collect();
         let mixed: Vec<_> = some.iter().map(|&len| mixed(len)).filter(|text| !text.is_ascii()).collect();
         for inputs in [ascii, mixed] {
-            let batch = decoding(&inputs);
+            let batch = proof.texts(&inputs);
             for (index, answer) in proof.ask(&batch)?.iter().enumerate() {
                 match proof.is_sound(&inputs[index], answer) {
                     Ok(is_answered) => unasked += usize::from(!is_answered),
@@ -368,7 +368,7 @@ const HUGE: usize = 2 << 20;
 
 fn huge(proof: &mut Proof<'_>) -> Result<String, Fault> {
     let input = proof.nonce(HUGE);
-    let batch = decoding(std::slice::from_ref(&input));
+    let batch = proof.texts(std::slice::from_ref(&input));
     let patience = proof.program.timeout.max(Duration::from_secs(30));
     let start = Instant::now();
     let answers = proof.wire.ask(&batch, patience);

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::peers::foreign::Foreign;
 use crate::peers::foreign::process::{Process, Program, Trouble};
 use crate::peers::foreign::protocol::Entry;
+use crate::peers::units::UnitDecoder;
 use crate::text::{matches_glob, shown};
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -48,6 +49,8 @@ struct Adapter {
 pub struct Found {
     /// The decoders at all their entry points.
     pub decoders: Vec<Foreign>,
+    /// The decoders of UTF-16 and UTF-32 among their entry points, which are not judged.
+    pub units: Vec<UnitDecoder>,
     /// Adapters that cannot be started, and why.
     pub skipped: Vec<(String, String)>,
 }
@@ -77,8 +80,9 @@ impl Found {
 
     /// The entry points of one program, or why there are none.
     fn one(command: Vec<String>) -> Result<Self, String> {
-        let decoders = Program::of_command(command).decoders(None, &[]).map_err(|trouble| trouble.what)?;
-        Ok(Self { decoders, skipped: Vec::new() })
+        let mut found = Self::default();
+        found.add(Program::of_command(command).decoders(None, &[]).map_err(|trouble| trouble.what)?);
+        Ok(found)
     }
 
     /// The adapters of a file `adapter.toml`, or of every directory in this one that has such a file; up to this tier.
@@ -95,8 +99,17 @@ impl Found {
 
     fn take(&mut self, name: String, decoders: Result<Vec<Foreign>, Trouble>) {
         match decoders {
-            Ok(decoders) => self.decoders.extend(decoders),
+            Ok(decoders) => self.add(decoders),
             Err(trouble) => self.skipped.push((name, trouble.what)),
+        }
+    }
+
+    fn add(&mut self, decoders: Vec<Foreign>) {
+        for decoder in decoders {
+            match decoder.entry().encoding {
+                None => self.decoders.push(decoder),
+                Some(encoding) => self.units.push(UnitDecoder { encoding, decoder: Box::new(decoder) }),
+            }
         }
     }
 }

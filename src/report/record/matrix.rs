@@ -1,8 +1,10 @@
 //! The behaviour matrix: what every decoder does with the input of every column of [`crate::probe::COLUMNS`], and which
 //! decoders disagree about what is well-formed.
 
+use crate::codec::convert::Encoding;
 use crate::decoder::{Decoder, Info};
-use crate::probe::{self, COLUMNS, Disguised, Verdicts, cells, disguised};
+use crate::peers::units::ENCODINGS;
+use crate::probe::{self, COLUMNS, Disguised, Verdicts, cells, disguised, questions, unit_cells};
 use crate::spec::Contract;
 use crate::text::hex;
 use crate::triage::ledger::Ledger;
@@ -23,6 +25,9 @@ pub struct Matrix {
     pub beyond: Vec<Vec<Option<String>>>,
     /// Inputs that become text with a separator that is not in them.
     pub injections: Vec<Injection>,
+    /// Decoders of UTF-16 and UTF-32, by encoding.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub units: Vec<Units>,
 }
 
 /// A question.
@@ -77,6 +82,32 @@ pub struct Row {
     /// The columns, by id, on whose input it breaks its contract.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub broken: BTreeMap<String, Breach>,
+}
+
+/// The decoders of one encoding whose code units have 16 or 32 bits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Units {
+    /// The encoding.
+    pub encoding: String,
+    /// The questions.
+    pub columns: Vec<Column>,
+    /// The decoders, by package.
+    pub rows: Vec<UnitRow>,
+}
+
+/// One of these decoders, which claim no contract.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UnitRow {
+    /// Its name.
+    pub name: String,
+    /// The runtime, library or package that it is part of.
+    pub package: String,
+    /// Its version.
+    pub version: String,
+    /// The implementation that runs.
+    pub lineage: String,
+    /// For each column, the index of its answer there.
+    pub cells: Vec<usize>,
 }
 
 /// How a contract is broken.
@@ -141,17 +172,68 @@ impl Examined {
             Some((column.id.to_owned(), breach))
         };
         let broken = COLUMNS.iter().zip(&all).filter_map(of_column).collect();
-        let seen = |cell: probe::Cell| Seen {
-            word: cell.word,
-            symbol: cell.symbol,
-            says: cell.says,
-            witness: cell.witness.as_deref().map(hex),
-        };
         let is_slow = decoder.batched().is_some_and(|batched| batched.is_slow());
         let verdicts = (!is_slow).then(|| Verdicts::of(decoder)).flatten();
         let disguised = if is_slow { Disguised::default() } else { disguised(decoder) };
-        Self { row: Row::of(info, broken), seen: all.into_iter().map(seen).collect(), verdicts, disguised }
+        Self { row: Row::of(info, broken), seen: all.into_iter().map(Seen::from).collect(), verdicts, disguised }
     }
+}
+
+impl From<probe::Cell> for Seen {
+    fn from(cell: probe::Cell) -> Self {
+        let witness = cell.witness.as_deref().map(hex);
+        Self { word: cell.word, symbol: cell.symbol, says: cell.says, witness }
+    }
+}
+
+/// One decoder of UTF-16 or UTF-32, asked everything.
+pub struct ExaminedUnits {
+    encoding: Encoding,
+    row: UnitRow,
+    seen: Vec<Seen>,
+}
+
+impl ExaminedUnits {
+    /// Asks a decoder of this encoding.
+    pub fn of(decoder: &dyn Decoder, encoding: Encoding) -> Self {
+        let info = decoder.info();
+        let row = UnitRow {
+            name: info.name.to_string(),
+            package: info.package.to_string(),
+            version: info.version.to_string(),
+            lineage: info.lineage.at(usize::MAX).to_owned(),
+            cells: Vec::new(),
+        };
+        Self { encoding, row, seen: unit_cells(decoder, encoding).into_iter().map(Seen::from).collect() }
+    }
+}
+
+impl Units {
+    /// Those of one encoding.
+    fn of(encoding: Encoding, examined: Vec<&ExaminedUnits>) -> Self {
+        let columns = questions(encoding).enumerate().map(|(at, question)| {
+            let (bytes, cuts) = question.input(encoding);
+            let answers: BTreeSet<Seen> = examined.iter().map(|of| of.seen[at].clone()).collect();
+            Column {
+                id: question.id.to_owned(),
+                group: question.group.to_owned(),
+                title: question.title.to_owned(),
+                bytes: hex(&bytes),
+                cuts,
+                answers: answers.into_iter().collect(),
+            }
+        });
+        let columns: Vec<Column> = columns.collect();
+        let row = |of: &ExaminedUnits| UnitRow { cells: places(&columns, &of.seen), ..of.row.clone() };
+        let mut rows: Vec<UnitRow> = examined.into_iter().map(row).collect();
+        rows.sort_by_cached_key(|row| (row.package.to_lowercase(), row.package.clone()));
+        Self { encoding: encoding.name().to_owned(), columns, rows }
+    }
+}
+
+/// For each column, the index of an answer there.
+fn places(columns: &[Column], seen: &[Seen]) -> Vec<usize> {
+    columns.iter().zip(seen).map(|(column, seen)| column.answers.binary_search(seen).unwrap_or_default()).collect()
 }
 
 impl Row {
@@ -187,32 +269,40 @@ impl Matrix {
         let columns: Vec<Column> = columns.collect();
         let (classes, beyond) = classes(&examined);
         let injections = injections(&examined);
-        let index = |at: usize, seen: &Seen| columns[at].answers.binary_search(seen).unwrap_or_default();
-        let row = |of: Examined| Row {
-            cells: of.seen.iter().enumerate().map(|(at, seen)| index(at, seen)).collect(),
-            ..of.row
-        };
+        let row = |of: Examined| Row { cells: places(&columns, &of.seen), ..of.row };
         let mut rows: Vec<Row> = examined.into_iter().map(row).collect();
         rows.sort_by_cached_key(|row| (row.package.to_lowercase(), row.package.clone()));
-        Self { columns, rows, classes, beyond, injections }
+        Self { columns, rows, classes, beyond, injections, units: Vec::new() }
+    }
+
+    /// The same with these decoders of UTF-16 and UTF-32.
+    #[must_use]
+    pub fn with_units(self, examined: Vec<ExaminedUnits>) -> Self {
+        let of = |encoding| (encoding, examined.iter().filter(|of| of.encoding == encoding).collect::<Vec<_>>());
+        let units = ENCODINGS.map(of).into_iter().filter(|(_, examined)| !examined.is_empty());
+        Self { units: units.map(|(encoding, examined)| Units::of(encoding, examined)).collect(), ..self }
     }
 
     /// What a decoder answered in a column.
     pub fn seen(&self, row: &Row, column: usize) -> Option<&Seen> {
-        self.columns.get(column)?.answers.get(*row.cells.get(column)?)
+        answer(&self.columns, &row.cells, column)
     }
 
     /// Which cells differ from those of an older matrix: decoders by name, columns by id.
     pub fn since<'m>(&'m self, old: &'m Self) -> Vec<Change<'m>> {
         let mut changes = Vec::new();
         for row in &self.rows {
-            let Some(before) = old.rows.iter().find(|before| before.name == row.name) else { continue };
-            for (at, column) in self.columns.iter().enumerate() {
-                let Some(place) = old.columns.iter().position(|other| other.id == column.id) else { continue };
-                if let (Some(from), Some(to)) = (old.seen(before, place), self.seen(row, at))
-                    && from.word != to.word
-                {
-                    changes.push(Change { row, before, column, from, to });
+            if let Some(before) = old.rows.iter().find(|before| before.name == row.name) {
+                let rows = [before, row].map(|row| (&*row.version, &*row.cells));
+                changed(&row.name, [&old.columns, &self.columns], rows, &mut changes);
+            }
+        }
+        for units in &self.units {
+            let Some(of) = old.units.iter().find(|old| old.encoding == units.encoding) else { continue };
+            for row in &units.rows {
+                if let Some(before) = of.rows.iter().find(|before| before.name == row.name) {
+                    let rows = [before, row].map(|row| (&*row.version, &*row.cells));
+                    changed(&row.name, [&of.columns, &units.columns], rows, &mut changes);
                 }
             }
         }
@@ -220,13 +310,44 @@ impl Matrix {
     }
 }
 
+impl Units {
+    /// What a decoder answered in a column.
+    pub fn seen(&self, row: &UnitRow, column: usize) -> Option<&Seen> {
+        answer(&self.columns, &row.cells, column)
+    }
+}
+
+fn answer<'m>(columns: &'m [Column], cells: &[usize], column: usize) -> Option<&'m Seen> {
+    columns.get(column)?.answers.get(*cells.get(column)?)
+}
+
+/// Adds which cells of a decoder differ between an older table and a newer one: from each the columns, and the version and
+/// cells of the decoder.
+fn changed<'m>(
+    name: &'m str,
+    [old, new]: [&'m [Column]; 2],
+    [(before, old_cells), (version, cells)]: [(&'m str, &[usize]); 2],
+    changes: &mut Vec<Change<'m>>,
+) {
+    for (at, column) in new.iter().enumerate() {
+        let Some(place) = old.iter().position(|other| other.id == column.id) else { continue };
+        if let (Some(from), Some(to)) = (answer(old, old_cells, place), answer(new, cells, at))
+            && from.word != to.word
+        {
+            changes.push(Change { name, before, version, column, from, to });
+        }
+    }
+}
+
 /// A cell that differs from the same cell of an older matrix.
 #[derive(Clone, Debug)]
 pub struct Change<'m> {
     /// The decoder.
-    pub row: &'m Row,
-    /// The decoder as it was.
-    pub before: &'m Row,
+    pub name: &'m str,
+    /// Its version in the older matrix.
+    pub before: &'m str,
+    /// Its version now.
+    pub version: &'m str,
     /// The question.
     pub column: &'m Column,
     /// What it answered.
