@@ -22,7 +22,9 @@ fn main() {
         println!("cargo::rustc-cfg=documents");
     }
     if env::var_os("CARGO_FEATURE_PLANTED").is_some() && !Path::new("src/peers/planted/mod.rs").exists() {
-        println!("cargo::error=the feature `planted` needs a clone of the repository: the package has no planted decoders");
+        println!(
+            "cargo::error=the feature `planted` needs a clone of the repository: the package has no planted decoders"
+        );
     }
     println!("cargo::rustc-check-cfg=cfg(address_sanitizer)");
     if env::var("CARGO_CFG_SANITIZE").is_ok_and(|sanitizers| sanitizers.split(',').any(|name| name == "address")) {

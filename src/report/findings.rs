@@ -1,10 +1,9 @@
 //! The layout of a triage: what was found, the answer first, then each signature by decoder.
 
 use crate::judge::Law;
-use crate::report::clause::cited;
 use crate::report::document::{
-    Block, BytesLine, Cell, Data, Document, Row, Span, Table, code, collected, date, duration, fixed, grouped, plain,
-    run_tiles, strong, tile,
+    Block, BytesLine, Cell, Data, Document, Row, Span, Table, cited, code, collected, date, duration, fixed, grouped,
+    plain, run_tiles, strong, tile,
 };
 use crate::report::record::{Agreement, Cluster, Judged, Member, Record, Triage};
 use crate::report::svg;

@@ -7,7 +7,6 @@
 mod certificate;
 #[cfg(feature = "cli")]
 pub(crate) mod chart;
-mod clause;
 mod document;
 #[cfg(feature = "cli")]
 pub(crate) mod explanation;

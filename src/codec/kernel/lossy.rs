@@ -173,10 +173,10 @@ unsafe fn sparse_run<V: WindowWriter>(from: *const u8, mut at: usize, end: usize
         while at + 2 * WINDOW <= end {
             let here = from.add(at);
             let (mut registers, mut all) = ([V::zero(); WINDOW / 16], V::zero());
-            for part in 0..WINDOW / V::LEN {
-                registers[part] = V::load(here.add(part * V::LEN));
-                registers[part].store(to.add(part * V::LEN));
-                all = all.or(registers[part]);
+            for (part, register) in registers.iter_mut().take(WINDOW / V::LEN).enumerate() {
+                *register = V::load(here.add(part * V::LEN));
+                register.store(to.add(part * V::LEN));
+                all = all.or(*register);
             }
             if all.is_ascii() {
                 (at, to, clean) = (at + WINDOW, to.add(WINDOW), clean + 1);
@@ -187,8 +187,8 @@ unsafe fn sparse_run<V: WindowWriter>(from: *const u8, mut at: usize, end: usize
                 continue;
             }
             let mut others = 0;
-            for part in 0..WINDOW / V::LEN {
-                others |= registers[part].movemask() << (part * V::LEN);
+            for (part, register) in registers.iter().take(WINDOW / V::LEN).enumerate() {
+                others |= register.movemask() << (part * V::LEN);
             }
             if others.count_ones() > SPARSE {
                 break;
