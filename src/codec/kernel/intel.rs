@@ -29,6 +29,18 @@ mod in_sse {
             join(_mm_unpackhi_epi8(own, second), _mm_unpackhi_epi8(zero, third)),
         ]
     }
+
+    /// Which of eight lanes are set: lane `i` is bit `i`.
+    #[inline(always)]
+    pub(crate) unsafe fn lanes_of_eight(set: __m128i) -> usize {
+        _mm_movemask_epi8(_mm_packs_epi16(set, _mm_setzero_si128())) as usize
+    }
+
+    /// Which of eight lanes are set in each: lane `i` is bit `2 * i` for the first and bit `2 * i + 1` for the second.
+    #[inline(always)]
+    pub(crate) unsafe fn lanes_of_both(first: __m128i, second: __m128i) -> usize {
+        (_mm_movemask_epi8(first) & 0x5555 | _mm_movemask_epi8(second) & 0xAAAA) as usize
+    }
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -143,6 +155,22 @@ mod in_neon {
             bytes!(u16 vsliq_n_u16::<12>(low, vmovl_u8(vget_low_u8(third)))),
             bytes!(u16 vsliq_n_u16::<12>(high, vmovl_high_u8(third))),
         ]
+    }
+
+    /// Which of eight lanes are set: lane `i` is bit `i`.
+    #[inline(always)]
+    pub(crate) unsafe fn lanes_of_eight(set: __m128i) -> usize {
+        let bits = vld1q_u16([1, 2, 4, 8, 16, 32, 64, 128].as_ptr());
+        usize::from(vaddvq_u16(vandq_u16(lanes!(u16 set), bits)))
+    }
+
+    /// Which of eight lanes are set in each: lane `i` is bit `2 * i` for the first and bit `2 * i + 1` for the second.
+    #[inline(always)]
+    pub(crate) unsafe fn lanes_of_both(first: __m128i, second: __m128i) -> usize {
+        let bits = vld1q_u16([1, 1 << 2, 1 << 4, 1 << 6, 1 << 8, 1 << 10, 1 << 12, 1 << 14].as_ptr());
+        let first = vandq_u16(lanes!(u16 first), bits);
+        let second = vandq_u16(lanes!(u16 second), vaddq_u16(bits, bits));
+        usize::from(vaddvq_u16(vorrq_u16(first, second)))
     }
 
     #[inline(always)]

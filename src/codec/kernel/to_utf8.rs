@@ -121,9 +121,8 @@ unsafe fn write_eight(scalars: __m128i, to: *mut u8) -> *mut u8 {
     let tails = _mm_slli_epi16::<8>(_mm_and_si128(scalars, _mm_set1_epi16(0x3F)));
     let sequences = _mm_or_si128(_mm_or_si128(_mm_srli_epi16::<6>(scalars), tails), _mm_set1_epi16(0x80C0_u16 as i16));
     let lanes = _mm_blendv_epi8(scalars, sequences, two);
-    let index = _mm_movemask_epi8(_mm_packs_epi16(two, _mm_setzero_si128())) as usize;
-    // SAFETY: the same contract; the upper half of the mask is zero.
-    unsafe { pack(lanes, &OF_EIGHT, index, to) }
+    // SAFETY: the same contract.
+    unsafe { pack(lanes, &OF_EIGHT, lanes_of_eight(two), to) }
 }
 
 /// The places of sequences of three bytes, in lanes of four.
@@ -146,8 +145,8 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
         _mm_slli_epi16::<8>(_mm_and_si128(scalars, set(0x3F))),
         _mm_and_si128(_mm_srli_epi16::<6>(scalars), set(0x3F)),
     );
-    let (at_least_two, at_least_three) = (_mm_movemask_epi8(two), _mm_movemask_epi8(three));
-    if at_least_three == 0xFFFF {
+    let lengths = lanes_of_both(two, three);
+    if lengths == 0xFFFF {
         let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
         let tails = _mm_or_si128(tails, set(0x8080));
         let order = all_of_three();
@@ -161,7 +160,6 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
     let marks = _mm_or_si128(set(0x8080), _mm_andnot_si128(three, set(0x0040)));
     let tails = _mm_blendv_epi8(_mm_slli_epi16::<8>(scalars), _mm_or_si128(tails, marks), two);
     let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
-    let lengths = (at_least_two & 0x5555 | at_least_three & 0xAAAA) as usize;
     // SAFETY: the same contract; both indices have eight bits.
     unsafe {
         let to = pack(_mm_unpacklo_epi16(leads, tails), &OF_UP_TO_THREE, lengths & 0xFF, to);
@@ -228,6 +226,12 @@ unsafe fn has_none(units: __m128i, bits: u16) -> bool {
     _mm_testz_si128(units, _mm_set1_epi16(bits as i16)) == 1
 }
 
+/// Whether no bit is set.
+#[inline(always)]
+unsafe fn is_none_set(lanes: __m128i) -> bool {
+    _mm_testz_si128(lanes, lanes) == 1
+}
+
 /// The units of 16 bits that are surrogates: all bits or none.
 #[inline(always)]
 unsafe fn are_surrogates(units: __m128i) -> __m128i {
@@ -263,14 +267,14 @@ pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<
                 } else if has_none(all, 0xF800) {
                     to = V::write_sixteen_of_two(block, next, to);
                     at += 2 * BLOCK;
+                } else if is_none_set(_mm_or_si128(are_surrogates(block), are_surrogates(next))) {
+                    to = V::write_sixteen_of_three(block, next, to);
+                    at += 2 * BLOCK;
                 } else {
                     // Two bits for each unit.
                     let surrogates = _mm_movemask_epi8(are_surrogates(block)) as u32;
                     let before = surrogates.trailing_zeros() as usize / 2;
-                    if surrogates == 0 && _mm_movemask_epi8(are_surrogates(next)) == 0 {
-                        to = V::write_sixteen_of_three(block, next, to);
-                        at += 2 * BLOCK;
-                    } else if surrogates == 0 {
+                    if surrogates == 0 {
                         to = write_eight_of_three(block, to);
                         at += BLOCK;
                     } else if before > 0 {
@@ -352,7 +356,7 @@ pub(super) unsafe fn from_utf32<V: SequenceWriter>(units: &[u32], out: &mut Vec<
                         to = V::write_sixteen_of_two(first, second, to);
                         continue;
                     }
-                    if _mm_movemask_epi8(_mm_or_si128(are_surrogates(first), are_surrogates(second))) == 0 {
+                    if is_none_set(_mm_or_si128(are_surrogates(first), are_surrogates(second))) {
                         to = V::write_sixteen_of_three(first, second, to);
                         continue;
                     }
