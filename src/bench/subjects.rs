@@ -212,10 +212,14 @@ impl<T: Copy + Default> Placed<T> {
         Self { all, start: 0, len: input.len() }
     }
 
-    /// Moves the input to the place for this round.
+    /// Moves the input to the place for this round; not one that would no longer be in a cache after it.
     pub(super) fn place(&mut self, round: usize) {
+        const LARGEST: usize = 1 << 20;
         /// Has no divisor in common with the number of sixteen-byte places in a page.
         const STRIDE: usize = 16 * 37;
+        if self.len * size_of::<T>() > LARGEST {
+            return;
+        }
         let start = round * STRIDE % Self::PAGE / size_of::<T>();
         self.all.copy_within(self.start..self.start + self.len, start);
         self.start = start;
