@@ -274,6 +274,14 @@ fn the_table_of_parts_matches_the_script() {
     }
 }
 
+/// The README is the first page, and stays one.
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let lines = readme.lines().count();
+    assert!(lines <= 150, "README.md has {lines} lines; move something into docs");
+}
+
 /// The README says how many findings there are, as the list does.
 #[test]
 fn the_readme_counts_the_findings() {
