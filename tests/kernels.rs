@@ -372,7 +372,7 @@ fn long_texts_to_utf_8() {
     }
 }
 
-/// Words of one script each, of every length up to that of a window, some with an error in between. Kernels write runs of
+/// Words of one script each, of every length up to that of some windows, some with an error in between. Kernels write runs of
 /// characters of the same length at once, and turn from text to errors and back.
 #[test]
 fn long_texts_from_utf_8() {
@@ -394,13 +394,13 @@ fn long_texts_from_utf_8() {
     for shift in 0..if FEW { 3 } else { 60 } {
         let mut bytes = vec![b'a'; shift];
         let mut number = shift as u64;
-        while bytes.len() < if FEW { 1000 } else { 30_000 } {
+        while bytes.len() < if FEW { 1000 } else { 60_000 } {
             number = number.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
             // One word in 64 is no text; one input in three has none.
             let words = if shift % 3 > 0 && number >> 32 & 63 == 0 { WORDS.len() } else { WELL_FORMED };
             let word = WORDS[(number >> 40) as usize % words];
             bytes.extend_from_slice(
-                &word.repeat(1 + (number >> 56) as usize % if words > WELL_FORMED { 2 } else { 40 }),
+                &word.repeat(1 + (number >> 56) as usize % if words > WELL_FORMED { 2 } else { 140 }),
             );
             bytes.resize(bytes.len() + (number >> 48) as usize % 4, b' ');
         }

@@ -9,15 +9,17 @@
 extern "C" {
 #endif
 
-/* One way to decode; the texts are lines of the greeting. `with` is the adapter's own. */
+/* One way to decode; the texts are lines of the greeting. `with` is the adapter's own. In C++ entries are written in this
+   order, so what is new stands at the end. */
 typedef struct entry {
-    const char *name, *answers, *output, *contract, *source, *environment, *encoding;
+    const char *name, *answers, *output, *contract, *source, *environment;
     const void *with;
     void (*decode)(const struct entry *, const uint8_t *, size_t);
     void *(*open)(const struct entry *);
     void (*push)(void *, const uint8_t *, size_t);
     void (*finish)(void *);
     void (*drop)(void *);
+    const char *encoding;
 } entry;
 
 /* Announces the entry points of a library, up to one without a name. Called before main. */
