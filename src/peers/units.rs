@@ -168,7 +168,7 @@ fn own(encoding: Encoding) -> impl Iterator<Item = UnitDecoder> {
     })
 }
 
-/// A decoder of an array of code units of `N` bytes, without streams. Bytes that are no whole number of units cannot be
+/// A decoder of an array of code units of `N` bytes, without streams. Bytes that are not a whole number of units cannot be
 /// asked about.
 fn of_array<const N: usize, U: 'static>(
     library: Info,

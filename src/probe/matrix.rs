@@ -339,7 +339,7 @@ pub(super) fn first_error(answer: &Answer, part: impl Fn(Malformed) -> (String, 
     Cell::new(symbol, word, answer.to_string())
 }
 
-/// How the offset is counted of an error after so many bytes, code points and code units of UTF-16.
+/// What the offset counts, for an error after these numbers of bytes, code points and code units of UTF-16.
 pub(super) fn offset(malformed: Malformed, places: [usize; 3]) -> (String, String) {
     let Some(stated) = malformed.valid_up_to else { return (String::new(), "not stated".to_owned()) };
     match Offsets::counted(stated, places) {

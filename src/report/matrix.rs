@@ -333,7 +333,7 @@ impl Units {
     }
 }
 
-/// The answers of so many decoders, without the names where most of them give the same.
+/// The answers of this number of decoders, without the names for an answer that most of them give.
 fn shortened(mut answers: Answers<'_>, decoders: usize) -> Answers<'_> {
     let all = if answers.len() == 1 { "all" } else { "all others" };
     if let Some((_, names)) = answers.first_mut().filter(|(_, names)| 2 * names.len() > decoders) {

@@ -465,7 +465,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
                 && this == OF_THREE[begun]
                 && next & 1 == u64::from(begun != 1)
                 && (begun == 0 || is_lead_of_3(here.add(begun).sub(3)));
-            // One such window among others would be a branch that is not foreseen.
+            // A single such window among others would be a mispredicted branch, so the window before must be one, too.
             if core::mem::replace(&mut was_three, is_three) && is_three {
                 let start = if begun == 0 { here } else { here.add(begun).sub(3) };
                 for part in 0..3 {

@@ -111,7 +111,8 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
     let mut carry = Carry::default();
     // SAFETY: `end + READ <= bytes.len()`, and `at < end` at each window, `at <= end` at each call of `masks`, which reads 65
     // bytes: all reads are below `end + READ`. Output: before a window at most `3 * at` bytes are written, and it writes at
-    // most `WRITTEN` from there on; `3 * end + WRITTEN` are reserved. `ascii_run` writes as many bytes as it reads.
+    // most `WRITTEN` from there on; `3 * end + WRITTEN` are reserved. `ascii_run` writes as many bytes as it reads;
+    // `sparse_run` ends at `end` at most, and keeps at most three bytes for each that it reads.
     // `written - begun` cannot be negative: the pending bytes were written by the last window.
     unsafe {
         let from = bytes.as_ptr();

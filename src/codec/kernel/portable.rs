@@ -369,7 +369,7 @@ impl Target for u32 {
 }
 
 /// Appends UTF-8 with U+FFFD for every maximal subpart. Text is validated and copied, up to an error. Where errors are close to
-/// each other, it is decoded in steps until there are no more.
+/// each other, it is decoded in steps up to a stretch without errors.
 pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     /// Bytes between errors that are not close to each other.
     const APART: usize = 2 * BLOCK;
