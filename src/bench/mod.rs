@@ -4,23 +4,23 @@
 //! every round the subjects run one after the other, so that a temporary slowdown of the machine affects all of them.
 //! Compare ratios of medians, not absolute times.
 
-#[cfg(all(feature = "foreign", unix))]
-pub mod adapters;
 mod subjects;
-pub mod texts;
 
 pub use subjects::{Kind, Operation};
 
+use crate::case::Rng;
 use crate::case::input::files_below;
 use crate::codec::Kernel;
 use crate::error::Error;
+use crate::peers::foreign::Foreign;
+use crate::peers::foreign::process::{Process, Trouble};
+use crate::peers::foreign::protocol::{self, Batch};
 use crate::text::matches_glob;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use subjects::{Answer, Buffers, Placed, Subject, subjects};
-use texts::{SCRIPTS, corrupted, latin_1, page, random};
 
 /// The result of a measurement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -345,6 +345,177 @@ fn words(size: usize) -> String {
     }
 }
 
+/// A script: the code points of its letters, and the length of its words.
+#[derive(Clone, Copy, Debug)]
+pub struct Script {
+    /// The name in reports.
+    pub name: &'static str,
+    /// Ranges of code points, first and last, all equally likely.
+    letters: &'static [(u32, u32)],
+    /// The maximum number of letters between two spaces.
+    longest_word: usize,
+}
+
+const ASCII: (u32, u32) = (0x61, 0x7A);
+
+/// Scripts with one to four bytes for each letter.
+pub const SCRIPTS: [Script; 12] = [
+    Script { name: "ascii", letters: &[ASCII], longest_word: 9 },
+    // One letter in eight has an accent.
+    Script {
+        name: "latin",
+        letters: &[ASCII, ASCII, ASCII, ASCII, ASCII, ASCII, ASCII, (0xE0, 0xF6)],
+        longest_word: 9,
+    },
+    Script { name: "greek", letters: &[(0x3B1, 0x3C9)], longest_word: 9 },
+    Script { name: "cyrillic", letters: &[(0x430, 0x44F)], longest_word: 9 },
+    Script { name: "hebrew", letters: &[(0x5D0, 0x5EA)], longest_word: 7 },
+    Script { name: "arabic", letters: &[(0x627, 0x64A)], longest_word: 7 },
+    Script { name: "hindi", letters: &[(0x904, 0x939)], longest_word: 7 },
+    Script { name: "thai", letters: &[(0xE01, 0xE2E)], longest_word: 20 },
+    Script { name: "chinese", letters: &[(0x4E00, 0x9FA5)], longest_word: 20 },
+    Script { name: "japanese", letters: &[(0x3041, 0x3093), (0x30A1, 0x30F6), (0x4E00, 0x9FA5)], longest_word: 20 },
+    Script { name: "korean", letters: &[(0xAC00, 0xD7A3)], longest_word: 6 },
+    Script { name: "emoji", letters: &[(0x1_F300, 0x1_F5FF)], longest_word: 20 },
+];
+
+impl Script {
+    /// Text of at most `len` bytes, and at least `len - 3`.
+    pub fn text(&self, len: usize) -> Vec<u8> {
+        let mut rng = Rng::new(len as u64);
+        let mut text = String::with_capacity(len);
+        while text.len() + 4 <= len {
+            for _ in 0..=rng.below(self.longest_word) {
+                let (first, last) = self.letters[rng.below(self.letters.len())];
+                let letter = first + rng.below((last - first + 1) as usize) as u32;
+                text.extend(char::from_u32(letter).filter(|letter| text.len() + letter.len_utf8() < len));
+            }
+            text.push(' ');
+        }
+        text.into_bytes()
+    }
+}
+
+/// Text of all scripts between tags, as in a web page; at most `len` bytes.
+pub fn page(len: usize) -> Vec<u8> {
+    let mut rng = Rng::new(len as u64);
+    let mut text = Vec::with_capacity(len);
+    while text.len() < len {
+        text.extend_from_slice(b"<p class=\"text\"><a href=\"https://example.org/\">");
+        let script = SCRIPTS[rng.below(SCRIPTS.len())];
+        text.extend_from_slice(&script.text(40 + rng.below(160)));
+        text.extend_from_slice(b"</a></p>\n");
+    }
+    let is_boundary = |at: &usize| text[*at] & 0xC0 != 0x80;
+    text.truncate((0..len).rev().find(is_boundary).unwrap_or(0));
+    text
+}
+
+/// The same bytes, one in `one_in` replaced by a random one.
+pub fn corrupted(mut text: Vec<u8>, one_in: usize) -> Vec<u8> {
+    let mut rng = Rng::new(one_in as u64);
+    for byte in &mut text {
+        if rng.one_in(one_in) {
+            *byte = rng.next_u32() as u8;
+        }
+    }
+    text
+}
+
+/// Random bytes.
+pub fn random(len: usize) -> Vec<u8> {
+    let mut rng = Rng::new(1);
+    (0..len).map(|_| rng.next_u32() as u8).collect()
+}
+
+/// Text in Latin-1, one letter in twenty with an accent, which is ill-formed UTF-8.
+pub fn latin_1(len: usize) -> Vec<u8> {
+    let mut rng = Rng::new(2);
+    let mut letter = || if rng.one_in(20) { 0xE0 + rng.below(23) as u8 } else { b'a' + rng.below(26) as u8 };
+    (0..len).map(|_| letter()).collect()
+}
+
+/// The numbers of operations in a batch.
+pub const BATCHES: [usize; 4] = [1, 16, 256, 4096];
+
+/// What an operation of one entry point costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct AdapterCost {
+    /// The name of the entry point.
+    pub name: String,
+    /// The costs in batches of each size.
+    pub batches: Vec<BatchCost>,
+    /// Why there are none.
+    pub trouble: Option<String>,
+}
+
+/// What an operation costs in batches of one size.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BatchCost {
+    /// The number of operations.
+    pub operations: usize,
+    /// Nanoseconds for one operation, from request to reply: the median of the batches. None if smaller batches took so
+    /// long that there is no time for these.
+    pub nanoseconds: Option<f64>,
+}
+
+/// Measures an entry point on inputs of 1 to 6 bytes, well-formed and not, for about `time` for each size of batches.
+pub fn measure(decoder: &Foreign, time: Duration) -> AdapterCost {
+    let name = decoder.entry().name.clone();
+    match costs(decoder, time) {
+        Ok(batches) => AdapterCost { name, batches, trouble: None },
+        Err(trouble) => AdapterCost { name, batches: Vec::new(), trouble: Some(trouble.what) },
+    }
+}
+
+fn costs(decoder: &Foreign, time: Duration) -> Result<Vec<BatchCost>, Trouble> {
+    let program = decoder.program();
+    let (mut process, _) = Process::start(program, Some(&decoder.entry().name))?;
+    let mut each = Duration::ZERO;
+    let mut costs = Vec::new();
+    for operations in BATCHES {
+        let batch = of_short_inputs(operations);
+        let mut samples = Vec::new();
+        let is_affordable = each * operations as u32 / 4 < time;
+        let start = Instant::now();
+        // The first batch warms up.
+        while is_affordable && (samples.len() < 3 || start.elapsed() < time) {
+            let start = Instant::now();
+            process.ask(&batch, program.timeout)?;
+            samples.push(start.elapsed().as_nanos() as f64 / operations as f64);
+        }
+        if is_affordable {
+            samples.remove(0);
+            samples.sort_by(f64::total_cmp);
+        }
+        let nanoseconds = samples.get(samples.len() / 2).copied();
+        each = nanoseconds.map_or(each, |nanoseconds| Duration::from_nanos(nanoseconds as u64));
+        costs.push(BatchCost { operations, nanoseconds });
+    }
+    Ok(costs)
+}
+
+/// Inputs of 1 to 6 bytes: text and what is ill-formed, as a check asks them.
+fn of_short_inputs(count: usize) -> Batch {
+    let inputs: [&[u8]; 12] = [
+        b"a",
+        b"\xFF",
+        b"ab",
+        b"\xC3\xA9",
+        b"\xE2\x82\xAC",
+        b"a\x80b",
+        b"\xF0\x9F\x98\x80",
+        b"ab\xC0\xAF",
+        b"a\xE2\x82\xACb",
+        b"\xED\xA0\x80ab",
+        b"abcdef",
+        b"\xE2\x82\xAC\xE2\x82\xAC",
+    ];
+    let mut batch = Batch::default();
+    inputs.iter().cycle().take(count).for_each(|input| batch.push(protocol::Operation::Decode, input));
+    batch
+}
+
 #[cfg(test)]
 mod tests {
     use super::subjects::Output;
@@ -410,5 +581,21 @@ mod tests {
         assert_eq!(row.ratio("own"), Some(2.0));
         assert_eq!(row.ratio("wrong"), None);
         assert_eq!(row.throughput(Time { median: 50.0, low: 0.0, high: 0.0 }), Some(2.0));
+    }
+
+    #[test]
+    fn text_is_well_formed_and_has_the_requested_length() {
+        for len in [0, 1, 3, 4, 5, 64, 1000, 65_536] {
+            for script in SCRIPTS {
+                let text = script.text(len);
+                assert!(core::str::from_utf8(&text).is_ok(), "{} {len}", script.name);
+                assert!(text.len() <= len && text.len() + 3 >= len, "{} {len}: {}", script.name, text.len());
+            }
+            assert!(core::str::from_utf8(&page(len)).is_ok());
+        }
+        assert!(core::str::from_utf8(&latin_1(1000)).is_err());
+        let changed = corrupted(SCRIPTS[0].text(100_000), 100);
+        let changed = changed.iter().zip(SCRIPTS[0].text(100_000)).filter(|(a, b)| *a != b).count();
+        assert!((700..1300).contains(&changed), "{changed}");
     }
 }

@@ -1,8 +1,7 @@
 //! `utfuzz check`: the embedded engine.
 
 use crate::cli::arguments::{Judging, Selection};
-use crate::cli::isolate::{Checked, Job, Part, Whole, check_isolated, unless_found, whole};
-use crate::cli::one_by_one::one_by_one;
+use crate::cli::isolate::{Checked, Job, Part, Whole, check_isolated, one_by_one, unless_found, whole};
 use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
 use crate::decoder::{Batched, Decoder};
 use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, Stage, byte_strings, check, check_bytes};

@@ -1,14 +1,12 @@
 //! `utfuzz explain`: what bytes mean, and what each decoder answers; and `utfuzz chart`: the code page of a grammar.
 
 use crate::cli::arguments::{Selection, grammar};
-use crate::cli::output::{Failure, Verdict};
-use crate::cli::terminal::{has_colours, is_verbose, painted};
-use crate::cli::typed;
-use crate::cli::typed::{Notation, Typed};
+use crate::cli::output::{Failure, Verdict, has_colours, is_verbose, painted};
 use crate::error::Error;
 use crate::explain::Window;
 use crate::generate::input_file;
-use crate::report::explanation::Explanation;
+use crate::generate::vectors::parse_hex;
+use crate::report::pages::Explanation;
 use crate::report::record::FileName;
 use crate::report::{chart, write_json};
 use crate::spec::grammar::ALL;
@@ -63,7 +61,7 @@ struct Given {
 
 impl Given {
     fn typed(contract: &Contract, text: &str, notation: Notation) -> Result<Self, Error> {
-        let bytes = match typed::read(text, notation)? {
+        let bytes = match read(text, notation)? {
             Typed::Bytes(bytes) => bytes,
             Typed::CodePoints(code_points) => encoded(contract, &code_points)?,
         };
@@ -123,7 +121,7 @@ impl Explain {
             return Given::bytes(contract, &words.join(&b' '), "text");
         };
         let text = words.join(" ");
-        let notation = self.notation().unwrap_or_else(|| typed::recognise(&text));
+        let notation = self.notation().unwrap_or_else(|| recognise(&text));
         if self.notation().is_none() && notation == Notation::Text && is_like_a_path(&text) {
             let name = shown(Path::new(&text));
             return Err(Error::usage(format!("{name}: there is no such file; --text explains the name itself")));
@@ -141,7 +139,7 @@ impl Explain {
         input.by_ref().take(most).read_to_end(&mut start).map_err(wrong)?;
         let notation = match self.notation() {
             Some(notation) => Some(notation).filter(|notation| *notation != Notation::Text),
-            None => typed::recognise_content(&start),
+            None => recognise_content(&start),
         };
         match notation {
             None => {
@@ -205,5 +203,253 @@ impl Chart {
             chart::text(grammar, has_colours(), out)?;
         }
         Ok(Verdict::Clean)
+    }
+}
+
+/// A notation for bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// `C0 AF`, `C0AF`, `0xC0, 0xAF`, `{0xC0, 0xAF}`.
+    Hex,
+    /// `\xC0\xAF`, `\303\251`, `\u20AC`, `caf%C3%A9`.
+    Escapes,
+    /// `U+20AC`.
+    CodePoints,
+    /// Anything else.
+    Text,
+}
+
+impl Notation {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Hex => "hexadecimal",
+            Self::Escapes => "escapes",
+            Self::CodePoints => "code points",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// What a text is in one of the notations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    Bytes(Vec<u8>),
+    CodePoints(Vec<u32>),
+}
+
+/// The notation that an argument is probably meant in.
+pub(super) fn recognise(text: &str) -> Notation {
+    let mut words = words(text).peekable();
+    let first = words.peek().copied().unwrap_or_default();
+    let is_code_point = |word: &str| word.starts_with("U+") || word.starts_with("u+");
+    // A wrong digit further on is an error, and not a sign that all of it is text.
+    let is_byte = |word: &str| is_pairs(word) && (word.len() == 2 || word.contains(|c: char| c.is_ascii_digit()));
+    if is_code_point(first) {
+        Notation::CodePoints
+    } else if has_escapes(text) {
+        Notation::Escapes
+    } else if text.is_empty() || is_pairs(first) && words.count() == 1 || is_byte(unprefixed(first)) || is_hex(text) {
+        Notation::Hex
+    } else {
+        Notation::Text
+    }
+}
+
+/// Like [`recognise`] for the content of a file or a pipe, which is bytes unless it is unlikely to be meant so: it is
+/// short, and nothing but pairs of digits with spaces between, escapes without text, or code points.
+pub(super) fn recognise_content(content: &[u8]) -> Option<Notation> {
+    const LONGEST: usize = 4096;
+    let text = core::str::from_utf8(content).ok().filter(|text| text.is_ascii() && text.len() <= LONGEST)?.trim();
+    let are = |fits: &dyn Fn(&str) -> bool| !text.is_empty() && words(text).all(fits);
+    let is_pair = |word: &str| unprefixed(word).len() == 2 && is_pairs(unprefixed(word));
+    if are(&|word| word.starts_with("U+") && word.len() > 3) {
+        Some(Notation::CodePoints)
+    } else if are(&is_pair) && (text.len() > 2) {
+        Some(Notation::Hex)
+    } else {
+        let hex = |of: &str| of.len() == 2 && is_pairs(of);
+        let all = |mark: &str| text.strip_prefix(mark).is_some_and(|rest| rest.split(mark).all(hex));
+        (all("\\x") || all("%")).then_some(Notation::Escapes)
+    }
+}
+
+/// Reads a text in a notation.
+///
+/// # Errors
+/// It is not in that notation.
+pub(super) fn read(text: &str, notation: Notation) -> Result<Typed, Error> {
+    let hint = "; --text explains it as text";
+    Ok(Typed::Bytes(match notation {
+        Notation::Text => text.as_bytes().to_vec(),
+        Notation::CodePoints => return words(text).map(code_point).collect::<Result<_, _>>().map(Typed::CodePoints),
+        Notation::Escapes => {
+            escapes(text).ok_or_else(|| Error::usage(format!("{text:?} has an escape that is not complete{hint}")))?
+        }
+        Notation::Hex => {
+            let digits: String = words(text).map(unprefixed).collect();
+            parse_hex(&digits).map_err(|what| Error::usage(format!("{text:?} is not hexadecimal: {what}{hint}")))?
+        }
+    }))
+}
+
+/// What stands between spaces, commas, brackets and quotes.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '{' | '}' | '[' | ']' | '(' | ')' | '"');
+    text.split(between).filter(|word| !word.is_empty())
+}
+
+fn unprefixed(word: &str) -> &str {
+    word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word)
+}
+
+fn is_pairs(word: &str) -> bool {
+    !word.is_empty() && word.len().is_multiple_of(2) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether all of it is hexadecimal, in whatever groups.
+fn is_hex(text: &str) -> bool {
+    let digits: String = words(text).map(unprefixed).collect();
+    is_pairs(&digits) || text.starts_with("0x")
+}
+
+fn code_point(word: &str) -> Result<u32, Error> {
+    let digits = word.strip_prefix("U+").or_else(|| word.strip_prefix("u+"));
+    let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    number.ok_or_else(|| Error::usage(format!("{word:?} is not a code point; write one as in U+20AC")))
+}
+
+/// Whether it has escapes, and each backslash and percent sign begins one.
+fn has_escapes(text: &str) -> bool {
+    text.contains(['\\', '%']) && escapes(text).is_some()
+}
+
+/// Text with escapes as bytes: of C, of a URL, and `\u20AC`, `\u{20AC}`, `\U0001F600`, which are UTF-8. `None` if a
+/// backslash or percent sign begins no escape.
+fn escapes(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['\\', '%']) {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let (mark, after) = rest[at..].split_at(1);
+        rest = escape(mark, after, &mut bytes)?;
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    Some(bytes)
+}
+
+/// Reads one escape after its mark; returns what follows it.
+fn escape<'t>(mark: &str, after: &'t str, bytes: &mut Vec<u8>) -> Option<&'t str> {
+    let number = |digits: &str, radix: u32| {
+        let all = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
+        all.then(|| u32::from_str_radix(digits, radix).ok()).flatten()
+    };
+    if mark == "%" {
+        bytes.push(number(after.get(..2)?, 16)? as u8);
+        return after.get(2..);
+    }
+    let kind = after.chars().next()?;
+    let rest = &after[kind.len_utf8()..];
+    let mut character = |digits: &str| {
+        let c = number(digits, 16).and_then(char::from_u32)?;
+        bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        Some(())
+    };
+    match kind {
+        'u' if rest.starts_with('{') => {
+            let (digits, rest) = rest[1..].split_once('}')?;
+            character(digits)?;
+            return Some(rest);
+        }
+        'u' | 'U' => {
+            let len = if kind == 'u' { 4 } else { 8 };
+            character(rest.get(..len)?)?;
+            return rest.get(len..);
+        }
+        'x' => {
+            bytes.push(number(rest.get(..2)?, 16)? as u8);
+            return rest.get(2..);
+        }
+        '0'..='7' => {
+            let len = after.bytes().take(3).take_while(|byte| matches!(byte, b'0'..=b'7')).count();
+            bytes.push(u8::try_from(number(&after[..len], 8)?).ok()?);
+            return after.get(len..);
+        }
+        _ => {}
+    }
+    let simple = [('n', b'\n'), ('r', b'\r'), ('t', b'\t'), ('a', 7), ('b', 8), ('e', 27), ('f', 12), ('v', 11)];
+    let simple = simple.into_iter().find(|(c, _)| *c == kind).map(|(_, byte)| byte);
+    bytes.push(simple.or(matches!(kind, '\\' | '"' | '\'').then_some(kind as u8))?);
+    Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_paste_is_recognised() {
+        let rows: [(&str, Notation, &[u8]); 24] = [
+            ("C0 AF", Notation::Hex, b"\xC0\xAF"),
+            ("c0af", Notation::Hex, b"\xC0\xAF"),
+            ("F490 8080", Notation::Hex, b"\xF4\x90\x80\x80"),
+            ("0xC0,0xAF", Notation::Hex, b"\xC0\xAF"),
+            ("{0xC0, 0xAF};", Notation::Hex, b"\xC0\xAF"),
+            ("C0:AF", Notation::Hex, b"\xC0\xAF"),
+            ("0xC0AF", Notation::Hex, b"\xC0\xAF"),
+            ("24", Notation::Hex, b"$"),
+            ("", Notation::Hex, b""),
+            ("\\xC0\\xAF", Notation::Escapes, b"\xC0\xAF"),
+            ("\"caf\\xC3\\xA9\"", Notation::Escapes, b"\"caf\xC3\xA9\""),
+            ("\\303\\251", Notation::Escapes, b"\xC3\xA9"),
+            ("\\u20AC\\u{20ac}\\U0001F600\\n", Notation::Escapes, "€€😀\n".as_bytes()),
+            ("caf%C3%A9", Notation::Escapes, b"caf\xC3\xA9"),
+            ("Gr\u{FC}\u{DF}e", Notation::Text, "Grüße".as_bytes()),
+            ("é", Notation::Text, "é".as_bytes()),
+            ("100% sure", Notation::Text, b"100% sure"),
+            ("C:\\windows", Notation::Text, b"C:\\windows"),
+            ("hello", Notation::Text, b"hello"),
+            ("abc", Notation::Text, b"abc"),
+            ("a fact", Notation::Text, b"a fact"),
+            ("zz", Notation::Text, b"zz"),
+            ("it is 5", Notation::Text, b"it is 5"),
+            ("\u{1B}[31m", Notation::Text, b"\x1B[31m"),
+        ];
+        for (text, notation, bytes) in rows {
+            assert_eq!(recognise(text), notation, "{text:?}");
+            assert_eq!(read(text, notation).unwrap(), Typed::Bytes(bytes.to_vec()), "{text:?}");
+        }
+        assert_eq!(recognise("U+20AC, u+41"), Notation::CodePoints);
+        assert_eq!(read("U+20AC, u+41", Notation::CodePoints).unwrap(), Typed::CodePoints(vec![0x20AC, 0x41]));
+    }
+
+    #[test]
+    fn a_slip_in_hexadecimal_is_an_error_and_not_text() {
+        for (text, says) in
+            [("C0 A", "3 hexadecimal digits"), ("C0 AG", "'G'"), ("0xC", "each byte needs two"), ("C0\nA", "C0")]
+        {
+            assert_eq!(recognise(text), Notation::Hex, "{text:?}");
+            let error = read(text, Notation::Hex).unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains("--text"), "{error}");
+        }
+    }
+
+    #[test]
+    fn content_is_bytes_unless_it_can_hardly_be() {
+        for (content, notation) in [
+            (&b"C0 AF\n"[..], Some(Notation::Hex)),
+            (b"0xC0, 0xAF", Some(Notation::Hex)),
+            (b"\\xC0\\xAF", Some(Notation::Escapes)),
+            (b"%C3%A9\n", Some(Notation::Escapes)),
+            (b"U+20AC U+41", Some(Notation::CodePoints)),
+            (b"\xC0\xAF", None),
+            (b"", None),
+            (b"42", None),
+            (b"C0AF", None),
+            (b"caf\\xC3", None),
+            (b"be a dear", None),
+        ] {
+            assert_eq!(recognise_content(content), notation, "{content:?}");
+        }
     }
 }

@@ -4,33 +4,16 @@
 //! or environment, 130 interrupted before anything new was found. A closed pipe on standard output does not change the
 //! status. A write error changes 0 to 2, but leaves 1 unchanged.
 
-#[cfg(unix)]
-mod adapter;
 mod arguments;
-mod artifacts;
 mod check;
-mod config;
 mod convert;
 mod detect;
 mod explain;
-mod help;
-mod init;
+mod fuzzing;
 mod isolate;
-mod list;
-mod matrix;
-mod measure;
-mod nightly;
-mod one_by_one;
 mod output;
 mod probe;
-mod progress;
-mod repair;
 mod reports;
-mod score;
-mod serve_plugin;
-mod site;
-mod terminal;
-mod typed;
 
 use crate::cli::isolate::TIMEOUT;
 use crate::cli::output::{DIVERGED, Failure, INTERRUPTED, StandardOutput, Verdict, fail, survive_the_file_size_limit};
@@ -38,17 +21,25 @@ use crate::codec::Kernel;
 use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::judge::isolate::{exit, is_child, name_crashes};
-use crate::text::{hex, printable};
-use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::io::{self, Write};
+use crate::text::{hex, printable, shown};
+use clap::builder::StyledStr;
+use clap::parser::ValueSource;
+use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{env, fs, io};
+use toml::{Table, Value};
 
 /// Differential testing of UTF-8 decoders against an executable standard.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = help::WIDEST, args_override_self = true)]
+#[command(version, max_term_width = WIDEST, args_override_self = true)]
 pub struct Cli {
     #[command(flatten)]
-    display: terminal::Display,
+    display: output::Display,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -56,33 +47,33 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Check(check::Check),
-    Replay(artifacts::Replay),
+    Replay(fuzzing::Replay),
     Explain(explain::Explain),
     Convert(convert::Convert),
     Detect(detect::Detect),
-    Repair(repair::Repair),
+    Repair(detect::Repair),
     Chart(explain::Chart),
-    List(list::List),
+    List(arguments::List),
     Probe(probe::ProbeVerb),
     Diff(probe::Diff),
-    Matrix(matrix::MatrixVerb),
+    Matrix(reports::MatrixVerb),
     #[command(hide = cfg!(not(feature = "planted")))]
-    Score(score::Score),
-    Measure(measure::Measure),
+    Score(reports::Score),
+    Measure(reports::Measure),
     #[cfg(unix)]
-    Adapter(adapter::Adapter),
-    Minimize(artifacts::Minimize),
-    Triage(artifacts::Triage),
-    Nightly(nightly::Nightly),
-    Merge(nightly::Merge),
-    Init(init::Init),
-    Site(site::Site),
-    Completions(help::Completions),
-    Man(help::Man),
+    Adapter(isolate::Adapter),
+    Minimize(fuzzing::Minimize),
+    Triage(fuzzing::Triage),
+    Nightly(fuzzing::Nightly),
+    Merge(fuzzing::Merge),
+    Init(fuzzing::Init),
+    Site(reports::Site),
+    Completions(Completions),
+    Man(Man),
     #[command(hide = true)]
     Reports(reports::Reports),
     #[command(hide = true)]
-    ServePlugin(serve_plugin::ServePlugin),
+    ServePlugin(isolate::ServePlugin),
 }
 
 impl Cli {
@@ -102,9 +93,9 @@ impl Cli {
 
     /// Parses the arguments of the process, runs the subcommand and returns the exit status.
     pub fn main() -> ExitCode {
-        terminal::apply_color(std::env::args_os());
-        let command = help::with_groups(command());
-        let arguments = match config::arguments(&command) {
+        output::apply_color(std::env::args_os());
+        let command = with_groups(command());
+        let arguments = match arguments(&command) {
             Ok(arguments) => arguments,
             Err(error) => return fail(&error),
         };
@@ -215,5 +206,452 @@ fn watch_for_hangs() {
 
 /// The command with the help of every subcommand.
 fn command() -> Command {
-    help::with_examples(Cli::command())
+    with_examples(Cli::command())
+}
+
+/// A command, and examples of its use: what is typed, and what that does.
+type Entry = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// The commands in groups, as `utfuzz --help` lists them.
+const GROUPS: [(&str, &[Entry]); 4] = [
+    (
+        "For everyone:",
+        &[
+            (
+                "explain",
+                &[
+                    ("utfuzz explain 'C0 AF'", "bytes in hexadecimal; also %C3%A9, \\xC0 or U+20AC"),
+                    ("utfuzz explain 'GrÃ¼ÃŸe'", "text: this was decoded wrongly once"),
+                    ("utfuzz explain -v notes.txt", "a file, with the answers of every decoder"),
+                ],
+            ),
+            (
+                "convert",
+                &[
+                    ("utfuzz convert old.txt", "from the detected encoding to UTF-8, on standard output"),
+                    ("utfuzz convert -f utf-16 -t utf-8 a.txt -o b.txt", "to a file"),
+                ],
+            ),
+            (
+                "detect",
+                &[
+                    ("utfuzz detect *.txt", "the likeliest encoding of each file, with the reason"),
+                    ("iconv -f \"$(utfuzz detect -b a.txt)\" a.txt", "only its name"),
+                ],
+            ),
+            (
+                "repair",
+                &[
+                    ("utfuzz repair old.txt", "shows what was decoded wrongly, as a diff"),
+                    ("utfuzz repair old.txt --apply -o new.txt", "writes the repaired text"),
+                    ("utfuzz repair --in-place .orig old.txt", "repairs the file, and keeps a copy"),
+                ],
+            ),
+            (
+                "chart",
+                &[("utfuzz chart", "the 256 bytes of UTF-8"), ("utfuzz chart --grammar cesu-8", "of a relative")],
+            ),
+        ],
+    ),
+    (
+        "For maintainers of decoders:",
+        &[
+            (
+                "check",
+                &[
+                    ("utfuzz check --quick", "ten seconds"),
+                    ("utfuzz check", "about a minute"),
+                    ("utfuzz check --budget 10 --stop-at-first", "ends after ten seconds, or with what is found first"),
+                    ("utfuzz check --deep --certificate proof", "some minutes; records what was covered"),
+                    ("utfuzz check --bytes 3 --decoders std", "every string of three bytes"),
+                ],
+            ),
+            (
+                "replay",
+                &[
+                    ("utfuzz replay crash-1 crash-2", "which decoders are wrong about these files"),
+                    ("utfuzz replay corpus/regressions", "about every file below a directory"),
+                    ("printf '\\xC0\\xAF' | utfuzz replay -", "about standard input"),
+                ],
+            ),
+            ("minimize", &[("utfuzz minimize crash-1 -o witnesses", "keeps the smallest input in a directory")]),
+            (
+                "triage",
+                &[("utfuzz triage fuzz/artifacts -o corpus/regressions", "groups crashes, and keeps the new ones")],
+            ),
+            ("nightly", &[("utfuzz nightly --minutes 60", "every target of ./fuzz, an hour in total")]),
+            ("merge", &[("utfuzz merge shard-1 shard-2 -o reports/night", "one report of a night in shards")]),
+            ("site", &[("utfuzz site -o target/site", "a page for each report below ./reports, and an index")]),
+        ],
+    ),
+    (
+        "Measuring:",
+        &[
+            ("score", &[("utfuzz score --engines exhaustive,structured", "how many planted faults are found")]),
+            (
+                "measure",
+                &[
+                    ("utfuzz measure --quick", "seconds instead of minutes"),
+                    ("utfuzz measure book.txt --subjects own,std", "your text, two subjects"),
+                    ("utfuzz measure --adapters", "what an operation of each adapter costs"),
+                ],
+            ),
+            (
+                "probe",
+                &[
+                    ("utfuzz probe --decoders encoding_rs", "the contract that it keeps"),
+                    ("utfuzz probe --adapter 'perl adapter.pl'", "of a decoder in another language"),
+                ],
+            ),
+            ("diff", &[("utfuzz diff std utf-8", "the shortest inputs that tell them apart, if any do")]),
+            (
+                "matrix",
+                &[
+                    ("utfuzz matrix --decoders own,std,simdutf8", "some decoders, on the terminal"),
+                    ("utfuzz matrix --adapters -o reports/matrix", "all that can be asked, as a page"),
+                    ("utfuzz matrix --since reports/matrix/matrix.json", "what has changed since"),
+                ],
+            ),
+            ("list", &[("utfuzz list --decoders 'simd*'", "only decoders with such names")]),
+        ],
+    ),
+    (
+        "Setting up:",
+        &[
+            ("init", &[("utfuzz init", "in the directory of a crate with a decoder")]),
+            (
+                "adapter",
+                &[
+                    ("utfuzz adapter check python3 mine.py", "proves a new adapter, step by step"),
+                    ("utfuzz adapter check adapters/perl", "the adapter in a directory"),
+                ],
+            ),
+            (
+                "completions",
+                &[("utfuzz completions bash >~/.local/share/bash-completion/completions/utfuzz", "installs them")],
+            ),
+            ("man", &[("utfuzz man -o ~/.local/share/man/man1", "a page for each command")]),
+        ],
+    ),
+];
+
+/// Whether a command is for work on a project: not for everyone, and not for setting up.
+fn is_for_projects(name: &str) -> bool {
+    let [_, maintainers, measuring, _] = GROUPS;
+    [maintainers, measuring].iter().any(|(_, entries)| entries.iter().any(|(of, _)| *of == name))
+}
+
+/// What the exit status of every command means.
+const EXIT_STATUS: &str = "Exit status:
+  0    clean, or done
+  1    something new was found; or input is ill-formed, not text, or to be repaired
+  2    wrong usage, or an error with a file or a process
+  130  interrupted before anything new was found";
+
+/// Adds examples and the exit status to the help of every command.
+fn with_examples(command: Command) -> Command {
+    let entries = GROUPS.iter().flat_map(|(_, entries)| *entries);
+    entries.fold(command, |command, (name, examples)| {
+        command.mut_subcommand(name, |verb| {
+            let mut help = match verb.get_after_help() {
+                Some(help) => format!("{help}\n\n"),
+                None => String::new(),
+            };
+            help += if examples.len() == 1 { "Example:\n" } else { "Examples:\n" };
+            let width = examples.iter().map(|(typed, _)| typed.chars().count()).max().unwrap_or(0);
+            for (typed, does) in *examples {
+                // Writing to a `String` cannot fail.
+                let _ = match width > 50 {
+                    true => writeln!(help, "  {typed}\n      {does}"),
+                    false => writeln!(help, "  {typed:width$}  {does}"),
+                };
+            }
+            verb.after_help(format!("{help}\n{EXIT_STATUS}"))
+        })
+    })
+}
+
+/// Lists the commands in groups instead of one after the other.
+fn with_groups(command: Command) -> Command {
+    let mut groups = StyledStr::new();
+    for (heading, entries) in GROUPS {
+        let group = entries.iter().filter_map(|(name, _)| {
+            let verb = command.find_subcommand(name).filter(|verb| !verb.is_hide_set())?;
+            Some(Command::new(*name).about(verb.get_about().cloned().unwrap_or_default()))
+        });
+        let list = Command::new("group")
+            .disable_help_subcommand(true)
+            .help_template("{subcommands}")
+            .max_term_width(WIDEST)
+            .subcommands(group)
+            .render_help();
+        let style = anstyle::Style::new().bold().underline();
+        let _ = write!(groups, "{style}{heading}{style:#}\n{}\n\n", list.ansi().to_string().trim_end());
+    }
+    command.before_help(groups).help_template(
+        "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}\n\n\
+         utfuzz COMMAND --help shows options, examples and the exit status.\n",
+    )
+}
+
+/// Help is at most this many columns wide.
+const WIDEST: usize = 100;
+
+/// Print a script that completes commands and options in a shell
+#[derive(Debug, Args)]
+struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    fn run(self, mut command: Command, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        clap_complete::generate(self.shell, &mut command, "utfuzz", &mut &mut *out);
+        Ok(Verdict::Clean)
+    }
+}
+
+/// Print the manual page, or write one for each command
+#[derive(Debug, Args)]
+struct Man {
+    /// Write utfuzz.1, utfuzz-check.1 and so on into this directory, which is created if necessary
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+impl Man {
+    fn run(self, command: Command, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        match self.output {
+            Some(directory) => {
+                let written =
+                    std::fs::create_dir_all(&directory).and_then(|()| clap_mangen::generate_to(command, &directory));
+                written.map_err(|error| Error::io(&directory, &error))?;
+            }
+            None => clap_mangen::Man::new(command).render(&mut &mut *out)?,
+        }
+        Ok(Verdict::Clean)
+    }
+}
+
+/// The file, unless the environment variable [`ELSEWHERE`] names another.
+const FILE: &str = "utfuzz.toml";
+
+/// Names another file; if it is empty, none is read.
+const ELSEWHERE: &str = "UTFUZZ_CONFIG";
+
+/// Options that start programs, load libraries, or name what is written.
+const REFUSED: [&str; 13] = [
+    "adapter",
+    "adapters",
+    "plugin",
+    "in-process",
+    "fuzz-dir",
+    "output",
+    "report",
+    "state",
+    "history",
+    "regressions",
+    "certificate",
+    "resume",
+    "reports",
+];
+
+/// The arguments of this process: those typed, and those of the file.
+#[derive(Clone, Debug, Default)]
+struct Arguments {
+    typed: Vec<OsString>,
+    /// The index of the command's name in `typed`.
+    at: usize,
+    of_file: Vec<String>,
+    path: PathBuf,
+}
+
+impl Arguments {
+    /// All arguments; those of the file come directly after the name of the command.
+    fn all(&self) -> Vec<OsString> {
+        let mut all = self.typed.clone();
+        let at = all.len().min(self.at + 1);
+        all.splice(at..at, self.of_file.iter().map(OsString::from));
+        all
+    }
+
+    /// The command line.
+    fn line(&self) -> String {
+        let words: Vec<String> = self.all().iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        format!("utfuzz {}", words.join(" "))
+    }
+
+    /// What the file adds, in words; `None` if that is nothing.
+    fn origin(&self) -> Option<String> {
+        (!self.of_file.is_empty()).then(|| format!("{} adds: {}", shown(&self.path), self.of_file.join(" ")))
+    }
+}
+
+/// The arguments of this process, and those of the file.
+fn arguments(command: &Command) -> Result<Arguments, Error> {
+    let typed: Vec<OsString> = env::args_os().collect();
+    let elsewhere = env::var_os(ELSEWHERE).map(PathBuf::from);
+    let path = elsewhere.as_deref().unwrap_or(Path::new(FILE));
+    let Some(at) = verb(command, &typed).filter(|_| !path.as_os_str().is_empty()) else {
+        return Ok(Arguments { typed, ..Arguments::default() });
+    };
+    match read(path) {
+        Ok(text) => merged(command, typed, at, path, &text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && elsewhere.is_none() => {
+            Ok(Arguments { typed, ..Arguments::default() })
+        }
+        Err(error) => Err(Error::io(path, &error)),
+    }
+}
+
+/// The text of a regular file of a reasonable length.
+fn read(path: &Path) -> io::Result<String> {
+    const LONGEST: u64 = 1 << 20;
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(io::Error::other("this is not a regular file"));
+    }
+    if about.len() > LONGEST {
+        return Err(io::Error::other("this has more than 1 MiB, too much for a list of options"));
+    }
+    fs::read_to_string(path)
+}
+
+/// Where the name of the command is in the arguments, if it takes options from a file.
+fn verb(command: &Command, typed: &[OsString]) -> Option<usize> {
+    let at = (1..typed.len()).find(|at| command.find_subcommand(&typed[*at]).is_some())?;
+    let is_help = typed.iter().any(|word| ["help", "--help", "-h"].iter().any(|help| word == help));
+    typed[at].to_str().is_some_and(|name| !is_help && is_for_projects(name)).then_some(at)
+}
+
+fn merged(command: &Command, typed: Vec<OsString>, at: usize, path: &Path, text: &str) -> Result<Arguments, Error> {
+    let wrong = |why: String| Error::parse(format!("{}: {why}", shown(path)));
+    let tables: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+    // What is typed is parsed by itself, to see which options it has. Errors in it are reported later.
+    let alone = command.clone().ignore_errors(true).try_get_matches_from(&typed).ok();
+    let mut of_file = Vec::new();
+    for (name, options) in &tables {
+        let Some(of) = command.find_subcommand(name) else {
+            return Err(wrong(format!("utfuzz has no command {name:?}; `utfuzz --help` lists them")));
+        };
+        if !is_for_projects(name) {
+            return Err(wrong(format!("{name} takes no options from a file; remove [{name}]")));
+        }
+        let Value::Table(options) = options else {
+            return Err(wrong(format!(
+                "{name} is not a table; write [{name}], and below it the options of the command"
+            )));
+        };
+        let typed_here = alone.as_ref().and_then(|alone| alone.subcommand_matches(name));
+        for (key, value) in options {
+            let (named, argument) = option(command, of, key, value).map_err(|why| wrong(format!("[{name}]: {why}")))?;
+            let is_typed = |option: &Arg| {
+                let typed = typed_here.filter(|typed| typed.try_contains_id(option.get_id().as_str()).is_ok());
+                typed
+                    .is_some_and(|typed| typed.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine))
+            };
+            let is_overruled = is_typed(named)
+                || of.get_arg_conflicts_with(named).into_iter().any(is_typed)
+                || of.get_arguments().any(|other| {
+                    is_typed(other) && of.get_arg_conflicts_with(other).iter().any(|of| of.get_id() == named.get_id())
+                });
+            if typed[at].to_str() == Some(name) && !is_overruled {
+                of_file.extend(argument);
+            }
+        }
+    }
+    Ok(Arguments { typed, at, of_file, path: path.to_owned() })
+}
+
+/// An option of a command as it is typed.
+fn option<'c>(
+    command: &'c Command,
+    of: &'c Command,
+    key: &str,
+    value: &Value,
+) -> Result<(&'c Arg, Option<String>), String> {
+    let all = of.get_arguments().chain(command.get_arguments().filter(|option| option.is_global_set()));
+    let Some(named) = all.into_iter().find(|option| option.get_long() == Some(key)) else {
+        let name = of.get_name();
+        return Err(format!("the command has no option {key:?}; `utfuzz {name} --help` lists them"));
+    };
+    if REFUSED.contains(&key) {
+        return Err(format!(
+            "{key} starts programs or names what is written, so it cannot be set in a file; type --{key}"
+        ));
+    }
+    let one = |value: &Value| match value {
+        Value::String(text) => Ok(format!("--{key}={text}")),
+        Value::Integer(number) => Ok(format!("--{key}={number}")),
+        Value::Float(number) => Ok(format!("--{key}={number}")),
+        _ => Err(format!("{key} must be text, a number, true or false")),
+    };
+    match value {
+        Value::Boolean(_) if named.get_action().takes_values() => Err(format!("{key} needs a value")),
+        Value::Boolean(is_set) => Ok((named, is_set.then(|| format!("--{key}")))),
+        value => Ok((named, Some(one(value)?))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(typed: &str, text: &str) -> Result<String, String> {
+        let typed: Vec<OsString> = typed.split(' ').map(OsString::from).collect();
+        let command = crate::cli::command();
+        let merged = match verb(&command, &typed) {
+            Some(at) => merged(&command, typed, at, Path::new(FILE), text).map_err(|error| error.to_string())?.all(),
+            None => typed,
+        };
+        Ok(merged.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn options_of_the_file_are_added_unless_they_are_typed() {
+        let text = "[check]\nseconds = 3\nquick = true\njson = false\ncolor = 'never'\n[list]\ndecoders = 'own*'\n";
+        let check = "utfuzz check --color=never --quick --seconds=3 --decoders std";
+        assert_eq!(words("utfuzz check --decoders std", text).as_deref(), Ok(check));
+        for (typed, merged) in [
+            ("utfuzz check --seconds 1", "utfuzz check --color=never --quick --seconds 1"),
+            ("utfuzz --color always check", "utfuzz --color always check --quick --seconds=3"),
+            ("utfuzz check --deep", "utfuzz check --color=never --seconds=3 --deep"),
+        ] {
+            assert_eq!(words(typed, text).as_deref(), Ok(merged), "what conflicts with a typed option is left out");
+        }
+        let list = "[measure]\nsubjects = 'own,std'\n";
+        let subjects = "utfuzz measure --subjects wtf8";
+        assert_eq!(words(subjects, list).as_deref(), Ok(subjects), "a list is not added to a typed one");
+        assert_eq!(words("utfuzz -q list", text).as_deref(), Ok("utfuzz -q list --decoders=own*"));
+        assert_eq!(
+            words("utfuzz chart", "[").as_deref(),
+            Ok("utfuzz chart"),
+            "it is not read for a command for everyone"
+        );
+        assert_eq!(words("utfuzz --help", text).as_deref(), Ok("utfuzz --help"));
+        assert_eq!(words("utfuzz list --help", text).as_deref(), Ok("utfuzz list --help"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_whatever_the_command() {
+        for (text, named) in [
+            ("[chekc]\n", "no command \"chekc\""),
+            ("decoders = 'own'\n", "no command \"decoders\""),
+            ("check = 1\n", "check is not a table"),
+            ("[convert]\noutput = 'a'\n", "convert takes no options from a file"),
+            ("[init]\n", "init takes no options from a file"),
+            ("[serve-plugin]\n", "serve-plugin takes no options from a file"),
+            ("[check]\nsecond = 1\n", "[check]: the command has no option \"second\"; `utfuzz check --help`"),
+            ("[check]\nseconds = {}\n", "seconds must be text"),
+            ("[check]\ndecoders = true\n", "decoders needs a value"),
+            ("[check]\ndecoders = ['own']\n", "decoders must be text"),
+            ("[matrix]\noutput = '..'\n", "type --output"),
+            ("[check]\nadapter = 'sh'\n", "type --adapter"),
+            ("[check]\nplugin = ['a.so']\n", "type --plugin"),
+            ("[check\n", "utfuzz.toml: "),
+        ] {
+            let error = words("utfuzz list", text).unwrap_err();
+            assert!(error.starts_with("utfuzz.toml: ") && error.contains(named), "{text}: {error}");
+        }
+    }
 }

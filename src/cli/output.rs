@@ -1,18 +1,148 @@
 //! The result of a subcommand, and where its output goes: standard output, standard error, and files that are written
 //! completely or not at all.
 
-pub(super) use crate::cli::progress::Bar;
-
-use crate::cli::terminal::is_quiet;
 use crate::error::Error;
 use crate::io::temporary_beside;
+use crate::judge::isolate::is_child;
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Effects, Style};
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
+
+/// Options that every command has.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct Display {
+    /// When to use colours; auto: on a terminal, unless the environment variable NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        display_order = 900,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    color: Color,
+    /// Print no notes and no progress
+    #[arg(short, long, global = true, display_order = 901)]
+    quiet: bool,
+    /// Print more: explain shows the bits of each byte and every decoder's answers
+    #[arg(short, long, global = true, display_order = 902, conflicts_with = "quiet")]
+    verbose: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+static DISPLAY: OnceLock<Display> = OnceLock::new();
+
+impl Display {
+    /// Applies the options to the process.
+    pub(super) fn apply(self) {
+        self.color.apply();
+        // A process runs one command.
+        let _ = DISPLAY.set(self);
+    }
+}
+
+impl Color {
+    fn apply(self) {
+        match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// Applies `--color` before the arguments are parsed, since help is printed while they are.
+pub(super) fn apply_color(arguments: impl Iterator<Item = OsString>) {
+    let arguments: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
+    let joined = arguments.iter().find_map(|word| word.strip_prefix("--color="));
+    let apart = arguments.windows(2).find(|pair| pair[0] == "--color").map(|pair| &*pair[1]);
+    if let Some(Ok(color)) = joined.or(apart).map(|word| Color::from_str(word, false)) {
+        color.apply();
+    }
+}
+
+pub(super) fn is_quiet() -> bool {
+    DISPLAY.get().is_some_and(|display| display.quiet)
+}
+
+pub(super) fn is_verbose() -> bool {
+    DISPLAY.get().is_some_and(|display| display.verbose)
+}
+
+/// Whether standard output is shown in colours.
+pub(super) fn has_colours() -> bool {
+    !matches!(AutoStream::choice(&io::stdout()), ColorChoice::Never)
+}
+
+/// The columns of the terminal on standard output, or else those in the environment variable COLUMNS, if it is set.
+pub(super) fn width() -> Option<u16> {
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0);
+    terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok())
+}
+
+const BAD: Style = AnsiColor::Red.on_default();
+const NEW: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
+const BACK: Style = AnsiColor::Magenta.on_default().effects(Effects::BOLD);
+const KNOWN: Style = AnsiColor::Yellow.on_default();
+const GOOD: Style = AnsiColor::Green.on_default();
+const CLEAN: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
+
+/// The style of a line, by how it begins.
+const STYLES: [(&str, Style); 12] = [
+    ("! ", BAD),
+    ("* ", GOOD),
+    ("clean", CLEAN),
+    ("not clean", NEW),
+    ("new: ", NEW),
+    ("divergence: ", NEW),
+    ("regression: ", BACK),
+    ("known: ", KNOWN),
+    ("STALE: ", NEW),
+    ("SILENT: ", NEW),
+    ("unread: ", BAD),
+    ("fault: ", BAD),
+];
+
+/// A text report for standard output, in colours if it has any: each line in the style of its mark.
+pub(super) fn painted(text: &str) -> Cow<'_, str> {
+    if has_colours() { painted_lines(text).into() } else { text.into() }
+}
+
+fn painted_lines(text: &str) -> String {
+    let style = |line: &str| match STYLES.iter().find(|(start, _)| line.starts_with(start)) {
+        // A number comes first.
+        None if line.contains(" new signature") => Some(NEW),
+        found => found.map(|(_, style)| *style),
+    };
+    let line = |line: &str| match style(line) {
+        Some(style) => {
+            let end = line.trim_end_matches('\n');
+            format!("{style}{end}{style:#}{}", &line[end.len()..])
+        }
+        None => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
 
 /// The verdict of a subcommand that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,4 +370,147 @@ fn clean_up_on_signals() -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// How often the bar is drawn, and how often a line is written.
+const DRAWN: Duration = Duration::from_millis(200);
+const WRITTEN: Duration = Duration::from_secs(10);
+
+/// Progress on standard error, until it is dropped.
+pub(super) struct Bar {
+    state: Arc<Mutex<State>>,
+    bar: Option<ProgressBar>,
+    /// Ends the thread that shows the state when dropped.
+    _shown: Option<Sender<()>>,
+}
+
+#[derive(Clone)]
+struct State {
+    stage: &'static str,
+    share: f64,
+    began: Instant,
+    /// When the stage began, and how many cases there had been.
+    entered: (Instant, u64),
+    cases: Option<Arc<AtomicU64>>,
+}
+
+impl Bar {
+    const STEPS: u64 = 1000;
+
+    pub(super) fn new() -> Self {
+        Self::with(None)
+    }
+
+    /// Shows the rate at which this number grows, too.
+    pub(super) fn counting(cases: Arc<AtomicU64>) -> Self {
+        Self::with(Some(cases))
+    }
+
+    fn with(cases: Option<Arc<AtomicU64>>) -> Self {
+        let now = Instant::now();
+        let state = State { stage: "", share: 0.0, began: now, entered: (now, 0), cases };
+        let state = Arc::new(Mutex::new(state));
+        if is_quiet() || is_child().is_some() {
+            return Self { state, bar: None, _shown: None };
+        }
+        let bar = io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(Self::STEPS);
+            let style = ProgressStyle::with_template("{prefix:15} {wide_bar} {msg}");
+            if let Ok(style) = style { bar.with_style(style) } else { bar }
+        });
+        let (shown, ended) = mpsc::channel();
+        let (seen, drawn) = (Arc::clone(&state), bar.clone());
+        std::thread::spawn(move || {
+            let period = if drawn.is_some() { DRAWN } else { WRITTEN };
+            while ended.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
+                let state = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                match &drawn {
+                    Some(bar) => {
+                        bar.set_prefix(state.stage);
+                        bar.set_message(state.says(Instant::now()));
+                        bar.set_position((state.share * Self::STEPS as f64) as u64);
+                    }
+                    None => {
+                        let _ = writeln!(io::stderr(), "{}: {}", state.stage, state.says(Instant::now()));
+                    }
+                }
+            }
+        });
+        Self { state, bar, _shown: Some(shown) }
+    }
+
+    pub(super) fn show(&self, stage: &'static str, share: f64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.stage != stage {
+            state.entered = (Instant::now(), state.count());
+            state.stage = stage;
+        }
+        state.share = share;
+    }
+
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl State {
+    fn count(&self) -> u64 {
+        self.cases.as_ref().map_or(0, |cases| cases.load(Ordering::Relaxed))
+    }
+
+    /// The share of the stage that is done, its rate, the time since the start, and the time left in the stage.
+    fn says(&self, now: Instant) -> String {
+        let spent = (now - self.entered.0).as_secs_f64();
+        let mut text = format!("{:3.0} %", self.share * 100.0);
+        let cases = self.count() - self.entered.1.min(self.count());
+        if cases > 0 && spent > 0.0 {
+            text += &format!(", {:.0} cases/s", cases as f64 / spent);
+        }
+        text += &format!(", {} elapsed", clock((now - self.began).as_secs_f64()));
+        // Earlier it would be a guess.
+        if self.share >= 0.02 {
+            text += &format!(", {} left", clock(spent / self.share * (1.0 - self.share)));
+        }
+        text
+    }
+}
+
+/// Seconds as minutes and seconds.
+fn clock(seconds: f64) -> String {
+    let seconds = seconds as u64;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_the_style_of_its_mark() {
+        assert_eq!(
+            painted_lines("! 0  C0\n  1  41\n* valid"),
+            "\u{1B}[31m! 0  C0\u{1B}[0m\n  1  41\n\u{1B}[32m* valid\u{1B}[0m"
+        );
+        assert_eq!(painted_lines("renew: x\n"), "renew: x\n");
+    }
+
+    #[test]
+    fn progress_says_share_rate_elapsed_and_remaining_time() {
+        let began = Instant::now();
+        let entered = (began + Duration::from_secs(60), 1000);
+        let cases = Some(Arc::new(AtomicU64::new(21_000)));
+        let state = State { stage: "class strings", share: 0.25, began, entered, cases };
+        let now = began + Duration::from_secs(80);
+        assert_eq!(state.says(now), " 25 %, 1000 cases/s, 1:20 elapsed, 1:00 left");
+        let start = State { share: 0.0, cases: None, entered: (began, 0), ..state };
+        assert_eq!(start.says(now), "  0 %, 1:20 elapsed");
+    }
 }

@@ -3,7 +3,7 @@
 #[cfg(unix)]
 use crate::cli::arguments::Adapters;
 use crate::cli::arguments::Selection;
-use crate::cli::one_by_one::one_by_one;
+use crate::cli::isolate::one_by_one;
 use crate::cli::output::{Failure, Verdict, note, stop_when_interrupted};
 use crate::decoder::{Decoder, Promise};
 use crate::error::Error;

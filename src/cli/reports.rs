@@ -1,13 +1,373 @@
 //! `utfuzz reports`: the committed reports of this repository, for its own scripts.
 
-use crate::cli::output::{Failure, Verdict};
+use crate::bench;
+#[cfg(unix)]
+use crate::bench::{AdapterCost, BATCHES, BatchCost, measure};
+use crate::bench::{Class, Kind, Measured, Plan};
+use crate::cli::arguments::Judging;
+use crate::cli::isolate::one_by_one;
+use crate::cli::output::{Bar, Failure, Verdict, note};
+use crate::codec::Kernel;
+use crate::decoder::Decoder;
 use crate::error::Error;
-use crate::report::freshness;
 use crate::report::freshness::{State, report};
-use crate::report::{Exporter, Html, Json, Markdown, Record, Text};
+use crate::report::record::Section;
+use crate::report::record::matrix::{Change, Examined, ExaminedUnits, Matrix};
+#[cfg(unix)]
+use crate::report::write_json;
+use crate::report::{Clock, Exporter, Html, Json, Markdown, Record, Text, freshness, pages, write_all};
+#[cfg(unix)]
+use crate::text::matches_glob;
+use crate::text::{counted, printable, shown};
 use clap::{Args, Subcommand, ValueEnum};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+#[cfg(unix)]
+use std::time::Duration;
+
+/// Measure how fast each decoder and kernel is
+///
+/// Validation, replacement, UTF-16 and more, with ratios to the fastest peer of the same run. Each answer is compared
+/// with the standard before it is timed. Exit status 1: an answer of our own decoder is wrong.
+#[derive(Debug, Args)]
+pub(super) struct Measure {
+    /// Texts to measure on, or directories of them [default: generated text in twelve scripts]
+    #[arg(value_name = "FILE|DIR")]
+    paths: Vec<PathBuf>,
+    /// Run fewer rounds, and no large texts
+    #[arg(long)]
+    quick: bool,
+    /// The subjects to measure, separated by commas; `*` matches any characters [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    subjects: Vec<String>,
+    /// Only texts whose name contains this
+    #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true)]
+    texts: String,
+    /// Hold our decoder and its peers to these instruction sets, one after the other; `all`: every one that this processor
+    /// has [default: what each chooses]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    classes: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[cfg(unix)]
+    #[command(flatten)]
+    adapters: crate::cli::arguments::Adapters,
+    /// Write throughput.json, throughput.md and throughput.svg into this directory
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+impl Measure {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        #[cfg(unix)]
+        if self.adapters.is_used() {
+            return self.adapters(out);
+        }
+        let mut plan = match self.paths.is_empty() {
+            true => Plan::built_in(self.quick),
+            false => Plan::of_files(&self.paths, self.quick)?,
+        };
+        plan.subjects.clone_from(&self.subjects);
+        plan.texts.retain(|text| text.name.contains(&self.texts));
+        if plan.texts.is_empty() {
+            return Err(Error::usage(format!(
+                "no text matches --texts {:?}; omit it to measure all texts",
+                self.texts
+            ))
+            .into());
+        }
+        let known = bench::names();
+        if !known.iter().any(|name| plan.selects(name)) {
+            return Err(Error::usage(format!("--subjects matches nothing; there are: {}", known.join(", "))).into());
+        }
+        let classes = classes(&self.classes)?;
+        note_if_not_optimised();
+        let bar = Bar::new();
+        let quick = if self.quick { " --quick" } else { "" };
+        let of = if self.classes.is_empty() { String::new() } else { format!(" --classes {}", self.classes.join(",")) };
+        let clock = Clock::start(format!("utfuzz measure{quick}{of}"));
+        let measured = match classes.is_empty() {
+            true => bench::run(&plan, &|share| bar.show("measure", share)),
+            false => self.by_class(&classes, &plan)?,
+        };
+        bar.finish();
+        let ours = |kind: Kind| matches!(kind, Kind::Own | Kind::Kernel);
+        let wrong = measured.rows.iter().flat_map(|row| &row.cells).any(|cell| ours(cell.kind) && cell.wrong);
+        let record = Record::of_throughput(&clock, measured);
+        if let Some(directory) = &self.output {
+            write_all(&record, directory)?;
+        }
+        let format: &dyn Exporter = if self.json { &Json } else { &Text };
+        format.export(&record, out)?;
+        Ok(if wrong { Verdict::Diverged } else { Verdict::Clean })
+    }
+
+    /// Measures each class in a process of its own, since decoders choose their instructions once. The other kernels are left
+    /// out; they have classes of their own.
+    fn by_class(&self, classes: &[Class], plan: &Plan) -> Result<Measured, Failure> {
+        let program = std::env::current_exe().map_err(|error| Error::io(Path::new("utfuzz"), &error))?;
+        let names = bench::names().into_iter().filter(|name| plan.selects(name) && !name.starts_with("own-"));
+        let subjects = names.collect::<Vec<_>>().join(",");
+        let mut rows = Vec::new();
+        for class in classes {
+            let mut child = Command::new(&program);
+            child.env(Kernel::LIMIT, class.kernel).env(Class::SIMDUTF, class.simdutf).args(["measure", "--json"]);
+            child.args(["--subjects", &subjects, "--texts", &self.texts]).args(self.quick.then_some("--quick"));
+            let output = child.args(["--"]).args(&self.paths).stderr(Stdio::inherit()).output();
+            let output = output.map_err(|error| Error::io(&program, &error))?;
+            let measured = serde_json::from_slice(&output.stdout).ok().and_then(Record::measured);
+            let why = || Error::parse(format!("the class {} was not measured: {}", class.kernel, output.status));
+            rows.extend(measured.ok_or_else(why)?.rows);
+        }
+        Ok(Measured { rows })
+    }
+
+    #[cfg(unix)]
+    fn adapters(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        note_if_not_optimised();
+        let mut decoders = self.adapters.foreign()?;
+        let names = &self.subjects;
+        decoders
+            .retain(|decoder| names.is_empty() || names.iter().any(|name| matches_glob(name, &decoder.entry().name)));
+        if decoders.is_empty() {
+            return Err(Error::usage("--subjects matches no entry point of these adapters").into());
+        }
+        let time = Duration::from_millis(if self.quick { 50 } else { 300 });
+        let bar = Bar::new();
+        let mut entries = Vec::new();
+        for (index, decoder) in decoders.iter().enumerate() {
+            bar.show("measure", index as f64 / decoders.len() as f64);
+            entries.push(measure(decoder, time));
+        }
+        bar.finish();
+        if self.json {
+            write_json("adapter-costs", &Costs { entries }, out)?;
+            return Ok(Verdict::Clean);
+        }
+        let mut table = comfy_table::Table::new();
+        let head = BATCHES.map(|operations| format!("{operations} a batch"));
+        table.load_style(comfy_table::presets::NOTHING);
+        table.set_header(["µs for an operation".to_owned()].into_iter().chain(head));
+        for AdapterCost { name, batches, trouble } in entries {
+            let cost = |cost: &BatchCost| cost.nanoseconds.map_or("-".into(), |time| format!("{:.3}", time / 1000.0));
+            let cells = match trouble {
+                None => batches.iter().map(cost).collect(),
+                Some(trouble) => vec![format!("skipped: {}", printable(&trouble))],
+            };
+            table.add_row([name].into_iter().chain(cells));
+        }
+        table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(comfy_table::CellAlignment::Right));
+        writeln!(out, "{}", table.trim_fmt())?;
+        Ok(Verdict::Clean)
+    }
+}
+
+#[cfg(unix)]
+#[derive(serde::Serialize)]
+struct Costs {
+    entries: Vec<AdapterCost>,
+}
+
+/// The classes of these names.
+fn classes(names: &[String]) -> Result<Vec<Class>, Error> {
+    let here: Vec<Class> = Class::available().collect();
+    if names == ["all"] {
+        return Ok(here);
+    }
+    let known = |name: &String| here.iter().find(|class| class.kernel == *name).copied();
+    names.iter().map(|name| known(name).ok_or_else(|| no_class(name, &here))).collect()
+}
+
+fn no_class(name: &str, here: &[Class]) -> Error {
+    let there = Class::ALL.iter().any(|class| class.kernel == name);
+    let names: Vec<&str> = here.iter().map(|class| class.kernel).collect();
+    let why = if there { "this processor lacks its instructions" } else { "there is no such class" };
+    Error::usage(format!("--classes {}: {why}; there are: {}, all", printable(name), names.join(", ")))
+}
+
+fn note_if_not_optimised() {
+    if cfg!(debug_assertions) {
+        note("this build is not optimised; measure with cargo run --release");
+    }
+}
+
+/// Measure the engines: how many decoders with a planted fault each catches, and how fast
+///
+/// Needs a build with the planted decoders: cargo run --release --features planted -- score
+#[derive(Debug, Args)]
+pub(super) struct Score {
+    /// The engines, separated by commas: exhaustive, structured, plain, mutator, behaviour, and the rivals proptest,
+    /// bolero, afl
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "exhaustive,structured")]
+    engines: Vec<String>,
+    /// Planted decoders by name, separated by commas; `*` matches any characters, `-NAME` excludes one
+    #[arg(long, value_name = "FILTER", default_value = "planted-*", allow_hyphen_values = true)]
+    decoders: String,
+    /// The time limit in seconds for one engine, decoder and seed
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    budget: u64,
+    /// How many seeds to run the random engines with
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// How many runs in parallel [default: one for each core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<std::num::NonZeroUsize>,
+    /// Write score.json, score.md, score.html and score.svg into this directory
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+#[cfg(not(feature = "planted"))]
+impl Score {
+    pub(super) fn run(self, _: &mut dyn Write) -> Result<Verdict, Failure> {
+        let message =
+            "score needs the planted decoders; build with them: cargo run --release --features planted -- score";
+        Err(crate::error::Error::usage(message).into())
+    }
+}
+
+#[cfg(feature = "planted")]
+impl Score {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        use crate::cli::arguments::Selection;
+        use crate::cli::output::Bar;
+        use crate::engine::score::Summary;
+        use crate::engine::score::{Engine, Options};
+        use crate::error::Error;
+        use crate::report::{Clock, Exporter, Record, Text, write_all};
+        use std::time::Duration;
+
+        let engine = |name: &String| {
+            let names = || Engine::ALL.map(Engine::name).join(", ");
+            let known = Engine::ALL.into_iter().find(|engine| engine.name() == name);
+            known.ok_or_else(|| Error::usage(format!("no engine is named {name:?}; there are: {}", names())))
+        };
+        let engines = self.engines.iter().map(engine).collect::<Result<Vec<_>, _>>()?;
+        let boxes = Selection { decoders: self.decoders, ..Selection::default() }.decoders()?;
+        let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
+        let options = Options {
+            engines,
+            budget: Duration::from_secs(self.budget),
+            seeds: self.seeds,
+            jobs: self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get),
+            root: PathBuf::from("."),
+        };
+        let clock = Clock::start(format!("utfuzz score --engines {} --budget {}", self.engines.join(","), self.budget));
+        let bar = Bar::new();
+        let score = crate::engine::score::run(&decoders, &options, &|share| bar.show("score", share))?;
+        bar.finish();
+        if score.rows.is_empty() {
+            return Err(Error::usage("--decoders selects no planted decoder").into());
+        }
+        let verdict = if Summary::of(&score).is_clean() { Verdict::Clean } else { Verdict::Diverged };
+        let record = Record::of_score(&clock, score);
+        Text.export(&record, out)?;
+        if let Some(directory) = &self.output {
+            write_all(&record, directory)?;
+        }
+        Ok(verdict)
+    }
+}
+
+/// Show what decoders do, side by side, by asking each some fifty questions
+///
+/// All decoders of this build take part, and with --adapters those of every adapter that is installed; --decoders selects
+/// some. Decoders of UTF-16 and UTF-32 are asked some twenty questions of their own.
+#[derive(Debug, Args)]
+pub(super) struct MatrixVerb {
+    /// Write matrix.json, .html, .md, .csv and .svg into this directory
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Print which answers differ from those in this older matrix.json
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    since: Option<PathBuf>,
+    #[command(flatten)]
+    judging: Judging,
+}
+
+impl MatrixVerb {
+    /// `command` is the command line, with the options of `utfuzz.toml`.
+    pub(super) fn run(mut self, command: String, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let old = self.since.as_deref().map(read).transpose()?;
+        let clock = Clock::start(command);
+        let selection = &mut self.judging.selection;
+        if selection.decoders.is_empty() {
+            selection.decoders = "*".into();
+        }
+        let (decoders, units) = selection.decoders_and_units()?;
+        let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
+        let decoders: Vec<_> = decoders.iter().map(|decoder| &**decoder).collect();
+        // Missing rows would look like decoders that no longer exist, so ^C ends the command without a matrix.
+        let never = AtomicBool::new(false);
+        let examined = one_by_one(&decoders, &never, |decoder| Examined::of(decoder, &ledger), |_| ())?;
+        let encodings: BTreeMap<_, _> = units.iter().map(|of| (&*of.decoder.info().name, of.encoding)).collect();
+        let units: Vec<_> = units.iter().map(|of| &*of.decoder).collect();
+        let examine =
+            |decoder: &dyn Decoder| encodings.get(&*decoder.info().name).map(|of| ExaminedUnits::of(decoder, *of));
+        let units = one_by_one(&units, &never, examine, |_| ())?;
+        let matrix = Matrix::of(examined).with_units(units.into_iter().flatten().collect());
+        let record = Record::of_matrix(&clock, matrix);
+        if let Some(directory) = &self.output {
+            write_all(&record, directory)?;
+            note(&format!("wrote {}", shown(&directory.join("matrix.html"))));
+        }
+        let Section::Matrix(matrix) = &record.section else { return Ok(Verdict::Clean) };
+        match old {
+            Some(old) => write_changes(&matrix.since(&old), out)?,
+            None if self.output.is_none() || self.judging.json => self.judging.print(&record, out)?,
+            None => {}
+        }
+        Ok(Verdict::Clean)
+    }
+}
+
+/// The matrix of a record in a file.
+fn read(path: &Path) -> Result<Matrix, Error> {
+    let wrong =
+        |why: String| Error::parse(format!("{}: {why}; name a matrix.json that this command wrote", shown(path)));
+    let text = std::fs::read(path).map_err(|error| Error::io(path, &error))?;
+    let record: Record = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    match record.section {
+        Section::Matrix(matrix) => Ok(matrix),
+        _ => Err(wrong("this is another kind of record".into())),
+    }
+}
+
+fn write_changes(changes: &[Change<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+    for Change { name, before, version, column, from, to } in changes {
+        let (name, group, title) = (printable(name), printable(&column.group), printable(&column.title));
+        writeln!(out, "{name}, {group} {title} ({}):", printable(&column.bytes))?;
+        writeln!(out, "  {}: {}", printable(before), printable(&from.word))?;
+        writeln!(out, "  {}: {}", printable(version), printable(&to.word))?;
+    }
+    writeln!(out, "{}", counted(changes.len(), "changed answer"))?;
+    Ok(())
+}
+
+/// Write a static site of the reports that exist, and of the code pages of all grammars
+#[derive(Debug, Args)]
+pub(super) struct Site {
+    /// The directory for the pages; index.html is the first
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// The directory of the reports
+    #[arg(long, value_name = "DIR", default_value = "reports")]
+    reports: PathBuf,
+}
+
+impl Site {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        for unread in pages::write(&self.reports, &self.output)? {
+            note(&format!("not shown: {unread}"));
+        }
+        writeln!(out, "{}", shown(&self.output.join("index.html")))?;
+        Ok(Verdict::Clean)
+    }
+}
 
 /// Stamp the committed reports, and list those whose sources have changed
 #[derive(Debug, Args)]

@@ -10,14 +10,15 @@ mod kernel;
 #[cfg(feature = "rayon")]
 pub mod parallel;
 mod scalar;
-mod stream;
 
 pub use kernel::{Kernel, KernelInfo, Path, Registers};
 pub use scalar::{Chars, Errors, Utf8Error, chars, errors};
-pub use stream::{Streaming, Utf8Reader};
 
+use crate::codec::scalar::Sequence;
+use crate::utf8::{Kind, REPLACEMENT};
 use core::fmt;
 use std::borrow::Cow;
+use std::io::{self, Read};
 
 /// Checks that `bytes` are well-formed UTF-8.
 ///
@@ -259,4 +260,238 @@ pub fn utf16_from_utf32_lossy_into(units: &[u32], out: &mut Vec<u16>) {
 /// ```
 pub fn from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) {
     Kernel::best().from_latin_1_into(bytes, out);
+}
+
+/// Chunks with fewer bytes are decoded error by error, without the kernel.
+const SHORT: usize = 16;
+
+/// Decodes input in chunks, cut anywhere, with the same output as for the whole input. At most three bytes wait for the
+/// next chunk.
+///
+/// ```
+/// use utfuzz::codec::Streaming;
+///
+/// let (mut stream, mut out) = (Streaming::new(), Vec::new());
+/// stream.push(b"a\xF0\x9F", &mut out);
+/// assert_eq!(out, b"a");
+/// stream.push(b"\x98\x80\xC3", &mut out);
+/// let error = stream.finish(&mut out).unwrap_err();
+/// assert_eq!(out, "a😀\u{FFFD}".as_bytes());
+/// assert_eq!((error.valid_up_to(), error.error_len()), (5, None));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Streaming {
+    kernel: Kernel,
+    /// An incomplete sequence at the end of the chunks so far.
+    pending: [u8; 3],
+    pending_len: usize,
+    /// Bytes pushed so far, including the pending ones.
+    pushed: u64,
+    first_error: Option<Utf8Error>,
+}
+
+impl Streaming {
+    /// A decoder at the start of a stream.
+    pub fn new() -> Self {
+        Self::with(Kernel::best())
+    }
+
+    /// A decoder at the start of a stream, on this kernel.
+    pub fn with(kernel: Kernel) -> Self {
+        Self { kernel, pending: [0; 3], pending_len: 0, pushed: 0, first_error: None }
+    }
+
+    /// Decodes a chunk and appends to `out` whatever the chunks to come cannot change.
+    pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        let body = self.complete_pending(chunk, out);
+        let start = self.pushed + (chunk.len() - body.len()) as u64;
+        self.pushed += chunk.len() as u64;
+        let decided = match body.len() {
+            ..SHORT => self.push_by_errors(body, start, out),
+            _ => self.push_at_once(body, start, out),
+        };
+        let incomplete = &body[decided..];
+        if !incomplete.is_empty() {
+            self.pending_len = incomplete.len();
+            self.pending[..incomplete.len()].copy_from_slice(incomplete);
+        }
+    }
+
+    /// Decodes all but an incomplete sequence at the end; returns how many bytes are decoded.
+    fn push_at_once(&mut self, body: &[u8], start: u64, out: &mut Vec<u8>) -> usize {
+        if self.first_error.is_none()
+            && let Err(error) = self.kernel.validate(body)
+            && error.kind != Kind::Incomplete
+        {
+            self.note(start + error.valid_up_to as u64, error);
+        }
+        let decided = body.len() - incomplete_suffix(body);
+        match self.first_error {
+            None => out.extend_from_slice(&body[..decided]),
+            Some(_) => self.kernel.lossy_into(&body[..decided], out),
+        }
+        decided
+    }
+
+    /// [`Self::push_at_once`] for a few bytes, in one pass.
+    fn push_by_errors(&mut self, body: &[u8], start: u64, out: &mut Vec<u8>) -> usize {
+        let (mut copied, mut decided) = (0, body.len());
+        for error in errors(body) {
+            let range = error.range();
+            out.extend_from_slice(&body[copied..range.start]);
+            copied = range.end;
+            if error.kind == Kind::Incomplete {
+                decided = range.start;
+                break;
+            }
+            out.extend_from_slice(REPLACEMENT);
+            self.note(start + error.valid_up_to as u64, error);
+        }
+        out.extend_from_slice(&body[copied..]);
+        decided
+    }
+
+    /// Ends the stream: replaces an incomplete sequence, and gets ready for another stream.
+    ///
+    /// # Errors
+    /// The first error of the whole stream, its offset counted from the start of the stream; `usize::MAX` if that is
+    /// larger.
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Utf8Error> {
+        if self.pending_len > 0 {
+            out.extend_from_slice(REPLACEMENT);
+            let len = self.pending_len;
+            self.note(self.pushed - len as u64, Utf8Error { valid_up_to: 0, len, kind: Kind::Incomplete });
+        }
+        let fresh = Self::with(self.kernel);
+        core::mem::replace(self, fresh).first_error.map_or(Ok(()), Err)
+    }
+
+    /// Completes the pending sequence, or finds its error; returns the rest of the chunk.
+    fn complete_pending<'a>(&mut self, chunk: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+        let held = self.pending_len;
+        if held == 0 {
+            return chunk;
+        }
+        let mut joined = [0; 4];
+        let taken = chunk.len().min(joined.len() - held);
+        joined[..held].copy_from_slice(&self.pending[..held]);
+        joined[held..held + taken].copy_from_slice(&chunk[..taken]);
+        let joined = &joined[..held + taken];
+        let decided = match Sequence::read(joined) {
+            Some(Sequence::WellFormed { len, .. }) => {
+                out.extend_from_slice(&joined[..len]);
+                len
+            }
+            Some(Sequence::IllFormed { len, kind: Kind::Incomplete }) => {
+                self.pending[..len].copy_from_slice(&joined[..len]);
+                self.pending_len = len;
+                return &chunk[taken..];
+            }
+            Some(Sequence::IllFormed { len, kind }) => {
+                out.extend_from_slice(REPLACEMENT);
+                self.note(self.pushed - held as u64, Utf8Error { valid_up_to: 0, len, kind });
+                len
+            }
+            None => held,
+        };
+        self.pending_len = 0;
+        &chunk[decided - held..]
+    }
+
+    /// Keeps the first error. On a platform of 32 bits a stream may be too long for its offset.
+    fn note(&mut self, offset: u64, error: Utf8Error) {
+        let valid_up_to = usize::try_from(offset).unwrap_or(usize::MAX);
+        self.first_error.get_or_insert(Utf8Error { valid_up_to, ..error });
+    }
+}
+
+impl Default for Streaming {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Reads well-formed UTF-8 from a reader of any bytes: every maximal subpart is replaced by U+FFFD, wherever the chunks
+/// of the inner reader end.
+///
+/// ```
+/// use std::io::Read;
+///
+/// let mut reader = utfuzz::codec::Utf8Reader::new(&b"a\xFFb"[..]);
+/// let mut text = String::new();
+/// reader.read_to_string(&mut text)?;
+/// assert_eq!(text, "a\u{FFFD}b");
+/// assert_eq!(reader.verdict().unwrap().unwrap_err().valid_up_to(), 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Utf8Reader<R> {
+    inner: R,
+    stream: Streaming,
+    chunk: Box<[u8]>,
+    text: Vec<u8>,
+    /// How many bytes of `text` have been read.
+    taken: usize,
+    verdict: Option<Result<(), Utf8Error>>,
+}
+
+impl<R: Read> Utf8Reader<R> {
+    /// Bytes read from the inner reader at a time.
+    const CHUNK: usize = 64 << 10;
+
+    /// Reads from `inner`.
+    pub fn new(inner: R) -> Self {
+        let chunk = vec![0; Self::CHUNK].into_boxed_slice();
+        Self { inner, stream: Streaming::new(), chunk, text: Vec::new(), taken: 0, verdict: None }
+    }
+
+    /// Whether everything read was well-formed, or the first error, its offset counted from the start; `None` before the end
+    /// is reached.
+    pub fn verdict(&self) -> Option<Result<(), Utf8Error>> {
+        self.verdict
+    }
+}
+
+impl<R: Read> Read for Utf8Reader<R> {
+    /// Reads text. Where `buffer` ends, a character may be cut.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.taken == self.text.len() && self.verdict.is_none() && !buffer.is_empty() {
+            let chunk = read_some(&mut self.inner, &mut self.chunk)?;
+            self.text.clear();
+            self.taken = 0;
+            match chunk {
+                [] => self.verdict = Some(self.stream.finish(&mut self.text)),
+                _ => self.stream.push(chunk, &mut self.text),
+            }
+        }
+        let count = buffer.len().min(self.text.len() - self.taken);
+        buffer[..count].copy_from_slice(&self.text[self.taken..self.taken + count]);
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+/// Reads some bytes, none at the end.
+///
+/// # Errors
+/// The reader fails, or says that it read more than there is room for.
+fn read_some<'a>(reader: &mut impl Read, chunk: &'a mut [u8]) -> io::Result<&'a [u8]> {
+    let count = loop {
+        match reader.read(chunk) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other?,
+        }
+    };
+    let room = chunk.len();
+    let lie = || io::Error::other(format!("the reader claims to have read {count} bytes into a buffer of {room}"));
+    chunk.get(..count).ok_or_else(lie)
+}
+
+/// How many bytes at the end are an incomplete sequence.
+fn incomplete_suffix(bytes: &[u8]) -> usize {
+    let is_incomplete = |len: &usize| {
+        let sequence = bytes.len().checked_sub(*len).and_then(|start| Sequence::read(&bytes[start..]));
+        matches!(sequence, Some(Sequence::IllFormed { len: read, kind: Kind::Incomplete }) if read == *len)
+    };
+    (1..=3).find(is_incomplete).unwrap_or(0)
 }

@@ -130,7 +130,7 @@ fn append<U: Copy + Send + Sync>(bytes: &[u8], out: &mut Vec<U>, decode: fn(Kern
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::choices::Rng;
+    use crate::case::Rng;
 
     /// Text and errors, longer than a few pieces.
     fn input(seed: u64) -> Vec<u8> {

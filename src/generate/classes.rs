@@ -3,7 +3,7 @@
 //! A class is represented by its first or its last byte, by lot for each place, since bugs in range checks occur at the
 //! bounds.
 
-use crate::case::choices::Rng;
+use crate::case::Rng;
 use crate::spec::grammar::{Form, RFC3629};
 use crate::spec::{Contract, Segmentation};
 use crate::utf8::ByteClass;

@@ -3,8 +3,7 @@
 //! A byte-level mutator mostly produces inputs that fail at their first byte. These mutations find where a sequence
 //! begins, replace it with a related one, and move it across block edges. They are independent of the decoders.
 
-use crate::case::choices::Rng;
-use crate::case::{Cuts, Input};
+use crate::case::{Cuts, Input, Rng};
 use crate::generate::structured::{Structured, segment};
 use crate::utf8::{BYTE_ORDER_MARK, ByteClass, REPLACEMENT, is_continuation};
 use crate::utf8::{announced_len, payload, push_extended, push_form};

@@ -1,6 +1,6 @@
 //! Structured inputs: segments of text and faults across block edges, generated with `arbitrary`.
 
-use crate::case::choices::Rng;
+use crate::case::Rng;
 use crate::generate::fragments::MARKS;
 use crate::utf8::{push_extended, push_form};
 use arbitrary::{Arbitrary, Result, Unstructured};

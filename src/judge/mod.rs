@@ -5,35 +5,27 @@
 //! has no global state, and treats no decoder specially. It allocates only while its buffers grow and when something
 //! diverges. What a process needs to survive decoders that panic, hang or read outside their input is in [`isolate`].
 
-pub(crate) mod automaton;
 pub(crate) mod expect;
 #[doc(hidden)]
 pub mod isolate;
 pub(crate) mod laws;
-mod novelty;
 pub(crate) mod observe;
-pub(crate) mod question;
-mod statistics;
-mod subject;
 
 pub use crate::decoder::Ending;
+pub use expect::Questions;
 pub use isolate::{Timeout, silence_panics, watch};
-pub use laws::{Broken, Law};
-pub use novelty::FEATURES;
-pub use question::Questions;
-pub use statistics::Statistics;
-pub use subject::Subject;
+pub use laws::{Broken, Law, Subject};
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
-use crate::spec::{Contract, Detection};
-use crate::utf8::Validity;
-use expect::{Expectation, Expectations};
+use crate::spec::{Contract, Detection, Reading};
+use crate::utf8::{ByteClass, Kind, Validity};
+use core::fmt;
+use expect::{Abilities, Expectation, Expectations, Question};
 use isolate::{panicked, panics};
 use laws::Mismatch;
-use novelty::Features;
 use observe::{Observation, Streams};
-use question::{Abilities, Question};
+use std::borrow::Cow;
 
 /// Judges cases for a fixed list of decoders.
 ///
@@ -411,4 +403,239 @@ pub fn agrees_with(decoder: &dyn Decoder, bytes: &[u8], expected: &Validity) -> 
     let panicked = panics(&decoder.info().name, bytes, || observed = decoder.validate(bytes));
     let agrees = |observed| laws::verdict_mismatch(expected, &observed).is_none();
     if panicked { Some(false) } else { observed.map(agrees) }
+}
+
+/// Counts over all cases of a judge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Cases judged.
+    pub cases: u64,
+    /// How many of these are well-formed under the first decoder's contract.
+    pub valid: u64,
+    /// How often each kind was the first error, under the first decoder's contract.
+    pub kinds: Vec<(Kind, u64)>,
+    /// For each decoder, how many laws had something to compare.
+    pub comparisons: Vec<(Cow<'static, str>, u64)>,
+    /// The indices of decoders that are switched off.
+    off: Vec<usize>,
+}
+
+impl Statistics {
+    fn new(names: impl Iterator<Item = Cow<'static, str>>) -> Self {
+        Self { comparisons: names.map(|name| (name, 0)).collect(), ..Self::default() }
+    }
+
+    fn count_case(&mut self, expectation: Option<Expectation<'_>>) {
+        self.cases += 1;
+        let Some(expectation) = expectation else { return };
+        match expectation.errors().next().and_then(|error| error.kind) {
+            None => self.valid += 1,
+            Some(kind) => self.add_kind(kind, 1),
+        }
+    }
+
+    fn count_comparisons(&mut self, decoder: usize, count: u64) {
+        self.comparisons[decoder].1 += count;
+    }
+
+    fn add_kind(&mut self, kind: Kind, count: u64) {
+        match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, seen)) => *seen += count,
+            None => self.kinds.push((kind, count)),
+        }
+    }
+
+    fn forget(&mut self, decoder: usize) {
+        self.off.push(decoder);
+    }
+
+    fn on(&self) -> impl Iterator<Item = &(Cow<'static, str>, u64)> {
+        self.comparisons.iter().enumerate().filter(|(index, _)| !self.off.contains(index)).map(|(_, entry)| entry)
+    }
+
+    /// The number of comparisons of all decoders.
+    pub fn total_comparisons(&self) -> u64 {
+        self.comparisons.iter().map(|(_, count)| count).sum()
+    }
+
+    /// The decoders that answered nothing although cases were judged.
+    pub fn silent(&self) -> impl Iterator<Item = &str> {
+        self.on().filter(|_| self.cases > 0).filter(|(_, count)| *count == 0).map(|(name, _)| &**name)
+    }
+
+    /// Adds the counts of another judge of the same decoders.
+    pub fn merge(&mut self, other: &Self) {
+        if self.comparisons.is_empty() {
+            self.comparisons = other.comparisons.iter().map(|(name, _)| (name.clone(), 0)).collect();
+        }
+        self.cases += other.cases;
+        self.valid += other.valid;
+        other.kinds.iter().for_each(|&(kind, count)| self.add_kind(kind, count));
+        for ((_, sum), (_, count)) in self.comparisons.iter_mut().zip(&other.comparisons) {
+            *sum += count;
+        }
+    }
+}
+
+impl Statistics {
+    /// One line: how many cases were well-formed, and which errors the others began with.
+    pub fn shares(&self) -> String {
+        let share = |count: u64| format!("{:.1} %", 100.0 * count as f64 / self.cases.max(1) as f64);
+        let mut kinds = self.kinds.clone();
+        kinds.sort_unstable();
+        let kinds = kinds.iter().map(|(kind, count)| format!(", {kind} {}", share(*count)));
+        format!("well-formed {}{}", share(self.valid), kinds.collect::<String>())
+    }
+}
+
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} cases, {} comparisons\n{}", self.cases, self.total_comparisons(), self.shares())?;
+        f.write_str("comparisons:")?;
+        self.on().try_for_each(|(name, count)| write!(f, " {name} {count}"))?;
+        self.silent().try_for_each(|name| write!(f, "\n{name} ANSWERED NOTHING"))
+    }
+}
+
+/// A group of features, with its name and size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Group {
+    name: &'static str,
+    first: usize,
+    count: usize,
+}
+
+impl Group {
+    const fn after(name: &'static str, before: Self, count: usize) -> Self {
+        Self { name, first: before.first + before.count, count }
+    }
+
+    /// The feature of this index in the group.
+    fn at(self, index: usize) -> usize {
+        self.first + index % self.count
+    }
+}
+
+const CLASSES: usize = ByteClass::COUNT;
+const KINDS: usize = Kind::ALL.len();
+const BLOCK: usize = 64;
+
+/// The examined positions in a block: next to its edges, or to those of its halves and quarters.
+const EDGES: [usize; 10] = [0, 1, 2, 15, 16, 31, 32, 61, 62, 63];
+
+/// Each class at each examined position, with the class of the byte before it.
+const PAIRS: Group = Group { name: "pairs", first: 0, count: CLASSES * CLASSES * EDGES.len() };
+/// Each kind of error at each position in a block.
+const ERRORS: Group = Group::after("errors", PAIRS, KINDS * BLOCK);
+/// Each kind of error directly after each kind.
+const NEIGHBOURS: Group = Group::after("neighbours", ERRORS, KINDS * KINDS);
+/// Each length within a block, well-formed or not.
+const LENGTHS: Group = Group::after("lengths", NEIGHBOURS, 2 * BLOCK);
+/// How long the input is and how many errors it has, both to a power of two.
+const SIZES: Group = Group::after("sizes", LENGTHS, 16 * 16);
+/// Which decoders break which law, with the first error; a hash.
+const OUTCOMES: Group = Group::after("outcomes", SIZES, 512);
+const GROUPS: [Group; 6] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, SIZES, OUTCOMES];
+
+/// The number of features, rounded up to a multiple of eight.
+pub const FEATURES: usize = (OUTCOMES.first + OUTCOMES.count).next_multiple_of(8);
+
+/// The features seen so far.
+struct Features {
+    /// One byte for each feature: 0 if it has not been seen.
+    seen: Box<[u8; FEATURES]>,
+    /// Which groups are enabled.
+    groups: [bool; GROUPS.len()],
+}
+
+impl Features {
+    fn new() -> Self {
+        Self { seen: Box::new([0; FEATURES]), groups: [true; GROUPS.len()] }
+    }
+
+    /// Enables only these groups.
+    ///
+    /// # Errors
+    /// The names of all groups, if a name is unknown.
+    fn only(&mut self, names: &[&str]) -> Result<(), Vec<&'static str>> {
+        if names.iter().any(|name| GROUPS.iter().all(|group| group.name != *name)) {
+            return Err(GROUPS.iter().map(|group| group.name).collect());
+        }
+        self.groups = GROUPS.map(|group| names.contains(&group.name));
+        for (group, _) in GROUPS.iter().zip(self.groups).filter(|(_, enabled)| !enabled) {
+            self.seen[group.first..group.first + group.count].fill(1);
+        }
+        Ok(())
+    }
+
+    /// Calls back with the features of a case and of its outcome whose groups are enabled; some perhaps more than once.
+    fn name(&self, expectation: Expectation<'_>, bytes: &[u8], broken: &[Broken], mut feature: impl FnMut(usize)) {
+        let mut if_enabled = |at: usize| {
+            if self.is_enabled(at) {
+                feature(at)
+            }
+        };
+        each(expectation, bytes, &mut if_enabled);
+        if_enabled(outcome(expectation, broken));
+    }
+
+    /// Whether this feature's group is enabled.
+    fn is_enabled(&self, feature: usize) -> bool {
+        GROUPS
+            .iter()
+            .zip(self.groups)
+            .any(|(group, enabled)| enabled && (group.first..group.first + group.count).contains(&feature))
+    }
+
+    /// Records the features of an input. True if any is new.
+    fn note(&mut self, expectation: Expectation<'_>, bytes: &[u8]) -> bool {
+        let mut seen = 1;
+        each(expectation, bytes, |feature| seen &= core::mem::replace(&mut self.seen[feature], 1));
+        seen == 0
+    }
+
+    /// Records the outcome of a case that all decoders were judged on. True if it is new.
+    fn note_outcome(&mut self, expectation: Expectation<'_>, broken: &[Broken]) -> bool {
+        core::mem::replace(&mut self.seen[outcome(expectation, broken)], 1) == 0
+    }
+}
+
+/// Calls back with the features of a case, some perhaps more than once, but not those of its outcome.
+fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl FnMut(usize)) {
+    let valid = usize::from(expectation.segments().is_empty());
+    feature(LENGTHS.at(valid * BLOCK + bytes.len() % BLOCK));
+    feature(SIZES.at(magnitude(bytes.len()) * 16 + magnitude(expectation.segments().len())));
+    let mut before = KINDS - 1;
+    for segment in expectation.segments() {
+        let Reading::IllFormed { kind, .. } = segment.reading else { continue };
+        let kind = kind.index();
+        feature(ERRORS.at(kind * BLOCK + segment.start % BLOCK));
+        feature(NEIGHBOURS.at(before * KINDS + kind));
+        before = kind;
+    }
+    for block in bytes.chunks(BLOCK) {
+        let mut before = ByteClass::of(b'a').index();
+        for (place, &position) in EDGES.iter().enumerate() {
+            let Some(&byte) = block.get(position) else { break };
+            let class = ByteClass::of(byte).index();
+            feature(PAIRS.at((before * CLASSES + class) * EDGES.len() + place));
+            before = class;
+        }
+    }
+}
+
+/// The feature of an outcome: which decoders break which law, and the first error.
+fn outcome(expectation: Expectation<'_>, broken: &[Broken]) -> usize {
+    const PRIME: usize = 0x0100_0193;
+    let mix = |hash: usize, value: usize| (hash ^ value).wrapping_mul(PRIME);
+    let first = expectation.errors().next();
+    let kind = first.and_then(|error| error.kind).map_or(KINDS, Kind::index);
+    let len = expectation.segments().first().map_or(0, |segment| segment.len);
+    let hash = broken.iter().fold(mix(kind, len), |hash, broken| mix(mix(hash, broken.decoder), broken.law as usize));
+    OUTCOMES.at(hash ^ hash >> 15)
+}
+
+/// The number of binary digits, at most 15.
+fn magnitude(number: usize) -> usize {
+    (usize::BITS - number.leading_zeros()).min(15) as usize
 }

@@ -2,9 +2,9 @@
 
 use crate::case::Case;
 use crate::decoder::{Decoder, Promise, Stream};
+use crate::judge::expect::{Question, Questions};
 #[cfg(all(target_os = "linux", feature = "guard-pages"))]
 use crate::judge::isolate::guard_pages::GuardedBuffer;
-use crate::judge::question::{Question, Questions};
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};

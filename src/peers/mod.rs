@@ -4,24 +4,19 @@
 //! makes the decoders that this machine can run.
 
 mod adapter;
-mod core_str;
-mod encoding_rs;
+mod crates;
 #[cfg(all(feature = "foreign", unix))]
 pub mod foreign;
 mod glibc;
 mod own;
-mod own_relatives;
 #[cfg(feature = "planted")]
 pub mod planted;
-mod relatives;
 pub mod simdutf;
-mod simdutf8;
 pub mod units;
-mod utf8_crates;
 
-pub use own_relatives::policies;
 #[cfg(all(feature = "cli", feature = "peers", target_arch = "x86_64"))]
-pub(crate) use simdutf8::is_well_formed_by_sse42;
+pub(crate) use crates::is_well_formed_by_sse42;
+pub use own::policies;
 
 use crate::decoder::Decoder;
 use crate::text::matches_glob;
@@ -31,18 +26,16 @@ type Family = fn() -> Vec<Box<dyn Decoder>>;
 /// Every family of this build. Reports list the decoders in this order.
 const FAMILIES: &[Family] = &[
     own::family,
-    own_relatives::family,
-    core_str::family,
     #[cfg(feature = "peers")]
-    encoding_rs::family,
+    crates::encoding_rs,
     #[cfg(feature = "peers")]
-    simdutf8::family,
+    crates::simdutf8,
     #[cfg(feature = "simdutf")]
     simdutf::family,
     #[cfg(feature = "peers")]
-    utf8_crates::family,
+    crates::small,
     #[cfg(feature = "peers")]
-    relatives::family,
+    crates::relatives,
     #[cfg(all(feature = "glibc", target_os = "linux", target_env = "gnu"))]
     glibc::family,
     #[cfg(feature = "planted")]
@@ -76,7 +69,7 @@ pub fn features() -> Vec<&'static str> {
 pub fn missing() -> Vec<&'static str> {
     let kernels = own::kernels();
     #[cfg(feature = "peers")]
-    let kernels = kernels.chain(simdutf8::KERNELS);
+    let kernels = kernels.chain(crates::KERNELS);
     without(kernels, &features())
 }
 
@@ -200,11 +193,11 @@ mod tests {
     fn a_kernel_runs_here_or_is_missing() {
         let decoders = all();
         let all: Vec<&str> = decoders.iter().map(|decoder| &*decoder.info().name).collect();
-        for (kernel, _) in own::kernels().chain(simdutf8::KERNELS) {
+        for (kernel, _) in own::kernels().chain(crates::KERNELS) {
             let is_chosen = decoders[0].info().lineage.at(1000) == kernel;
             assert_ne!(all.contains(&kernel) || is_chosen, missing().contains(&kernel), "{kernel}");
         }
-        assert_eq!(without(simdutf8::KERNELS.into_iter(), &["sse4.2"]), ["simdutf8-avx2", "simdutf8-avx2-chunked"]);
-        assert!(without(simdutf8::KERNELS.into_iter(), &["sse4.2", "avx2"]).is_empty());
+        assert_eq!(without(crates::KERNELS.into_iter(), &["sse4.2"]), ["simdutf8-avx2", "simdutf8-avx2-chunked"]);
+        assert!(without(crates::KERNELS.into_iter(), &["sse4.2", "avx2"]).is_empty());
     }
 }

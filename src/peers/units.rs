@@ -5,7 +5,7 @@ use crate::codec::convert::{Converter, Encoding, Options};
 use crate::decoder::{Decoder, Info, Promise, Stream};
 use crate::peers::adapter::{accepted, invalid_at};
 #[cfg(feature = "peers")]
-use crate::peers::encoding_rs::{StrictStream, to_utf8};
+use crate::peers::crates::{StrictStream, to_utf8};
 #[cfg(all(feature = "glibc", target_os = "linux", target_env = "gnu"))]
 use crate::peers::glibc;
 #[cfg(feature = "simdutf")]

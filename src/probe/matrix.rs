@@ -5,14 +5,16 @@
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
+use crate::generate::classes::Block;
 use crate::judge::isolate::panics;
-use crate::judge::{Broken, Judge, Questions};
-use crate::probe::asking::ask;
-use crate::probe::contracts::{Answer, decoded};
-use crate::probe::{Offsets, Unit};
+use crate::judge::laws::verdict_mismatch;
+use crate::judge::{Broken, Judge, Law, Questions};
+use crate::probe::contracts::{Answer, INPUTS, decoded};
+use crate::probe::{Offsets, Unit, ask};
 use crate::spec::Replacement;
 use crate::text::{counted, hex};
 use crate::utf8::{ErrorLen, Malformed, REPLACEMENT, Validity};
+use std::sync::LazyLock;
 
 /// A question: a column of the matrix.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +136,7 @@ pub const COLUMNS: [Column; 52] = [
 const OFFSET: &[u8] = b"\xF0\x9F\x98\x80\xF0\x9F\x98\x80\xE2\x82\xAC\xFF";
 
 /// The lengths of ASCII before the input of [`Asks::Lengths`].
-const LONGEST: usize = 300;
+const MOST_BEFORE: usize = 300;
 
 const fn column(
     id: &'static str,
@@ -446,7 +448,7 @@ fn prompt(streamed: &Streamed, bytes: &[u8]) -> Cell {
 }
 
 fn lengths(decoder: &dyn Decoder, bytes: &[u8]) -> Cell {
-    let inputs: Vec<Vec<u8>> = (0..=LONGEST).map(|len| [&vec![b'a'; len], bytes].concat()).collect();
+    let inputs: Vec<Vec<u8>> = (0..=MOST_BEFORE).map(|len| [&vec![b'a'; len], bytes].concat()).collect();
     let answers = ask(decoder, &inputs.iter().map(Vec::as_slice).collect::<Vec<_>>());
     let alone = &answers[0];
     let is_alike = |(len, answer): &(usize, &Answer)| {
@@ -475,4 +477,215 @@ fn lengths(decoder: &dyn Decoder, bytes: &[u8]) -> Cell {
             ..Cell::new("≠", format!("another after {}", counted(len, "byte")), answer.to_string())
         },
     }
+}
+
+/// The length in bytes of the longest strings of [`Verdicts`].
+pub const LONGEST: u32 = 4;
+
+/// The characters that end a string, a line, a path or a tag.
+pub const SEPARATORS: [u8; 7] = *b"\0\n\r\"'/<";
+
+/// How many inputs are asked about at once.
+const BATCH: usize = 4096;
+
+/// The verdicts of a decoder on all class strings of up to [`LONGEST`] bytes, and on the inputs of the questionnaire.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Verdicts(Vec<bool>);
+
+/// All class strings of up to [`LONGEST`] bytes and the inputs of the questionnaire, the shortest first.
+fn strings() -> &'static [Vec<u8>] {
+    static STRINGS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+        let blocks = (0..=LONGEST).map(|len| Block { len, offset: 0 });
+        let indices = blocks.flat_map(|block| (0..block.count()).map(move |index| (block, index)));
+        let class_strings = indices.map(|(block, index)| {
+            let mut bytes = Vec::new();
+            block.write(index, &mut bytes);
+            bytes
+        });
+        let mut all: Vec<Vec<u8>> = class_strings.chain(INPUTS.iter().map(|bytes| bytes.to_vec())).collect();
+        all.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
+        all.dedup();
+        all
+    });
+    &STRINGS
+}
+
+impl Verdicts {
+    /// Asks for all verdicts; `None` if the decoder gives none, or does not answer each time.
+    pub fn of(decoder: &dyn Decoder) -> Option<Self> {
+        ask(decoder, &[b"a"])[0].verdict?;
+        let mut verdicts = Vec::with_capacity(strings().len());
+        for some in strings().chunks(BATCH) {
+            let inputs: Vec<&[u8]> = some.iter().map(Vec::as_slice).collect();
+            for answer in ask(decoder, &inputs) {
+                verdicts.push(answer.verdict?.is_valid());
+            }
+        }
+        Some(Self(verdicts))
+    }
+
+    /// How many strings are accepted.
+    pub fn accepted(&self) -> usize {
+        self.0.iter().filter(|accepted| **accepted).count()
+    }
+
+    /// The shortest string that is accepted here and rejected there.
+    pub fn beyond(&self, other: &Self) -> Option<&'static [u8]> {
+        let mut pairs = self.0.iter().zip(&other.0);
+        strings().get(pairs.position(|(here, there)| *here && !there)?).map(Vec::as_slice)
+    }
+}
+
+/// What a decoder makes of inputs without a separator that a careless decoder decodes to it.
+#[derive(Clone, Debug, Default)]
+pub struct Disguised {
+    /// Each of [`SEPARATORS`] that it writes for such an input, and the shortest such input that was asked.
+    pub written: Vec<(u8, Vec<u8>)>,
+    /// The inputs that it accepts without writing the separator.
+    pub accepted: Vec<(u8, Vec<u8>)>,
+}
+
+/// Inputs without this ASCII character that a careless decoder decodes to it, the shortest first: overlong forms, and
+/// bytes of which some bits are ignored.
+fn disguises(character: u8) -> Vec<Vec<u8>> {
+    let (high, low) = (character >> 6, character & 0x3F);
+    let single = (0..=u8::MAX).map(|byte| vec![byte]);
+    let pairs = (0x80..=u8::MAX).flat_map(|lead| [0x80, 0xC0, 0x40, 0].map(|top| vec![lead, top | low]));
+    let overlong: [&[u8]; 4] = [
+        &[0xE0, 0x80 | high],
+        &[0xF0, 0x80, 0x80 | high],
+        &[0xF8, 0x80, 0x80, 0x80 | high],
+        &[0xFC, 0x80, 0x80, 0x80, 0x80 | high],
+    ];
+    let overlong = overlong.into_iter().map(|lead| [lead, &[0x80 | low]].concat());
+    single.chain(pairs).chain(overlong).filter(|bytes| !bytes.contains(&character)).collect()
+}
+
+/// Asks about all such inputs.
+pub fn disguised(decoder: &dyn Decoder) -> Disguised {
+    let mut all = Disguised::default();
+    for character in SEPARATORS {
+        let inputs = disguises(character);
+        let answers = ask(decoder, &inputs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let mut is_written = false;
+        for (bytes, answer) in inputs.into_iter().zip(answers) {
+            let writes = answer.output.is_some_and(|output| output.contains(&character));
+            if writes && !is_written {
+                is_written = true;
+                all.written.push((character, bytes));
+            } else if !writes && !bytes.is_ascii() && answer.verdict == Some(Validity::Valid) {
+                all.accepted.push((character, bytes));
+            }
+        }
+    }
+    all
+}
+
+/// In what two answers differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// One accepts what the other rejects.
+    Verdict,
+    /// Both reject, and state different offsets.
+    Offset,
+    /// Both reject, and state different lengths of the error.
+    Length,
+    /// The text differs.
+    Output,
+    /// One fails where the other answers.
+    Failure,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [Self::Verdict, Self::Offset, Self::Length, Self::Output, Self::Failure];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verdict => "verdict",
+            Self::Offset => "offset",
+            Self::Length => "length",
+            Self::Output => "output",
+            Self::Failure => "failure",
+        }
+    }
+}
+
+/// An input to which two decoders give answers that differ.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// In what they differ first.
+    pub kind: Kind,
+    /// The input.
+    pub bytes: Vec<u8>,
+    /// Both answers.
+    pub answers: [Answer; 2],
+}
+
+/// What a comparison of two decoders found.
+#[derive(Clone, Debug, Default)]
+pub struct Compared {
+    /// For each kind in which their answers differ, a shortest input that shows it.
+    pub differences: Vec<Difference>,
+    /// On how many inputs both stated a verdict, or both an output. On all others there was nothing to compare.
+    pub comparable: usize,
+}
+
+/// The kinds in which two answers differ, comparing what both of them state.
+fn kinds(one: &Answer, other: &Answer) -> Vec<Kind> {
+    if one.panicked || other.panicked {
+        return if one.panicked == other.panicked { Vec::new() } else { vec![Kind::Failure] };
+    }
+    let mut kinds = Vec::new();
+    if let (Some(one), Some(other)) = (&one.verdict, &other.verdict) {
+        kinds.extend(match verdict_mismatch(one, other).map(|mismatch| mismatch.law) {
+            Some(Law::ValidUpTo) => Some(Kind::Offset),
+            Some(Law::ErrorLength) => Some(Kind::Length),
+            Some(Law::Verdict) => Some(Kind::Verdict),
+            _ => None,
+        });
+    }
+    if let (Some(one), Some(other)) = (&one.output, &other.output) {
+        kinds.extend((one != other).then_some(Kind::Output));
+    }
+    kinds
+}
+
+/// Compares the answers of two decoders to all class strings of up to `longest` bytes, until they differ in every kind. The
+/// differences are the first in the order of [`Block::write`].
+pub fn differences(one: &dyn Decoder, other: &dyn Decoder, longest: u32) -> Compared {
+    /// How many inputs are asked about at once.
+    const BATCH: u64 = 4096;
+    let mut found = Compared::default();
+    for len in 0..=longest {
+        let block = Block { len, offset: 0 };
+        let mut start = 0;
+        while start < block.count() && found.differences.len() < Kind::ALL.len() {
+            let end = block.count().min(start + BATCH);
+            let string = |index| {
+                let mut bytes = Vec::new();
+                block.write(index, &mut bytes);
+                bytes
+            };
+            let strings: Vec<Vec<u8>> = (start..end).map(string).collect();
+            let inputs: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
+            for ((bytes, one), other) in inputs.iter().zip(ask(one, &inputs)).zip(ask(other, &inputs)) {
+                let both_state = (one.verdict.is_some() && other.verdict.is_some())
+                    || (one.output.is_some() && other.output.is_some());
+                found.comparable += usize::from(both_state);
+                for kind in kinds(&one, &other) {
+                    if found.differences.iter().all(|found| found.kind != kind) {
+                        found.differences.push(Difference {
+                            kind,
+                            bytes: bytes.to_vec(),
+                            answers: [one.clone(), other.clone()],
+                        });
+                    }
+                }
+            }
+            start = end;
+        }
+    }
+    found
 }

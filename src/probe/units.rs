@@ -3,7 +3,7 @@
 
 use crate::codec::convert::Encoding;
 use crate::decoder::Decoder;
-use crate::probe::asking::ask;
+use crate::probe::ask;
 use crate::probe::contracts::{Answer, GENERALIZED};
 use crate::probe::matrix::{
     AT_THE_END, Cell, ERRORS, MARK, STREAMS, Streamed, WRITTEN, chunked, describe, first_error, mark, offset,

@@ -3,7 +3,7 @@
 //! Everything is derived from the rows of `spec`; the text and the page are rendered from it.
 
 use crate::report::document::{Cell as TableCell, Document, Row as TableRow, Table, cited, grouped, paragraph, plain};
-use crate::report::page::html;
+use crate::report::exporter::html;
 use crate::spec::grammar::{Form, Row};
 use crate::spec::{Contract, Grammar, Reading, segments};
 use serde::Serialize;

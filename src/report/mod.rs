@@ -8,31 +8,22 @@ mod certificate;
 #[cfg(feature = "cli")]
 pub(crate) mod chart;
 mod document;
-#[cfg(feature = "cli")]
-pub(crate) mod explanation;
 mod exporter;
 mod findings;
 #[doc(hidden)]
 pub mod freshness;
-mod history;
 mod matrix;
-mod merge;
-mod page;
-pub mod record;
-mod sarif_junit;
 #[cfg(feature = "cli")]
-pub(crate) mod site;
+pub(crate) mod pages;
+pub mod record;
 mod svg;
 mod tables;
 #[cfg(feature = "cli")]
 mod throughput;
 
 pub use certificate::{Certificate, Exhaustive};
-pub use exporter::{Exporter, Json, Text, write_json};
-pub use history::{Night, append, history};
-pub use page::{Html, Markdown};
-pub use record::{Clock, Record};
-pub use sarif_junit::{Junit, Sarif};
+pub use exporter::{Exporter, Html, Json, Junit, Markdown, Sarif, Text, write_json};
+pub use record::{Clock, Night, Record, append, history};
 
 use crate::error::Error;
 use crate::io::replace_file;

@@ -6,8 +6,8 @@ use crate::engine::score::{Cell, Engine, Score};
 #[cfg(feature = "cli")]
 use crate::report::document::three;
 use crate::report::document::{date, short};
-use crate::report::history::Night;
 use crate::report::matrix::{class, spaced};
+use crate::report::record::Night;
 use crate::report::record::matrix::{Column, Matrix, Row};
 use crate::text::printable;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};

@@ -20,11 +20,10 @@
 pub mod grammar;
 pub mod model;
 pub mod policy;
-mod rule;
-mod text;
 
 pub use grammar::Grammar;
-pub use model::{Reading, Segment, Segments, code_points, detected_at, encode, lossy, segments, utf16, validity};
+pub use model::{
+    Reading, Rule, Segment, Segments, Unencodable, code_points, concatenate, decode, detected_at, encode, encode_text,
+    encode_utf16, lossy, segments, utf16, validity,
+};
 pub use policy::{Bom, Charset, Contract, Detection, End, Replacement, Segmentation};
-pub use rule::Rule;
-pub use text::{Unencodable, concatenate, decode, encode_text, encode_utf16};

@@ -4,8 +4,6 @@
 //! signature, minimises the smallest of each, groups those with the same cause, and marks each as new, known to the
 //! ledger, or already a regression.
 
-#[cfg(feature = "check")]
-mod cluster;
 #[cfg(feature = "ledger")]
 pub mod ledger;
 #[cfg(feature = "check")]
@@ -16,4 +14,4 @@ pub mod regression;
 pub mod session;
 
 #[cfg(feature = "check")]
-pub use cluster::{Cause, Causes, Cluster, Member, Outcome, Status, fails_on_every_kind, triage};
+pub use regression::{Cause, Causes, Cluster, Member, Outcome, Status, fails_on_every_kind, triage};

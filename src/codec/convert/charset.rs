@@ -274,7 +274,7 @@ mod by_encoding_rs {
         }
 
         /// Reads the start of `rest`, which is not empty.
-        pub(in crate::codec::convert) fn step(self, shift: &mut Shift, rest: &[u8], last: bool) -> Step {
+        pub(crate) fn step(self, shift: &mut Shift, rest: &[u8], last: bool) -> Step {
             let mut decoder = self.decoder(*shift);
             let mut units = [0; 8];
             let wrong = |bad: u8, len: usize, kind| {
@@ -319,7 +319,7 @@ mod by_encoding_rs {
         }
 
         /// Appends the complete characters at the start, as UTF-16. Returns how many bytes these are.
-        pub(in crate::codec::convert) fn run(self, bytes: &[u8], units: &mut Vec<u16>) -> usize {
+        pub(crate) fn run(self, bytes: &[u8], units: &mut Vec<u16>) -> usize {
             if self.has_shifts() {
                 return 0;
             }
@@ -341,7 +341,7 @@ mod by_encoding_rs {
         }
 
         /// Appends the code points up to the first that the encoding lacks. Returns how many these are.
-        pub(in crate::codec::convert) fn write(self, code_points: &[u32], out: &mut Vec<u8>) -> usize {
+        pub(crate) fn write(self, code_points: &[u32], out: &mut Vec<u8>) -> usize {
             let Self::By(encoding) = self;
             if self.has_shifts() {
                 return 0;
@@ -355,12 +355,7 @@ mod by_encoding_rs {
         }
 
         /// Appends one code point; `None` if the encoding lacks it.
-        pub(in crate::codec::convert) fn push(
-            self,
-            shift: &mut Shift,
-            code_point: u32,
-            out: &mut Vec<u8>,
-        ) -> Option<()> {
+        pub(crate) fn push(self, shift: &mut Shift, code_point: u32, out: &mut Vec<u8>) -> Option<()> {
             let Self::By(encoding) = self;
             let scalar = char::from_u32(code_point)?;
             let mut utf8 = [0; 4];
@@ -389,7 +384,7 @@ mod by_encoding_rs {
         }
 
         /// Ends the text: what follows is ASCII.
-        pub(in crate::codec::convert) fn flush(self, shift: &mut Shift, out: &mut Vec<u8>) {
+        pub(crate) fn flush(self, shift: &mut Shift, out: &mut Vec<u8>) {
             self.shift(shift, Shift::ASCII, out);
         }
     }

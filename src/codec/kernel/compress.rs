@@ -25,10 +25,9 @@
     reason = "register intrinsics need the instructions only, as the contract of each function states"
 )]
 
-use crate::codec::kernel::intel::*;
 use crate::codec::kernel::to_utf16_32::{Form, padded, windows};
 use crate::codec::kernel::validate::{Partial, well_formed_prefix};
-use crate::codec::kernel::vector::hidden;
+use crate::codec::kernel::vector::{hidden, *};
 use crate::codec::kernel::window::{Left, Places, READ, WINDOW, WindowWriter};
 use crate::codec::scalar::pending;
 

@@ -10,18 +10,11 @@ mod avx2;
 mod avx512;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod compress;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod intel;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod lossy;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-mod path;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod tables;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod to_utf16_32;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -33,10 +26,9 @@ mod vector;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod window;
 
-pub use path::{KernelInfo, Path, Registers};
+pub use validate::{KernelInfo, Path, Registers};
 
 use crate::codec::scalar;
-use crate::codec::scalar::units;
 use crate::codec::scalar::{Utf8Error, first_error};
 use core::sync::atomic::{AtomicPtr, Ordering};
 use core::{fmt, ptr};
@@ -66,7 +58,7 @@ macro_rules! operations {
         well_formed_prefix(bytes: &[u8]) -> usize =
             scalar::well_formed_prefix, short_or_long_prefix, short_or_long_prefix;
         lossy_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
-            portable::lossy, lossy::lossy_into::<V>, lossy::lossy_into::<V>;
+            portable::lossy, window::lossy_into::<V>, window::lossy_into::<V>;
         utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) -> () =
             portable::utf16, compress::append::<Utf16, V>, compress::append::<Utf16, V>;
         utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) -> () =
@@ -78,25 +70,25 @@ macro_rules! operations {
         from_latin_1_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
             portable::from_latin_1, to_utf8::from_latin_1::<V>, from_units::from_latin_1;
         utf16_prefix(units: &[u16]) -> usize =
-            units::utf16_prefix, units::utf16_prefix, from_units::utf16_prefix;
+            scalar::utf16_prefix, scalar::utf16_prefix, from_units::utf16_prefix;
         utf32_prefix(units: &[u32], last: u32) -> usize =
-            units::utf32_prefix, units::utf32_prefix, units::utf32_prefix;
+            scalar::utf32_prefix, scalar::utf32_prefix, scalar::utf32_prefix;
         utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) -> () =
-            units::utf32_from_utf16, units::utf32_from_utf16, from_units::utf32_from_utf16;
+            scalar::utf32_from_utf16, scalar::utf32_from_utf16, from_units::utf32_from_utf16;
         utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) -> () =
-            units::utf16_from_utf32, units::utf16_from_utf32, from_units::utf16_from_utf32;
+            scalar::utf16_from_utf32, scalar::utf16_from_utf32, from_units::utf16_from_utf32;
         utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) -> () =
-            units::utf16_from_bytes, units::utf16_from_bytes, from_units::utf16_from_bytes;
+            scalar::utf16_from_bytes, scalar::utf16_from_bytes, from_units::utf16_from_bytes;
         read_16(bytes: &[u8], big_endian: bool, out: &mut Vec<u16>) -> () =
-            units::read::<u16, 2>, units::read::<u16, 2>, units::read::<u16, 2>;
+            scalar::read_units::<u16, 2>, scalar::read_units::<u16, 2>, scalar::read_units::<u16, 2>;
         read_32(bytes: &[u8], big_endian: bool, out: &mut Vec<u32>) -> () =
-            units::read::<u32, 4>, units::read::<u32, 4>, units::read::<u32, 4>;
+            scalar::read_units::<u32, 4>, scalar::read_units::<u32, 4>, scalar::read_units::<u32, 4>;
         write_16(units: &[u16], big_endian: bool, out: &mut Vec<u8>) -> () =
-            units::write::<u16, u16, 2>, units::write::<u16, u16, 2>, units::write::<u16, u16, 2>;
+            scalar::write_units::<u16, u16, 2>, scalar::write_units::<u16, u16, 2>, scalar::write_units::<u16, u16, 2>;
         write_32(units: &[u32], big_endian: bool, out: &mut Vec<u8>) -> () =
-            units::write::<u32, u32, 4>, units::write::<u32, u32, 4>, units::write::<u32, u32, 4>;
+            scalar::write_units::<u32, u32, 4>, scalar::write_units::<u32, u32, 4>, scalar::write_units::<u32, u32, 4>;
         write_16_as_32(units: &[u16], big_endian: bool, out: &mut Vec<u8>) -> () =
-            units::write::<u32, u16, 4>, units::write::<u32, u16, 4>, units::write::<u32, u16, 4>;
+            scalar::write_units::<u32, u16, 4>, scalar::write_units::<u32, u16, 4>, scalar::write_units::<u32, u16, 4>;
         char_count(bytes: &[u8]) -> usize =
             scalar::chars_by_bytes, scalar::chars_by_bytes, to_utf16_32::count::<V, false>;
         utf16_len(bytes: &[u8]) -> usize =
@@ -386,7 +378,7 @@ mod compiled {
     use super::to_utf16_32;
     use super::to_utf16_32::{Utf16, Utf32};
     use super::vector::Vector;
-    use super::{KernelInfo, Operations, compress, lossy, scalar, to_utf8, units, validate};
+    use super::{KernelInfo, Operations, compress, scalar, to_utf8, validate, window};
     #[cfg(target_arch = "aarch64")]
     use std::arch::is_aarch64_feature_detected as is_feature_detected;
     #[cfg(target_arch = "x86_64")]
@@ -454,7 +446,7 @@ mod compiled {
 
 #[cfg(test)]
 mod tests {
-    use super::path::trace::RAN;
+    use super::validate::trace::RAN;
     use super::*;
 
     /// Compares paths with what the code itself notes when it runs.

@@ -8,12 +8,11 @@
 )]
 
 use crate::codec::kernel::compress;
-use crate::codec::kernel::intel::_mm_movemask_epi8;
-use crate::codec::kernel::path::{Path, Registers};
-use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
 use crate::codec::kernel::to_utf8::SequenceWriter;
-use crate::codec::kernel::validate::{Partial, prefix_of, words};
-use crate::codec::kernel::vector::Vector;
+use crate::codec::kernel::validate::{
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, Path, REFUSED, Registers, TWO_CONTINUATIONS, prefix_of, words,
+};
+use crate::codec::kernel::vector::{_mm_movemask_epi8, Vector};
 use crate::codec::kernel::window::{Places, WindowWriter, widen};
 use core::arch::aarch64::*;
 

@@ -20,10 +20,10 @@
 )]
 
 use crate::codec::kernel::compress;
-use crate::codec::kernel::path::{Path, Registers};
-use crate::codec::kernel::tables::{BELOW_LEADS, FINISHED, NIBBLES, REFUSED, TWO_CONTINUATIONS};
 use crate::codec::kernel::to_utf8::SequenceWriter;
-use crate::codec::kernel::validate::{Partial, prefix_of, words};
+use crate::codec::kernel::validate::{
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, Path, REFUSED, Registers, TWO_CONTINUATIONS, prefix_of, words,
+};
 use crate::codec::kernel::vector::Vector;
 use crate::codec::kernel::window::{Places, WindowWriter};
 use core::arch::x86_64::*;

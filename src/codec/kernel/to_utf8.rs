@@ -20,8 +20,8 @@
     reason = "register intrinsics need the instructions only, as the contract of each function states"
 )]
 
-use crate::codec::kernel::intel::*;
 use crate::codec::kernel::portable;
+use crate::codec::kernel::vector::*;
 use crate::utf8::REPLACEMENT;
 
 /// Code units for which room is made at a time.

@@ -1,6 +1,13 @@
 //! What the algorithms need from an instruction set: a register of bytes and its primitives. There are no
 //! algorithms in this file.
 
+#[cfg(target_arch = "x86_64")]
+pub(super) use core::arch::x86_64::*;
+#[cfg(target_arch = "aarch64")]
+pub(super) use in_neon::*;
+#[cfg(target_arch = "x86_64")]
+pub(super) use in_sse::*;
+
 /// A register of [`Vector::LEN`] bytes.
 ///
 /// # Safety
@@ -153,4 +160,308 @@ pub(super) fn hidden<T>(mut from: *const T) -> *const T {
 #[cfg(miri)]
 pub(super) fn hidden<T>(from: *const T) -> *const T {
     from
+}
+
+/// What has no common operations.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_op_in_unsafe_fn, reason = "the callers' contracts state the instructions")]
+mod in_sse {
+    use core::arch::x86_64::*;
+
+    /// For each place the bits of a byte, those of the byte before moved by six, and those of the byte before that moved by
+    /// twelve, in units of sixteen bits.
+    #[inline(always)]
+    pub(crate) unsafe fn joined(own: __m128i, second: __m128i, third: __m128i) -> [__m128i; 2] {
+        let zero = _mm_setzero_si128();
+        let join =
+            |pairs, third| _mm_or_si128(_mm_maddubs_epi16(pairs, _mm_set1_epi16(0x4001)), _mm_slli_epi16::<4>(third));
+        [
+            join(_mm_unpacklo_epi8(own, second), _mm_unpacklo_epi8(zero, third)),
+            join(_mm_unpackhi_epi8(own, second), _mm_unpackhi_epi8(zero, third)),
+        ]
+    }
+
+    /// Which of eight lanes are set: lane `i` is bit `i`.
+    #[inline(always)]
+    pub(crate) unsafe fn lanes_of_eight(set: __m128i) -> usize {
+        _mm_movemask_epi8(_mm_packs_epi16(set, _mm_setzero_si128())) as usize
+    }
+
+    /// Which of eight lanes are set in each: lane `i` is bit `2 * i` for the first and bit `2 * i + 1` for the second.
+    #[inline(always)]
+    pub(crate) unsafe fn lanes_of_both(first: __m128i, second: __m128i) -> usize {
+        (_mm_movemask_epi8(first) & 0x5555 | _mm_movemask_epi8(second) & 0xAAAA) as usize
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+#[allow(non_camel_case_types, reason = "Intel's names")]
+#[allow(
+    unsafe_op_in_unsafe_fn,
+    reason = "NEON is part of every AArch64 processor; the callers' contracts state the memory"
+)]
+mod in_neon {
+    use core::arch::aarch64::*;
+
+    pub(crate) type __m128i = uint8x16_t;
+    type __m128 = uint8x16_t;
+
+    /// A register as lanes of this type.
+    macro_rules! lanes {
+        (u8 $register:expr) => {
+            $register
+        };
+        (s8 $register:expr) => {
+            vreinterpretq_s8_u8($register)
+        };
+        (u16 $register:expr) => {
+            vreinterpretq_u16_u8($register)
+        };
+        (s16 $register:expr) => {
+            vreinterpretq_s16_u8($register)
+        };
+        (u32 $register:expr) => {
+            vreinterpretq_u32_u8($register)
+        };
+        (s32 $register:expr) => {
+            vreinterpretq_s32_u8($register)
+        };
+    }
+
+    /// Lanes of this type as a register.
+    macro_rules! bytes {
+        (u8 $lanes:expr) => {
+            $lanes
+        };
+        (s8 $lanes:expr) => {
+            vreinterpretq_u8_s8($lanes)
+        };
+        (u16 $lanes:expr) => {
+            vreinterpretq_u8_u16($lanes)
+        };
+        (s16 $lanes:expr) => {
+            vreinterpretq_u8_s16($lanes)
+        };
+        (u32 $lanes:expr) => {
+            vreinterpretq_u8_u32($lanes)
+        };
+        (s32 $lanes:expr) => {
+            vreinterpretq_u8_s32($lanes)
+        };
+    }
+
+    /// Operations on lanes of one type, with results of another: `name(arguments) = operation: from => to;`, and with a constant
+    /// number of bits `name<BITS>(argument) = ...`.
+    macro_rules! operations {
+    ($($name:ident($($argument:ident),+) = $operation:ident: $from:tt => $to:tt;)*) => { $(
+        #[inline(always)]
+        pub(crate) unsafe fn $name($($argument: __m128i),+) -> __m128i {
+            bytes!($to $operation($(lanes!($from $argument)),+))
+        }
+    )* };
+    (shift $($name:ident = $operation:ident: $kind:tt;)*) => { $(
+        #[inline(always)]
+        pub(crate) unsafe fn $name<const BITS: i32>(lanes: __m128i) -> __m128i {
+            bytes!($kind $operation::<BITS>(lanes!($kind lanes)))
+        }
+    )* };
+}
+
+    operations! {
+        _mm_and_si128(a, b) = vandq_u8: u8 => u8;
+        _mm_or_si128(a, b) = vorrq_u8: u8 => u8;
+        _mm_xor_si128(a, b) = veorq_u8: u8 => u8;
+        _mm_max_epu8(a, b) = vmaxq_u8: u8 => u8;
+        _mm_max_epu16(a, b) = vmaxq_u16: u16 => u16;
+        _mm_max_epu32(a, b) = vmaxq_u32: u32 => u32;
+        _mm_add_epi16(a, b) = vaddq_u16: u16 => u16;
+        _mm_add_epi32(a, b) = vaddq_u32: u32 => u32;
+        _mm_cmpeq_epi8(a, b) = vceqq_u8: u8 => u8;
+        _mm_cmpeq_epi16(a, b) = vceqq_u16: u16 => u16;
+        _mm_cmpeq_epi32(a, b) = vceqq_u32: u32 => u32;
+        _mm_cmpgt_epi8(a, b) = vcgtq_s8: s8 => u8;
+        _mm_cmpgt_epi16(a, b) = vcgtq_s16: s16 => u16;
+        _mm_cmpgt_epi32(a, b) = vcgtq_s32: s32 => u32;
+        _mm_unpacklo_epi8(a, b) = vzip1q_u8: u8 => u8;
+        _mm_unpackhi_epi8(a, b) = vzip2q_u8: u8 => u8;
+        _mm_unpacklo_epi16(a, b) = vzip1q_u16: u16 => u16;
+        _mm_unpackhi_epi16(a, b) = vzip2q_u16: u16 => u16;
+        _mm_shuffle_epi8(bytes, places) = vqtbl1q_u8: u8 => u8;
+    }
+
+    operations! { shift
+        _mm_slli_epi16 = vshlq_n_u16: u16;
+        _mm_srli_epi16 = vshrq_n_u16: u16;
+        _mm_slli_epi32 = vshlq_n_u32: u32;
+        _mm_srli_epi32 = vshrq_n_u32: u32;
+    }
+
+    /// For each place the bits of a byte, those of the byte before moved by six, and those of the byte before that moved by
+    /// twelve, in units of sixteen bits.
+    #[inline(always)]
+    pub(crate) unsafe fn joined(own: __m128i, second: __m128i, third: __m128i) -> [__m128i; 2] {
+        let low = vaddw_u8(vshll_n_u8::<6>(vget_low_u8(second)), vget_low_u8(own));
+        let high = vaddw_high_u8(vshll_high_n_u8::<6>(second), own);
+        [
+            bytes!(u16 vsliq_n_u16::<12>(low, vmovl_u8(vget_low_u8(third)))),
+            bytes!(u16 vsliq_n_u16::<12>(high, vmovl_high_u8(third))),
+        ]
+    }
+
+    /// Which of eight lanes are set: lane `i` is bit `i`.
+    #[inline(always)]
+    pub(crate) unsafe fn lanes_of_eight(set: __m128i) -> usize {
+        let bits = vld1q_u16([1, 2, 4, 8, 16, 32, 64, 128].as_ptr());
+        usize::from(vaddvq_u16(vandq_u16(lanes!(u16 set), bits)))
+    }
+
+    /// Which of eight lanes are set in each: lane `i` is bit `2 * i` for the first and bit `2 * i + 1` for the second.
+    #[inline(always)]
+    pub(crate) unsafe fn lanes_of_both(first: __m128i, second: __m128i) -> usize {
+        let bits = vld1q_u16([1, 1 << 2, 1 << 4, 1 << 6, 1 << 8, 1 << 10, 1 << 12, 1 << 14].as_ptr());
+        let first = vandq_u16(lanes!(u16 first), bits);
+        let second = vandq_u16(lanes!(u16 second), vaddq_u16(bits, bits));
+        usize::from(vaddvq_u16(vorrq_u16(first, second)))
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_andnot_si128(not: __m128i, of: __m128i) -> __m128i {
+        vbicq_u8(of, not)
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_blendv_epi8(without: __m128i, with: __m128i, mask: __m128i) -> __m128i {
+        vbslq_u8(mask, with, without)
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_setzero_si128() -> __m128i {
+        vdupq_n_u8(0)
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_set1_epi8(byte: i8) -> __m128i {
+        vdupq_n_u8(byte as u8)
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_set1_epi16(unit: i16) -> __m128i {
+        bytes!(u16 vdupq_n_u16(unit as u16))
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_set1_epi32(unit: i32) -> __m128i {
+        bytes!(u32 vdupq_n_u32(unit as u32))
+    }
+
+    /// The sixteen bytes, each an argument as in Intel's function.
+    macro_rules! set_in_order {
+    ($($byte:ident)*) => {
+        #[inline(always)]
+        #[allow(clippy::too_many_arguments, reason = "as Intel's")]
+        pub(crate) unsafe fn _mm_setr_epi8($($byte: i8),*) -> __m128i {
+            vreinterpretq_u8_s8(vld1q_s8([$($byte),*].as_ptr()))
+        }
+    };
+}
+
+    set_in_order!(b0 b1 b2 b3 b4 b5 b6 b7 b8 b9 b10 b11 b12 b13 b14 b15);
+
+    /// # Safety
+    /// 16 bytes can be read.
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_loadu_si128(from: *const __m128i) -> __m128i {
+        vld1q_u8(from.cast())
+    }
+
+    /// # Safety
+    /// 16 bytes can be written.
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_storeu_si128(to: *mut __m128i, register: __m128i) {
+        vst1q_u8(to.cast(), register);
+    }
+
+    /// # Safety
+    /// 8 bytes can be written.
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_storel_epi64(to: *mut __m128i, register: __m128i) {
+        vst1_u8(to.cast(), vget_low_u8(register));
+    }
+
+    /// The bytes moved towards the end by up to three places.
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_slli_si128<const PLACES: i32>(bytes: __m128i) -> __m128i {
+        let zero = vdupq_n_u8(0);
+        match PLACES {
+            1 => vextq_u8::<15>(zero, bytes),
+            2 => vextq_u8::<14>(zero, bytes),
+            _ => vextq_u8::<13>(zero, bytes),
+        }
+    }
+
+    /// The upper half of the bytes, moved to the start.
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_srli_si128<const EIGHT: i32>(bytes: __m128i) -> __m128i {
+        vextq_u8::<8>(bytes, vdupq_n_u8(0))
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_cvtepu8_epi16(bytes: __m128i) -> __m128i {
+        bytes!(u16 vmovl_u8(vget_low_u8(bytes)))
+    }
+
+    /// Of each pair, the sum of the products.
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_maddubs_epi16(a: __m128i, b: __m128i) -> __m128i {
+        bytes!(u16 vpaddq_u16(vmull_u8(vget_low_u8(a), vget_low_u8(b)), vmull_high_u8(a, b)))
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_packus_epi16(a: __m128i, b: __m128i) -> __m128i {
+        vqmovun_high_s16(vqmovun_s16(lanes!(s16 a)), lanes!(s16 b))
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_packs_epi16(a: __m128i, b: __m128i) -> __m128i {
+        bytes!(s8 vqmovn_high_s16(vqmovn_s16(lanes!(s16 a)), lanes!(s16 b)))
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_packus_epi32(a: __m128i, b: __m128i) -> __m128i {
+        bytes!(u16 vqmovun_high_s32(vqmovun_s32(lanes!(s32 a)), lanes!(s32 b)))
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_packs_epi32(a: __m128i, b: __m128i) -> __m128i {
+        bytes!(s16 vqmovn_high_s32(vqmovn_s32(lanes!(s32 a)), lanes!(s32 b)))
+    }
+
+    /// Whether the two have no bit in common.
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_testz_si128(a: __m128i, b: __m128i) -> i32 {
+        i32::from(vmaxvq_u32(lanes!(u32 vandq_u8(a, b))) == 0)
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_movemask_epi8(bytes: __m128i) -> i32 {
+        let all = bytes!(s8 vshrq_n_s8::<7>(lanes!(s8 bytes)));
+        let bits = vandq_u8(all, vld1q_u8([1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128].as_ptr()));
+        let sums = vpaddq_u8(bits, bits);
+        let sums = vpaddq_u8(sums, sums);
+        let sums = vpaddq_u8(sums, sums);
+        i32::from(vgetq_lane_u16::<0>(lanes!(u16 sums)))
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_castsi128_ps(lanes: __m128i) -> __m128 {
+        lanes
+    }
+
+    /// The highest bit of each lane of four bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_movemask_ps(lanes: __m128) -> i32 {
+        let bits =
+            vandq_u32(lanes!(u32 bytes!(s32 vshrq_n_s32::<31>(lanes!(s32 lanes)))), vld1q_u32([1, 2, 4, 8].as_ptr()));
+        vaddvq_u32(bits) as i32
+    }
 }

@@ -4,13 +4,6 @@
 //! registers, and calls these functions for inputs that are too short and to find where an error is. Conversions to and from
 //! code units are in `kernel/portable.rs`.
 
-mod automaton;
-pub(super) mod units;
-
-pub(super) use automaton::well_formed_prefix;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub(super) use automaton::{boundary, pending};
-
 use crate::utf8::{Kind, REPLACEMENT, is_continuation};
 use core::fmt;
 
@@ -244,4 +237,405 @@ pub(super) fn chars_by_bytes(bytes: &[u8]) -> usize {
 #[inline(always)]
 pub(super) fn utf16_len_by_bytes(bytes: &[u8]) -> usize {
     sum(bytes, |byte| u8::from(!is_continuation(byte)) + u8::from(byte >= 0xF0))
+}
+
+/// Bits of a state. Six, because x86 shifts use the low six bits of the count and need no mask.
+const WIDTH: u64 = 6;
+
+/// Between two sequences.
+const BOUNDARY: u64 = 0;
+/// One, two or three continuation bytes are missing.
+const ONE: u64 = WIDTH;
+const TWO: u64 = 2 * WIDTH;
+const THREE: u64 = 3 * WIDTH;
+/// After a lead that refuses some continuation bytes.
+const AFTER_E0: u64 = 4 * WIDTH;
+const AFTER_ED: u64 = 5 * WIDTH;
+const AFTER_F0: u64 = 6 * WIDTH;
+const AFTER_F4: u64 = 7 * WIDTH;
+/// Ill-formed: no byte leads out of it.
+const REJECT: u64 = 8 * WIDTH;
+
+/// From a state, by a byte of a range, to a state (RFC 3629 §4). All other bytes lead to [`REJECT`].
+const STEPS: [(u64, [u8; 2], u64); 16] = [
+    (BOUNDARY, [0x00, 0x7F], BOUNDARY),
+    (BOUNDARY, [0xC2, 0xDF], ONE),
+    (BOUNDARY, [0xE0, 0xE0], AFTER_E0),
+    (BOUNDARY, [0xE1, 0xEC], TWO),
+    (BOUNDARY, [0xED, 0xED], AFTER_ED),
+    (BOUNDARY, [0xEE, 0xEF], TWO),
+    (BOUNDARY, [0xF0, 0xF0], AFTER_F0),
+    (BOUNDARY, [0xF1, 0xF3], THREE),
+    (BOUNDARY, [0xF4, 0xF4], AFTER_F4),
+    (AFTER_E0, [0xA0, 0xBF], ONE),
+    (AFTER_ED, [0x80, 0x9F], ONE),
+    (AFTER_F0, [0x90, 0xBF], TWO),
+    (AFTER_F4, [0x80, 0x8F], TWO),
+    (THREE, [0x80, 0xBF], TWO),
+    (TWO, [0x80, 0xBF], ONE),
+    (ONE, [0x80, 0xBF], BOUNDARY),
+];
+
+static NEXT: [u64; 256] = {
+    let mut rejecting = 0;
+    let mut state = BOUNDARY;
+    while state <= REJECT {
+        rejecting |= REJECT << state;
+        state += WIDTH;
+    }
+    let mut next = [rejecting; 256];
+    let mut at = 0;
+    while at < STEPS.len() {
+        let (from, [first, last], to) = STEPS[at];
+        let mut byte = first as usize;
+        while byte <= last as usize {
+            next[byte] ^= (REJECT ^ to) << from;
+            byte += 1;
+        }
+        at += 1;
+    }
+    next
+};
+
+/// Bytes between two checks of the state.
+const BLOCK: usize = 16;
+
+/// Bytes that are checked for ASCII at once.
+const ASCII: usize = 4 * BLOCK;
+
+/// Shorter inputs go straight to the automaton.
+const VERY_SHORT: usize = 4;
+
+/// Length in bytes of the longest prefix that is well-formed and ends between two sequences. After it comes an error, an
+/// incomplete sequence, or nothing.
+#[inline(never)]
+pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
+    let (mut at, mut state) = (0, BOUNDARY);
+    if bytes.len() >= VERY_SHORT {
+        if bytes.len() < ASCII && is_short_ascii(bytes) {
+            return bytes.len();
+        }
+        while let Some(next) = bytes[at..].first_chunk::<ASCII>() {
+            if state == BOUNDARY && next.is_ascii() {
+                at += ASCII;
+                continue;
+            }
+            for block in next.as_chunks::<BLOCK>().0 {
+                if state == BOUNDARY && block.is_ascii() {
+                    at += BLOCK;
+                    continue;
+                }
+                let before = state;
+                state = run(state, block);
+                if state == REJECT {
+                    return boundary(bytes, at + rejected(before, block));
+                }
+                at += BLOCK;
+            }
+        }
+        while let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
+            let before = state;
+            if state != BOUNDARY || !block.is_ascii() {
+                state = run(state, block);
+            }
+            if state == REJECT {
+                return boundary(bytes, at + rejected(before, block));
+            }
+            at += BLOCK;
+        }
+    }
+    match run(state, &bytes[at..]) {
+        BOUNDARY => bytes.len(),
+        REJECT => boundary(bytes, at + rejected(state, &bytes[at..])),
+        _ => boundary(bytes, bytes.len()),
+    }
+}
+
+/// Index of the byte that leads from this state to [`REJECT`].
+fn rejected(mut state: u64, bytes: &[u8]) -> usize {
+    let rejects = |byte: &u8| {
+        state = run(state, &[*byte]);
+        state == REJECT
+    };
+    bytes.iter().position(rejects).unwrap_or(bytes.len())
+}
+
+/// Whether at least [`VERY_SHORT`] and fewer than [`ASCII`] bytes are ASCII: checks the first ones and the last ones, which
+/// may overlap.
+#[inline]
+fn is_short_ascii(bytes: &[u8]) -> bool {
+    fn ends<const HALF: usize>(bytes: &[u8]) -> bool {
+        let ends = bytes.first_chunk::<HALF>().zip(bytes.last_chunk::<HALF>());
+        ends.is_some_and(|(first, last)| first.is_ascii() && last.is_ascii())
+    }
+    match bytes.len() {
+        0..8 => ends::<4>(bytes),
+        8..16 => ends::<8>(bytes),
+        16..32 => ends::<16>(bytes),
+        _ => ends::<32>(bytes),
+    }
+}
+
+#[inline]
+fn run(state: u64, bytes: &[u8]) -> u64 {
+    let step = |state: u64, &byte: &u8| NEXT[usize::from(byte)] >> (state & 63);
+    bytes.iter().fold(state, step) & 63
+}
+
+/// The last boundary between sequences at or before `at`. The bytes before `at` are well-formed, except that the
+/// last sequence may continue after it.
+#[inline(never)]
+pub(crate) fn boundary(bytes: &[u8], at: usize) -> usize {
+    at - pending(bytes, at)
+}
+
+/// How many bytes before `at` belong to a sequence that continues after it. The bytes before that sequence are well-formed.
+#[inline]
+pub(crate) fn pending(bytes: &[u8], at: usize) -> usize {
+    let byte = |back: usize| at.checked_sub(back).and_then(|index| bytes.get(index)).copied().unwrap_or(0);
+    if byte(1) >= 0xC0 {
+        1
+    } else if byte(2) >= 0xE0 {
+        2
+    } else if byte(3) >= 0xF0 {
+        3
+    } else {
+        0
+    }
+}
+
+/// Units at a time.
+const UNIT_BLOCK: usize = 32;
+
+/// A code unit of `N` bytes.
+pub(crate) trait CodeUnit<const N: usize>: Copy + Default {
+    fn from_le_bytes(bytes: [u8; N]) -> Self;
+    fn to_le_bytes(self) -> [u8; N];
+    fn swap_bytes(self) -> Self;
+}
+
+impl CodeUnit<2> for u16 {
+    #[inline(always)]
+    fn from_le_bytes(bytes: [u8; 2]) -> Self {
+        Self::from_le_bytes(bytes)
+    }
+
+    #[inline(always)]
+    fn to_le_bytes(self) -> [u8; 2] {
+        self.to_le_bytes()
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        self.swap_bytes()
+    }
+}
+
+impl CodeUnit<4> for u32 {
+    #[inline(always)]
+    fn from_le_bytes(bytes: [u8; 4]) -> Self {
+        Self::from_le_bytes(bytes)
+    }
+
+    #[inline(always)]
+    fn to_le_bytes(self) -> [u8; 4] {
+        self.to_le_bytes()
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        self.swap_bytes()
+    }
+}
+
+/// `unit`, with its bytes in the other order if `swap`.
+#[inline(always)]
+fn swapped_if<U: CodeUnit<N>, const N: usize>(swap: bool, unit: U) -> U {
+    if swap { unit.swap_bytes() } else { unit }
+}
+
+#[inline(always)]
+fn is_surrogate(unit: u16) -> bool {
+    unit & 0xF800 == 0xD800
+}
+
+/// Whether `unit` is at most `last` and not a surrogate.
+#[inline(always)]
+fn is_scalar(unit: u32, last: u32) -> bool {
+    (unit.wrapping_sub(0xD800) >= 0x800) & (unit <= last)
+}
+
+#[inline(always)]
+fn any_surrogate(block: &[u16; UNIT_BLOCK]) -> bool {
+    let mut any = false;
+    for &unit in block {
+        any |= is_surrogate(unit);
+    }
+    any
+}
+
+#[inline(always)]
+fn all_scalars(block: &[u32; UNIT_BLOCK], last: u32) -> bool {
+    let mut all = true;
+    for &unit in block {
+        all &= is_scalar(unit, last);
+    }
+    all
+}
+
+/// How many units at the start are UTF-16 without a lone surrogate.
+#[inline(always)]
+pub(crate) fn utf16_prefix(units: &[u16]) -> usize {
+    let mut at = 0;
+    while at < units.len() {
+        while units[at..].first_chunk().is_some_and(|block| !any_surrogate(block)) {
+            at += UNIT_BLOCK;
+        }
+        let end = units.len().min(at + UNIT_BLOCK);
+        while at < end {
+            at += match units[at..] {
+                [0xD800..=0xDBFF, 0xDC00..=0xDFFF, ..] => 2,
+                [unit, ..] if !is_surrogate(unit) => 1,
+                _ => return at,
+            };
+        }
+    }
+    at
+}
+
+/// How many units at the start are at most `last` and not surrogates.
+#[inline(always)]
+pub(crate) fn utf32_prefix(units: &[u32], last: u32) -> usize {
+    let mut at = 0;
+    while units[at..].first_chunk().is_some_and(|block| all_scalars(block, last)) {
+        at += UNIT_BLOCK;
+    }
+    while units.get(at).is_some_and(|&unit| is_scalar(unit, last)) {
+        at += 1;
+    }
+    at
+}
+
+/// Appends UTF-16 as UTF-32, with U+FFFD for every lone surrogate.
+#[inline(always)]
+pub(crate) fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
+    out.reserve(units.len());
+    let mut at = 0;
+    while at < units.len() {
+        if let Some(block) = units[at..].first_chunk::<UNIT_BLOCK>()
+            && !any_surrogate(block)
+        {
+            let mut wide = [0; UNIT_BLOCK];
+            for place in 0..UNIT_BLOCK {
+                wide[place] = u32::from(block[place]);
+            }
+            out.extend_from_slice(&wide);
+            at += UNIT_BLOCK;
+            continue;
+        }
+        let end = units.len().min(at + UNIT_BLOCK);
+        while at < end {
+            let (unit, len) = match units[at..] {
+                [lead @ 0xD800..=0xDBFF, trail @ 0xDC00..=0xDFFF, ..] => {
+                    (0x1_0000 + (u32::from(lead & 0x3FF) << 10) + u32::from(trail & 0x3FF), 2)
+                }
+                [unit, ..] if is_surrogate(unit) => (0xFFFD, 1),
+                _ => (u32::from(units[at]), 1),
+            };
+            out.push(unit);
+            at += len;
+        }
+    }
+}
+
+/// Appends UTF-32 as UTF-16, with U+FFFD for every number that is not a scalar value.
+#[inline(always)]
+pub(crate) fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
+    out.reserve(units.len());
+    for block in units.chunks(UNIT_BLOCK) {
+        // Both units of a pair are always written; where there is only one, the next overwrites the second.
+        let mut narrow = [0; 2 * UNIT_BLOCK];
+        let mut len = 0;
+        for &unit in block {
+            let scalar = if is_scalar(unit, 0x10_FFFF) { unit } else { 0xFFFD };
+            let bits = scalar.wrapping_sub(0x1_0000);
+            let is_pair = scalar >= 0x1_0000;
+            narrow[len % (2 * UNIT_BLOCK)] = if is_pair { 0xD800 | (bits >> 10) as u16 } else { scalar as u16 };
+            narrow[(len + 1) % (2 * UNIT_BLOCK)] = 0xDC00 | (bits & 0x3FF) as u16;
+            len += 1 + usize::from(is_pair);
+        }
+        out.extend_from_slice(&narrow[..len]);
+    }
+}
+
+/// Appends bytes of a single-byte encoding as UTF-16: each is the code point of the same number, except 80..9F, whose code
+/// points are in `of_80`.
+#[inline(always)]
+pub(crate) fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) {
+    out.reserve(bytes.len());
+    let is_mapped = |byte: u8| byte & 0xE0 == 0x80;
+    let unit = |byte: u8| if is_mapped(byte) { of_80[usize::from(byte & 0x1F)] } else { byte.into() };
+    let (blocks, rest) = bytes.as_chunks::<UNIT_BLOCK>();
+    for block in blocks {
+        let mut any = false;
+        for &byte in block {
+            any |= is_mapped(byte);
+        }
+        let mut wide = [0; UNIT_BLOCK];
+        for place in 0..UNIT_BLOCK {
+            wide[place] = u16::from(block[place]);
+        }
+        if any {
+            for place in 0..UNIT_BLOCK {
+                wide[place] = unit(block[place]);
+            }
+        }
+        out.extend_from_slice(&wide);
+    }
+    for &byte in rest {
+        out.push(unit(byte));
+    }
+}
+
+/// Appends `bytes` as code units, in either byte order. Bytes at the end that are not a whole unit are left out.
+#[inline(always)]
+pub(crate) fn read_units<U: CodeUnit<N>, const N: usize>(bytes: &[u8], big_endian: bool, out: &mut Vec<U>) {
+    let (blocks, rest) = bytes.as_chunks::<N>().0.as_chunks::<UNIT_BLOCK>();
+    out.reserve(bytes.len() / N);
+    for block in blocks {
+        let mut units = [U::default(); UNIT_BLOCK];
+        for at in 0..UNIT_BLOCK {
+            units[at] = U::from_le_bytes(block[at]);
+        }
+        if big_endian {
+            for unit in &mut units {
+                *unit = unit.swap_bytes();
+            }
+        }
+        out.extend_from_slice(&units);
+    }
+    for &bytes in rest {
+        out.push(swapped_if(big_endian, U::from_le_bytes(bytes)));
+    }
+}
+
+/// Appends the bytes of units, each widened to `U`, in either byte order.
+#[inline(always)]
+pub(crate) fn write_units<U: CodeUnit<N> + From<F>, F: Copy, const N: usize>(
+    units: &[F],
+    big_endian: bool,
+    out: &mut Vec<u8>,
+) {
+    let (blocks, rest) = units.as_chunks::<UNIT_BLOCK>();
+    out.reserve(N * units.len());
+    for block in blocks {
+        let mut bytes = [[0; N]; UNIT_BLOCK];
+        for at in 0..UNIT_BLOCK {
+            bytes[at] = swapped_if(big_endian, U::from(block[at])).to_le_bytes();
+        }
+        out.extend_from_slice(bytes.as_flattened());
+    }
+    for &unit in rest {
+        out.extend_from_slice(&swapped_if(big_endian, U::from(unit)).to_le_bytes());
+    }
 }

@@ -7,11 +7,10 @@
 
 use crate::case::Case;
 use crate::decoder::{Decoder, Info, check_infos};
-use crate::engine::check::outcome::{Control, Outcome, Stage, session};
-use crate::engine::check::progress::{Run, State, piece_range};
+use crate::engine::check::outcome::{Control, Outcome, Run, Stage, State, piece_range, session};
 use crate::error::Error;
 use crate::judge::agrees_with;
-use crate::judge::automaton::Automaton;
+use crate::judge::expect::Automaton;
 use crate::spec::Contract;
 use crate::spec::model::malformed;
 use crate::triage::ledger::Ledger;
@@ -262,7 +261,7 @@ impl Asked<'_> {
 mod tests {
     use super::*;
     use crate::engine::check::faulty::{Faulty, RIGHT};
-    use crate::engine::check::progress::piece_count;
+    use crate::engine::check::outcome::piece_count;
     use crate::explain::Shape;
     use crate::generate::classes::Block;
     use crate::judge::Law;

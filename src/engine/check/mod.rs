@@ -7,12 +7,10 @@
 pub mod byte_strings;
 mod outcome;
 mod pieces;
-mod progress;
 
 pub use byte_strings::{ByteOptions, check_bytes};
-pub(crate) use outcome::headline;
 pub use outcome::{Control, Covered, Options, Outcome, Plan, Ran, Replayed, Stage};
-pub(crate) use progress::stretches;
+pub(crate) use outcome::{headline, stretches};
 
 use crate::case::{Input, input};
 use crate::decoder::{Decoder, check_infos};

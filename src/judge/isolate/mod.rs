@@ -5,8 +5,6 @@
 
 #[cfg(all(unix, feature = "check"))]
 mod child;
-#[cfg(all(unix, feature = "check"))]
-mod crash;
 #[cfg(all(target_os = "linux", feature = "guard-pages"))]
 pub mod guard_pages;
 mod watchdog;
@@ -14,9 +12,7 @@ mod watchdog;
 #[cfg(all(unix, feature = "check"))]
 pub(crate) use child::keep_finding;
 #[cfg(all(unix, feature = "check"))]
-pub use child::{Child, Crash, Ended, is_child, note_questions};
-#[cfg(all(unix, feature = "check"))]
-pub use crash::{ExitGuard, exit, name_crashes};
+pub use child::{Child, Crash, Ended, ExitGuard, exit, is_child, name_crashes, note_questions};
 pub use watchdog::{Timeout, watch};
 
 use crate::decoder::{Ending, NoAnswer};
@@ -32,7 +28,7 @@ pub(crate) fn panics(decoder: &str, bytes: &[u8], ask: impl FnOnce()) -> bool {
 /// Like [`panics`]. If it panicked and the decoder runs in another process, how that process ended.
 pub(crate) fn panicked(decoder: &str, bytes: &[u8], ask: impl FnOnce()) -> Option<Option<Ending>> {
     #[cfg(all(unix, feature = "check"))]
-    let _note = crash::note(decoder, bytes);
+    let _note = child::note(decoder, bytes);
     let panicked = || {
         let payload = catch_unwind(AssertUnwindSafe(ask)).err()?;
         let ending = payload.downcast_ref().and_then(|thrown: &NoAnswer| thrown.ending);

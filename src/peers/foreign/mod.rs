@@ -11,7 +11,6 @@ mod proof;
 pub mod protocol;
 pub mod prove;
 pub mod registry;
-mod wire;
 
 use crate::decoder::{Batched, Decoder, Ending, Info, NoAnswer, Stream};
 use crate::spec;

@@ -2,9 +2,8 @@
 //! that fails here says nothing about its decoder.
 
 use crate::peers::foreign::process::Program;
-use crate::peers::foreign::proof::{Proof, asked, bytes_of, decoding, shortened};
+use crate::peers::foreign::proof::{Proof, Wire, asked, bytes_of, decoding, shortened, spelled};
 use crate::peers::foreign::protocol::{Batch, Entry, Operation, Spelling, Verdict};
-use crate::peers::foreign::wire::{Wire, spelled};
 use crate::text::counted;
 use serde::Serialize;
 use std::collections::BTreeSet;

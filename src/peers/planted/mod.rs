@@ -7,7 +7,6 @@ mod blocks;
 mod fault;
 mod grammar;
 mod hard;
-mod relatives;
 mod resync;
 mod streams;
 
@@ -41,7 +40,7 @@ fn planted() -> impl Iterator<Item = &'static Planted> {
         streams::STREAMS,
         streams::WAITING,
         blocks::MEMORY,
-        relatives::FAULTS,
+        grammar::RELATIVES,
         hard::STREAMS,
         hard::ADDRESSES,
         hard::SIZES,

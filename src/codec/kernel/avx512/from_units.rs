@@ -37,7 +37,7 @@
 
 use crate::codec::kernel::avx512::table;
 use crate::codec::kernel::portable;
-use crate::codec::scalar::units;
+use crate::codec::scalar;
 use core::arch::x86_64::*;
 
 /// Units of 32 bits in a register.
@@ -161,7 +161,7 @@ pub(crate) unsafe fn utf16_prefix(units: &[u16]) -> usize {
         at += UNITS_16;
     }
     at -= begun as usize;
-    at + units::utf16_prefix(&units[at..])
+    at + scalar::utf16_prefix(&units[at..])
 }
 
 /// Appends UTF-16 as UTF-32, with U+FFFD for every lone surrogate.
@@ -196,7 +196,7 @@ pub(crate) unsafe fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
     }
-    units::utf32_from_utf16(&units[at + usize::from(low_is_done)..], out);
+    scalar::utf32_from_utf16(&units[at + usize::from(low_is_done)..], out);
 }
 
 /// UTF-32 to UTF-16.
@@ -237,7 +237,7 @@ pub(crate) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
     let (steps, rest) = units.as_chunks::<UNITS>();
     // SAFETY: the instructions are all it requires.
     unsafe { append_steps::<Utf16FromUtf32, _, _>(steps, out) };
-    units::utf16_from_utf32(rest, out);
+    scalar::utf16_from_utf32(rest, out);
 }
 
 /// Appends bytes of a single-byte encoding as UTF-16: each is the code point of the same number, except 80..9F, whose code
@@ -264,7 +264,7 @@ pub(crate) unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut
         }
         out.set_len(to.offset_from_unsigned(out.as_ptr()));
     }
-    units::utf16_from_bytes(rest, of_80, out);
+    scalar::utf16_from_bytes(rest, of_80, out);
 }
 
 /// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.

@@ -1,0 +1,641 @@
+//! `utfuzz replay`, `minimize` and `triage`: commands for files left by a fuzz target or a user.
+
+use crate::case::{Input, input};
+use crate::cli::arguments::{Judging, Known, Selection};
+use crate::cli::output::{Bar, Failure, Verdict, note};
+use crate::decoder::Decoder;
+use crate::engine::check::replay;
+use crate::engine::nightly;
+use crate::error::Error;
+use crate::explain::notation;
+use crate::generate::input_file;
+use crate::io::create_file;
+use crate::report::{Clock, Exporter, Night, Record, Text, append, history, write_all};
+use crate::text::shown;
+use crate::triage::ledger::Ledger;
+use crate::triage::minimise::minimise;
+use crate::triage::session::{Session, Shown};
+use crate::triage::{Outcome, regression, triage};
+use clap::Args;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Set up fuzzing, a test and CI for the decoders of your own crate
+///
+/// Writes a crate of fuzz targets, tests/utfuzz/, a GitHub workflow, ClusterFuzzLite's build files and an empty ledger of
+/// known differences, and adds utfuzz to the dev-dependencies. An existing file is never changed.
+#[derive(Debug, Args)]
+pub(super) struct Init {
+    /// The directory of the crate
+    #[arg(value_name = "DIR", default_value = ".")]
+    directory: PathBuf,
+    /// The name of the directory for the crate of fuzz targets
+    #[arg(long, value_name = "NAME", default_value = "fuzz")]
+    fuzz_dir: String,
+}
+
+impl Init {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let Self { directory, fuzz_dir } = self;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if fuzz_dir.is_empty() || !fuzz_dir.chars().all(is_name) {
+            return Err(Error::usage(format!("--fuzz-dir {fuzz_dir:?}: name one directory, such as fuzz")).into());
+        }
+        let package = Package::read(&directory)?;
+        let manifest = directory.join(&fuzz_dir).join("Cargo.toml");
+        // A second run completes what the first wrote.
+        let is_ours = std::fs::read_to_string(&manifest).is_ok_and(|text| text.contains("\nutfuzz = "));
+        if manifest.exists() && !is_ours {
+            let path = shown(&manifest);
+            let message = format!("{path} exists, and a second set of targets needs a directory of its own");
+            return Err(Error::usage(format!("{message}: utfuzz init --fuzz-dir utf8-fuzz")).into());
+        }
+        for (path, text) in files(&package, &fuzz_dir) {
+            let file = directory.join(&path);
+            let parent = file.parent().unwrap_or(&directory);
+            std::fs::create_dir_all(parent).map_err(|error| Error::io(parent, &error))?;
+            let is_kept = file.exists() || !create_file(&file, text.as_bytes())?;
+            if !is_kept && text.starts_with("#!") {
+                make_executable(&file)?;
+            }
+            writeln!(out, "{} {path}", if is_kept { "kept   " } else { "written" })?;
+        }
+        match package.add_dependency(&directory) {
+            Ok(message) => writeln!(out, "{message}")?,
+            Err(error) => note(&error.to_string()),
+        }
+        if package.source().contains_key("path") {
+            note(&format!(
+                "Cargo.toml and {fuzz_dir}/Cargo.toml name utfuzz by its path on this machine; for CI and ClusterFuzzLite, \
+                 name a version or a git repository"
+            ));
+        }
+        let Package { name, .. } = package;
+        let option = if fuzz_dir == "fuzz" { String::new() } else { format!(" --fuzz-dir {fuzz_dir}") };
+        writeln!(
+            out,
+            "\nIn tests/utfuzz/decoder.rs, call the decoder of {name}. Then:\n\n  \
+             cargo test --test utfuzz\n  \
+             cargo +nightly fuzz run{option} differential -- -max_total_time=60 -dict={fuzz_dir}/utf8.dict\n\n\
+             The second command needs `cargo install --locked cargo-fuzz`."
+        )?;
+        Ok(Verdict::Clean)
+    }
+}
+
+/// What the files say about the crate.
+struct Package {
+    name: String,
+    version: String,
+    /// The name of its library in Rust code.
+    library: String,
+    /// The dependency on utfuzz, if there is one.
+    dependency: Option<toml::Value>,
+}
+
+impl Package {
+    fn read(directory: &Path) -> Result<Self, Error> {
+        let path = directory.join("Cargo.toml");
+        let text = std::fs::read_to_string(&path).map_err(|error| Error::io(&path, &error))?;
+        let wrong = |what: &str| Error::usage(format!("{}: {what}", shown(&path)));
+        let manifest: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(error.message()))?;
+        let at = |table: &str, key: &str| manifest.get(table)?.get(key)?.as_str().map(str::to_owned);
+        let name = at("package", "name").ok_or_else(|| wrong("not a package; name the directory of a crate"))?;
+        if !directory.join("src/lib.rs").is_file() && !manifest.contains_key("lib") {
+            return Err(wrong("the crate has no library, so no test can call its decoder; add src/lib.rs"));
+        }
+        let library = at("lib", "name").unwrap_or_else(|| name.replace('-', "_"));
+        // A version that is inherited from a workspace is not known here.
+        let version = at("package", "version").unwrap_or_else(|| "0.0.0".to_owned());
+        let dependency = manifest.get("dev-dependencies").and_then(|table| table.get("utfuzz")).cloned();
+        Ok(Self { name, version, library, dependency })
+    }
+
+    /// Where the crate of fuzz targets, a directory further down, finds utfuzz: where this crate finds it, or in the
+    /// checkout that this program was built from, or in the registry.
+    fn source(&self) -> toml::Table {
+        let mut source = match &self.dependency {
+            Some(toml::Value::Table(table)) => table.clone(),
+            Some(version) => [("version".to_owned(), version.clone())].into_iter().collect(),
+            None => match checkout() {
+                Some(path) => [("path".to_owned(), path.to_string_lossy().as_ref().into())].into_iter().collect(),
+                None => [("version".to_owned(), env!("CARGO_PKG_VERSION").into())].into_iter().collect(),
+            },
+        };
+        source.retain(|key, _| ["path", "version", "git", "branch", "tag", "rev", "registry"].contains(&key));
+        if let Some(toml::Value::String(path)) = source.get_mut("path") {
+            // An absolute path replaces what it is joined to.
+            *path = Path::new("..").join(&*path).to_string_lossy().into_owned();
+        }
+        source
+    }
+
+    /// Adds utfuzz to the dev-dependencies. Returns what was done.
+    fn add_dependency(&self, directory: &Path) -> Result<String, Error> {
+        if self.dependency.is_some() {
+            return Ok("kept    Cargo.toml: utfuzz is among the dev-dependencies".to_owned());
+        }
+        let mut command = Command::new("cargo");
+        command.args(["add", "--quiet", "--dev", "--no-default-features"]).current_dir(directory).stdin(Stdio::null());
+        match checkout() {
+            Some(path) => command.arg("--path").arg(path),
+            None => command.arg(concat!("utfuzz@", env!("CARGO_PKG_VERSION"))),
+        };
+        let output = command.output().map_err(|error| Error::usage(format!("cargo: {error}; install Rust")))?;
+        if output.status.success() {
+            return Ok("changed Cargo.toml: utfuzz is a dev-dependency".to_owned());
+        }
+        let reason = crate::text::printable_lines(&String::from_utf8_lossy(&output.stderr));
+        Err(Error::usage(format!("utfuzz was not added to the dev-dependencies in Cargo.toml: {}", reason.trim())))
+    }
+}
+
+/// The checkout that this program was built from, if it still exists; a program installed from a registry has none.
+fn checkout() -> Option<&'static Path> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // Cargo adds this file when it packages a crate.
+    let is_packaged = directory.join("Cargo.toml.orig").exists();
+    (!is_packaged && directory.join("Cargo.toml").is_file()).then_some(directory)
+}
+
+fn make_executable(path: &Path) -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let permissions = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(path, permissions).map_err(|error| Error::io(path, &error))?;
+    }
+    Ok(())
+}
+
+const BUILD: &str = "fn main() -> std::io::Result<()> {\n    utfuzz::engine::link::fuzz_targets(&[])\n}\n";
+
+const COMMAND: &str = "\
+//! The command `utfuzz` with the decoders of this crate:
+//! `cargo run --release --manifest-path @fuzz@/Cargo.toml --example utfuzz -- --help`
+
+fn main() -> std::process::ExitCode {
+    utfuzz::cli::Cli::main_with(@crate@_fuzz::decoder::all)
+}
+";
+
+const TARGET: &str = "#![no_main]\n\nutfuzz::fuzz_target!(@form@, @crate@_fuzz::target());\n";
+
+const IGNORED: &str = "/target/\n/artifacts/\n/corpus/\n/coverage/\n";
+
+const DOCKERFILE: &str = "\
+# The image in which ClusterFuzzLite builds the fuzz targets.
+FROM gcr.io/oss-fuzz-base/base-builder-rust
+
+COPY . $SRC/@package@
+WORKDIR $SRC/@package@
+COPY .clusterfuzzlite/build.sh $SRC/
+";
+
+/// Each target: its name, the form of its input files, and what they are.
+const TARGETS: [(&str, &str, &str); 3] = [
+    ("differential", "bytes", "//! The file is exactly the bytes that the decoders see.\n"),
+    ("streaming", "cut", "//! The bytes, then a trailer with the offsets at which they are cut into chunks.\n"),
+    ("structured", "structured", "//! Text and errors across block edges, generated from the file.\n"),
+];
+
+/// Every file, relative to the directory of the crate, with its text.
+fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
+    let source: Vec<String> = package.source().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let source = source.join(", ");
+    let library_of_fuzz = package.name.replace('-', "_");
+    let filled = |template: &str| {
+        let values = [
+            ("@package@", &*package.name),
+            ("@version@", &package.version),
+            ("@library@", &package.library),
+            ("@crate@", &library_of_fuzz),
+            ("@decoder@", &decoder_name(&package.name)),
+            ("@fuzz@", fuzz),
+            ("@utfuzz@", &source),
+            ("@libfuzzer@", &libfuzzer_version()),
+        ];
+        values.iter().fold(template.to_owned(), |text, (mark, value)| text.replace(mark, value))
+    };
+    let mut files = vec![
+        ("tests/utfuzz/main.rs".to_owned(), filled(include_str!("../../examples/template/test.rs.txt"))),
+        ("tests/utfuzz/decoder.rs".to_owned(), filled(include_str!("../../examples/template/decoder.rs.txt"))),
+        (format!("{fuzz}/Cargo.toml"), filled(include_str!("../../examples/template/Cargo.toml.txt"))),
+        (format!("{fuzz}/build.rs"), BUILD.to_owned()),
+        (format!("{fuzz}/src/lib.rs"), filled(include_str!("../../examples/template/lib.rs.txt"))),
+        (format!("{fuzz}/examples/utfuzz.rs"), filled(COMMAND)),
+        (format!("{fuzz}/utf8.dict"), include_str!("../../examples/template/utf8.dict").to_owned()),
+        (format!("{fuzz}/known.toml"), filled(include_str!("../../examples/template/known.toml.txt"))),
+        (format!("{fuzz}/regressions/.gitkeep"), String::new()),
+        (format!("{fuzz}/.gitignore"), IGNORED.to_owned()),
+        (
+            ".github/workflows/utfuzz.yml".to_owned(),
+            filled(&pinned(include_str!("../../examples/template/workflow.yml.txt"))),
+        ),
+        (".github/utfuzz-issues".to_owned(), issues(fuzz)),
+        (".clusterfuzzlite/Dockerfile".to_owned(), filled(DOCKERFILE)),
+        (".clusterfuzzlite/build.sh".to_owned(), filled(include_str!("../../examples/template/build.sh.txt"))),
+        (".clusterfuzzlite/project.yaml".to_owned(), include_str!("../../.clusterfuzzlite/project.yaml").to_owned()),
+        (
+            ".clusterfuzzlite/libfuzzer.options".to_owned(),
+            include_str!("../../.clusterfuzzlite/libfuzzer.options").to_owned(),
+        ),
+    ];
+    files.extend(TARGETS.map(|(name, form, about)| {
+        (format!("{fuzz}/fuzz_targets/{name}.rs"), filled(&format!("{about}{TARGET}")).replace("@form@", form))
+    }));
+    files
+}
+
+/// The version of libfuzzer-sys that this crate needs, from its manifest.
+fn libfuzzer_version() -> String {
+    let manifest: toml::Table = include_str!("../../Cargo.toml").parse().unwrap_or_default();
+    let version = || manifest.get("dependencies")?.get("libfuzzer-sys")?.get("version")?.as_str().map(str::to_owned);
+    version().unwrap_or_else(|| "*".to_owned())
+}
+
+/// The script that keeps one issue for each signature, for another ledger.
+fn issues(fuzz: &str) -> String {
+    let known = format!("{fuzz}/known.toml");
+    include_str!("../../.ci/issues").replace("corpus/known.toml", &known).replace(".ci/issues", ".github/utfuzz-issues")
+}
+
+/// A name that a decoder may have: lower-case letters, digits, hyphens, underscores.
+fn decoder_name(package: &str) -> String {
+    package.to_lowercase()
+}
+
+/// The workflow of this repository, which pins GitHub's actions by commit, and cargo-fuzz by version.
+const NIGHTLY: &str = include_str!("../../.github/workflows/nightly.yml");
+
+/// Replaces `@ACTION@` by the pinned action, and `@cargo-fuzz@` by the command that installs it.
+fn pinned(workflow: &str) -> String {
+    let lines = NIGHTLY.lines().map(str::trim_start);
+    let install =
+        lines.clone().find_map(|line| line.strip_prefix("- run: ").filter(|line| line.contains("cargo-fuzz")));
+    let text = workflow.replace("@cargo-fuzz@", install.unwrap_or("cargo install --locked cargo-fuzz"));
+    let pins = lines.filter_map(|line| line.trim_start_matches("- ").strip_prefix("uses: "));
+    pins.fold(text, |text, pin| match pin.split_once('@') {
+        Some((action, _)) => text.replace(&format!("@{action}@"), pin),
+        None => text,
+    })
+}
+
+/// Group crash files by cause, minimise them, and report which are new
+#[derive(Debug, Args)]
+pub(super) struct Triage {
+    /// Directories and files: crashes, timeouts, corpora, anything
+    #[arg(required = true, value_name = "DIR")]
+    paths: Vec<PathBuf>,
+    /// Write the witnesses of new signatures into this directory; signatures that its files already show are not new
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Write report.json, .md, .junit.xml, .sarif and .html into this directory, including the nights in its history.jsonl
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    judging: Judging,
+}
+
+impl Triage {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.judging.selection.decoders()?;
+        let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
+        let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
+        let files = input::named_files(&self.paths, true)?;
+        if files.is_empty() {
+            return Err(Error::usage("the named directories contain no files; nothing was triaged").into());
+        }
+        let clock = Clock::start("utfuzz triage");
+        let bar = Bar::new();
+        let outcome = triage(&decoders, &ledger, &files, self.output.as_deref(), &|what, share| bar.show(what, share))?;
+        bar.finish();
+        let mut kept = Vec::new();
+        let all_kept = self.output.as_ref().map_or(Ok(()), |directory| keep(&outcome, directory, &mut kept));
+        let mut record = Record::of_triage(&clock, &decoders, &outcome, &kept);
+        let nights = self.report.as_ref().map(|directory| history(&directory.join("history.jsonl")));
+        if let Some(Ok(nights)) = &nights {
+            record.enter_history(nights.clone());
+        }
+        self.judging.print(&record, out)?;
+        if !self.judging.json {
+            kept.iter().try_for_each(|(_, file)| writeln!(out, "written: {}", shown(file)))?;
+        }
+        // What could not be read or written ends the triage only now, so that the text is not lost.
+        all_kept?;
+        nights.transpose()?;
+        if let Some(directory) = &self.report {
+            write_all(&record, directory)?;
+        }
+        if outcome.inputs == 0 {
+            return Err(Error::usage("none of the files could be read; nothing was triaged").into());
+        }
+        Ok(if outcome.new_members().next().is_none() { Verdict::Clean } else { Verdict::Diverged })
+    }
+}
+
+/// Keeps the witnesses of new signatures; adds each signature with its file to `kept`.
+fn keep(outcome: &Outcome, directory: &Path, kept: &mut Vec<(String, PathBuf)>) -> Result<(), Error> {
+    outcome.new_members().map(|member| &member.witness).try_for_each(|witness| {
+        let file = regression::keep(directory, &witness.signature, &witness.input)?;
+        kept.push((witness.signature.to_string(), file));
+        Ok(())
+    })
+}
+
+/// Reads a file. One that was found below a directory may be unreadable; then the inner error is the reason.
+fn read_found(path: &PathBuf, named: &[PathBuf]) -> Result<Result<Input, Error>, Error> {
+    match input_file::read(path) {
+        Err(error) if named.contains(path) => Err(error),
+        read => Ok(read),
+    }
+}
+
+/// A failure if some files were not read, unless the verdict is worse.
+fn verdict_unless_unread(verdict: Verdict, unread: usize) -> Result<Verdict, Failure> {
+    match (verdict, unread) {
+        (Verdict::Clean, 1..) => Err(Error::usage(format!("{unread} of the files could not be read")).into()),
+        _ => Ok(verdict),
+    }
+}
+
+/// Find the smallest input with the same signature
+///
+/// This is done for each decoder that diverges on a file. The nearest input on which the decoder is right is shown, too.
+#[derive(Debug, Args)]
+pub(super) struct Minimize {
+    /// The files; those named *.cut, or below a directory named `streaming` or `structured`, are read as these
+    /// fuzz targets read them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Take every file below a directory
+    #[arg(long, short)]
+    recursive: bool,
+    /// Write each witness into this directory, under its signature
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    known: Known,
+}
+
+impl Minimize {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.selection.decoders()?;
+        let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
+        let ledger = self.known.ledger(&self.selection, self.known.corpus()?.as_deref())?;
+        // Known differences are minimised too, and looked up in the ledger afterwards.
+        let everything = Ledger::default();
+        let mut session = Session::new(decoders.iter().copied(), &everything);
+        let (mut verdict, mut unread) = (Verdict::Clean, 0);
+        for path in input::named_files(&self.paths, self.recursive)? {
+            let input = match read_found(&path, &self.paths)? {
+                Ok(input) => input,
+                Err(error) => {
+                    unread += 1;
+                    writeln!(out, "unread: {error}")?;
+                    continue;
+                }
+            };
+            let found = session.judge(&input.case());
+            if found.is_empty() {
+                writeln!(out, "{}: shows nothing", shown(&path))?;
+            }
+            for found in found {
+                let Shown::New(divergence) = found else { continue };
+                let wrong = decoders.iter().find(|decoder| decoder.info().name == divergence.signature.decoder);
+                let Some(&decoder) = wrong else { continue };
+                let witness = minimise(decoder, &divergence);
+                let signature = &witness.signature;
+                let known = ledger.covers(decoder.info(), signature.law, signature.subject);
+                let known = known.map_or(String::new(), |entry| format!(", known: {}", ledger.entries()[entry].id));
+                if known.is_empty() {
+                    verdict = Verdict::Diverged;
+                }
+                let (before, after) = (input.bytes.len(), witness.input.bytes.len());
+                writeln!(out, "{}: {signature}{known}, {before} bytes to {after}", shown(&path))?;
+                write!(out, "  {}", notation(&witness.input.bytes))?;
+                match &witness.input.cuts {
+                    Some(cuts) => writeln!(out, ", cut at {:?}", cuts.offsets())?,
+                    None => writeln!(out)?,
+                }
+                if let Some(agreeing) = &witness.agreeing {
+                    writeln!(out, "  agrees: {}", notation(agreeing))?;
+                }
+                if let Some(directory) = &self.output {
+                    let file = regression::keep(directory, signature, &witness.input)?;
+                    writeln!(out, "  written: {}", shown(&file))?;
+                }
+            }
+        }
+        verdict_unless_unread(verdict, unread)
+    }
+}
+
+/// Judge decoders on files
+///
+/// Each file is exactly the bytes that decoders see, except files named *.cut or below a directory named `streaming` or
+/// `structured`, which are read as these fuzz targets read them.
+#[derive(Debug, Args)]
+pub(super) struct Replay {
+    /// Files, directories (every file below them is taken), or - for standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Has no effect: directories need no option
+    #[arg(long, short, hide = true)]
+    recursive: bool,
+    #[command(flatten)]
+    judging: Judging,
+}
+
+impl Replay {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let boxes = self.judging.selection.decoders()?;
+        let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
+        let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
+        let is_input = |path: &&PathBuf| path.as_os_str() == "-";
+        let (piped, named): (Vec<_>, Vec<_>) = self.paths.iter().partition(is_input);
+        let named: Vec<PathBuf> = named.into_iter().cloned().collect();
+        let mut files = input::named_files(&named, true)?;
+        files.extend(piped.first().map(|path| path.to_path_buf()));
+        if files.is_empty() {
+            return Err(Error::usage("the named directories contain no files; nothing was judged").into());
+        }
+        let (mut inputs, mut unread) = (Vec::new(), Vec::new());
+        for path in &files {
+            let read = if is_input(&path) { Ok(standard_input()?) } else { read_found(path, &named)? };
+            match read {
+                Ok(input) => inputs.push((path.clone(), input)),
+                Err(error) => unread.push(error),
+            }
+        }
+        if inputs.is_empty() {
+            return Err(unread.remove(0).into());
+        }
+        let clock = Clock::start("utfuzz replay");
+        let outcome = replay(&decoders, &ledger, inputs);
+        let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
+        self.judging.print(&record, out)?;
+        for error in &unread {
+            match self.judging.json {
+                true => note(&format!("unread: {error}")),
+                false => writeln!(out, "unread: {error}")?,
+            }
+        }
+        let verdict = if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged };
+        verdict_unless_unread(verdict, unread.len())
+    }
+}
+
+/// Standard input: exactly the bytes that decoders see.
+fn standard_input() -> Result<Input, Error> {
+    let path = Path::new("standard input");
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(input_file::LONGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::io(path, &error))?;
+    match bytes.len() as u64 > input_file::LONGEST {
+        true => Err(Error::usage(format!("standard input: longer than the limit of {} bytes", input_file::LONGEST))),
+        false => Ok(Input { bytes, cuts: None }),
+    }
+}
+
+/// Run every fuzz target, triage what they find, keep new signatures as regressions, write the reports
+#[derive(Debug, Args)]
+pub(super) struct Nightly {
+    /// How many minutes to run all targets in total
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    minutes: u64,
+    /// How many processes of a target to run in parallel [default: one for each core]
+    #[arg(long, value_name = "J")]
+    jobs: Option<std::num::NonZeroUsize>,
+    /// The directory for the reports
+    #[arg(long, short, value_name = "DIR", default_value = "reports/night")]
+    output: PathBuf,
+    /// The file with the history of nights, one line for each
+    #[arg(long, value_name = "FILE", default_value = "reports/history.jsonl")]
+    history: PathBuf,
+    /// The directory for corpora and artifacts of all nights, and the state of an interrupted night
+    #[arg(long, value_name = "DIR", default_value = "target/night")]
+    state: PathBuf,
+    /// Run shard I of a night on N machines; `utfuzz merge` makes one report of all of them
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shards: Option<String>,
+    /// The directory of the crate of fuzz targets
+    #[arg(long, value_name = "DIR", default_value = "fuzz")]
+    fuzz_dir: PathBuf,
+    /// The directory for the witnesses of new signatures [default: regressions in the corpus directory]
+    #[arg(long, value_name = "DIR")]
+    regressions: Option<PathBuf>,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    known: Known,
+}
+
+impl Nightly {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let filter = self.selection.decoders.clone();
+        let boxes = self.selection.decoders()?;
+        let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
+        // The ledger of a crate of fuzz targets is beside them.
+        let beside_targets = Some(self.fuzz_dir.clone()).filter(|path| path.join("known.toml").is_file());
+        let corpus = if self.known.corpus.is_none() { beside_targets } else { None };
+        let corpus = corpus.map_or_else(|| self.known.corpus(), |path| Ok(Some(path)))?;
+        let ledger = self.known.ledger(&self.selection, corpus.as_deref())?;
+        let beside = || corpus.unwrap_or_else(|| PathBuf::from("corpus")).join("regressions");
+        let jobs = self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
+        let options = nightly::Options {
+            time: Duration::from_secs(60 * self.minutes),
+            jobs,
+            root: PathBuf::from("."),
+            fuzz: self.fuzz_dir,
+            directory: self.state,
+            regressions: self.regressions.unwrap_or_else(beside),
+            decoders: filter,
+        };
+        let bar = Bar::new();
+        let clock = Clock::start(format!("utfuzz nightly --minutes {}", self.minutes));
+        let mut finished = None;
+        let mut has_faults = false;
+        let ended = nightly::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share), &mut |night| {
+            has_faults = !night.faults.is_empty();
+            let is_whole = self.shards.is_none();
+            let record = finished.insert(Record::of_night(&clock, &decoders, night, self.shards.clone()));
+            if is_whole { write(record, &self.history, &self.output) } else { write_all(record, &self.output) }
+        });
+        bar.finish();
+        // The text is printed even if a report cannot be written.
+        if let Some(record) = &finished {
+            Text.export(record, out)?;
+        }
+        ended?;
+        let Some(record) = finished else { return Ok(Verdict::Clean) };
+        let is_new = record.triage().is_some_and(|triage| triage.count("new") > 0);
+        Ok(if is_new || has_faults { Verdict::Diverged } else { Verdict::Clean })
+    }
+}
+
+/// `I/N`, with I from 1 to N.
+fn shard(text: &str) -> Result<String, String> {
+    let number = |text: &str| text.parse::<u32>().ok();
+    match text.split_once('/').and_then(|(index, count)| Some((number(index)?, number(count)?))) {
+        Some((index, count)) if (1..=count).contains(&index) => Ok(format!("{index}/{count}")),
+        _ => Err(format!("{text:?} is not I/N, the number of this shard and the number of shards, such as 1/4")),
+    }
+}
+
+/// Merge the results of the shards of a night into one report
+///
+/// Results may be given in any order and more than once.
+#[derive(Debug, Args)]
+pub(super) struct Merge {
+    /// The directories that the shards wrote with `nightly --shards I/N -o DIR`, or their files report.json
+    #[arg(required = true, value_name = "DIR")]
+    results: Vec<PathBuf>,
+    /// The directory for the reports
+    #[arg(long, short, value_name = "DIR")]
+    output: PathBuf,
+    /// The file with the history of nights, one line for each
+    #[arg(long, value_name = "FILE", default_value = "reports/history.jsonl")]
+    history: PathBuf,
+}
+
+impl Merge {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let mut merged: Option<Record> = None;
+        for result in &self.results {
+            let file = if result.is_dir() { result.join("report.json") } else { result.clone() };
+            let text = std::fs::read(&file).map_err(|error| Error::io(&file, &error))?;
+            let wrong = |error: &dyn std::fmt::Display| Error::parse(format!("{}: {error}", shown(&file)));
+            let record: Record = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+            let first = merged.take().unwrap_or_else(|| record.clone());
+            merged = Some(first.merge(record).map_err(|error| wrong(&error))?);
+        }
+        let Some(mut record) = merged else { return Ok(Verdict::Clean) };
+        let written = write(&mut record, &self.history, &self.output);
+        Text.export(&record, out)?;
+        written?;
+        let triage = record.triage();
+        let is_dirty = triage.is_some_and(|triage| triage.count("new") > 0 || !triage.faults.is_empty());
+        Ok(if is_dirty { Verdict::Diverged } else { Verdict::Clean })
+    }
+}
+
+/// Writes a line in the history, only once for each night, and the reports.
+fn write(record: &mut Record, file: &Path, reports: &Path) -> Result<(), Error> {
+    let nights = history(file)?;
+    // If the night was interrupted after this point, its line already exists.
+    if nights.iter().all(|night| night.started != record.started) {
+        if let Some(directory) = file.parent() {
+            std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
+        }
+        if let Some(night) = Night::of(record) {
+            append(file, &night)?;
+        }
+    }
+    record.enter_history(history(file)?);
+    write_all(record, reports)
+}
