@@ -1,4 +1,4 @@
-//! A case: the bytes, their cuts, and other choices derived from the bytes.
+//! A case: the bytes, their cuts, and other choices derived from the bytes, where not every possibility can be tried.
 
 pub mod input;
 

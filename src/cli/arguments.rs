@@ -1,4 +1,5 @@
-//! Arguments shared by several subcommands: which decoders are judged, with which ledger, and how the result is printed.
+//! Arguments shared by several subcommands: which decoders are judged, with which ledger, and how the result is printed;
+//! and `utfuzz list`, which lists what they select.
 
 #[cfg(unix)]
 use crate::cli::output::note;

@@ -1,4 +1,4 @@
-//! `utfuzz detect`: the encoding of text.
+//! `utfuzz detect`: the encoding of text; and `utfuzz repair`: text that was decoded wrongly and encoded again.
 
 use crate::cli::output::{Failure, OutputFile, Verdict, fail, note};
 use crate::codec::convert::{Detection, Detector, Encoding, Left, Repaired, Repairs, repair};

@@ -1,4 +1,5 @@
-//! `utfuzz explain`: what bytes mean, and what each decoder answers; and `utfuzz chart`: the code page of a grammar.
+//! `utfuzz explain`: what bytes mean, and what each decoder answers, of a file or of bytes as people type and paste them:
+//! hexadecimal, escapes, code points, or text; and `utfuzz chart`: the code page of a grammar.
 
 use crate::cli::arguments::{Selection, grammar};
 use crate::cli::output::{Failure, Verdict, has_colours, is_verbose, painted};

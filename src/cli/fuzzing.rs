@@ -1,4 +1,6 @@
-//! `utfuzz replay`, `minimize` and `triage`: commands for files left by a fuzz target or a user.
+//! Fuzzing in a project. `utfuzz init` sets up fuzz targets, a test, CI workflows and an empty ledger in somebody else's
+//! crate; `utfuzz nightly` runs the targets, and `utfuzz merge` merges the results of several machines; `utfuzz replay`,
+//! `minimize` and `triage` are for files left by a fuzz target or a user.
 
 use crate::case::{Input, input};
 use crate::cli::arguments::{Judging, Known, Selection};

@@ -1,8 +1,11 @@
-//! `utfuzz check --isolate`: each decoder is checked in a process of its own, so that a decoder that ends its process is
-//! named and the others are still checked.
+//! Decoders in processes of their own.
 //!
-//! The process is this program with the same arguments. It finds its job in a directory that it shares with its parent,
-//! and leaves its result there.
+//! `utfuzz check --isolate` checks each decoder in a process of its own, so that a decoder that ends its process is named
+//! and the others are still checked. The process is this program with the same arguments. It finds its job in a directory
+//! that it shares with its parent, and leaves its result there.
+//!
+//! `utfuzz serve-plugin`, which `--plugin` starts, is an adapter for a shared library, as `docs/adapter.md` describes it;
+//! `utfuzz adapter` is what an author of adapters needs.
 
 use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::decoder::{Decoder, Info};

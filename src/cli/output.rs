@@ -1,5 +1,7 @@
-//! The result of a subcommand, and where its output goes: standard output, standard error, and files that are written
-//! completely or not at all.
+//! What a subcommand shows, and where: its result on standard output, and notes and progress on standard error; files are
+//! written completely or not at all. How much of it the user wants to see, in which colours, and how wide the terminal is.
+//!
+//! Progress is a bar on a terminal, otherwise a line every ten seconds.
 
 use crate::error::Error;
 use crate::io::temporary_beside;

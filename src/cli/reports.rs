@@ -1,4 +1,6 @@
-//! `utfuzz reports`: the committed reports of this repository, for its own scripts.
+//! The commands that write reports on decoders and engines: `utfuzz measure`, how fast they are; `utfuzz score`, how many
+//! planted decoders each engine catches; `utfuzz matrix`, what they do; `utfuzz site`, a static site of all reports; and
+//! `utfuzz reports`, the committed reports of this repository, for its own scripts.
 
 use crate::bench;
 #[cfg(unix)]

@@ -4,6 +4,9 @@
 //! Those named `lossy` write U+FFFD for what is ill-formed: in UTF-8 for every maximal subpart, in UTF-16 for every lone
 //! surrogate, in UTF-32 for every number that is not a scalar value. The others append nothing if
 //! there is an error, and return where the first one is. No code is shared with [`crate::spec`], which judges this codec.
+//!
+//! Input in chunks is decoded by [`Streaming`], into which the caller pushes bytes, and [`Utf8Reader`], which pulls them
+//! from another reader.
 
 pub mod convert;
 mod kernel;

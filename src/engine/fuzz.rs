@@ -1,7 +1,7 @@
 //! What the programs under `fuzz/` call: a [`Target`] that judges one input after another, and aborts with a report on
 //! the first new divergence.
 //!
-//! A target returns whether its input has a new behaviour feature (`judge::novelty`), and which. libFuzzer keeps inputs
+//! A target returns whether its input has a new behaviour feature (see [`judge`](crate::judge)), and which. libFuzzer keeps inputs
 //! with a new feature and discards the others. That also spares it from scanning tens of thousands of code counters
 //! that say little about branch-free decoders.
 //!

@@ -9,7 +9,8 @@
 //! TARGET/artifacts/     inputs on which it crashed, this night
 //! before/STARTED/       the artifacts of the last seven nights
 //! ```
-//! The targets write their files themselves, so these exist no matter how this process ends.
+//! A target runs in libFuzzer's fork mode: it continues after every crash. The targets write their files themselves, and
+//! the state is replaced atomically, so these exist no matter how this process ends.
 
 use crate::case::input::files_below;
 use crate::decoder::Decoder;

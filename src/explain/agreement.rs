@@ -1,6 +1,7 @@
-//! Which decoders give the same answers, and how often.
+//! What each decoder answered: which decoders give the same answers, and how often; and the agreement grid of one case, in
+//! which answers are grouped, with the number of lineages.
 //!
-//! Contracts play no part here: decoders with different contracts may differ without either being wrong.
+//! Contracts play no part in agreement: decoders with different contracts may differ without either being wrong.
 
 use crate::case::Case;
 use crate::decoder::Decoder;

@@ -1,6 +1,8 @@
 //! The reason: the cause of a broken law, and how it is shown.
 //!
-//! [`explain`] finds the part of the input that a decoder gets wrong and gives the divergence its signature.
+//! [`explain`] finds the part of the input that a decoder gets wrong and gives the divergence its signature. [`annotate`],
+//! [`bits`] and [`notation`] make bytes readable: segment by segment with the reading of `spec`, bit by bit, and in a short
+//! notation.
 
 mod agreement;
 mod scan;

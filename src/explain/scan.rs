@@ -1,4 +1,5 @@
-//! Reads an input of any length in bounded memory: counts its errors, and keeps the part worth showing.
+//! Reads an input of any length in bounded memory: counts its errors, keeps the part worth showing, and guesses what
+//! happened to it: how the bytes came to be as they are, and how to repair them.
 
 use crate::codec;
 use crate::codec::convert::{Detector, Encoding, repair};

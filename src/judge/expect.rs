@@ -1,4 +1,13 @@
-//! Questions that a decoder can be asked, and sets of them.
+//! What a decoder can be asked, and what `spec` expects of its answers.
+//!
+//! Of a case there is one reading for each grammar and segmentation, and one output for each contract, both computed on
+//! demand. Readings come from an [`Automaton`]: a grammar's rows compiled into a table that finds the same ill-formed
+//! segments as [`segments`], but faster. A state is the set of rows that match the bytes since the last boundary so far, so
+//! the table follows from the rows. The kind and length of an error come from `model`: once for each state and byte for
+//! maximal subparts and single bytes, and at each error for the other segmentations. The inner loop has no integer
+//! comparison that a fuzzer would trace: it uses iterators and tables of `bool`.
+//!
+//! [`segments`]: crate::spec::model::segments
 
 use crate::case::Choices;
 use crate::generate::plan::Ask;

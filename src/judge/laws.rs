@@ -1,5 +1,5 @@
-//! The laws. A law compares what a decoder answered with what `spec` expects, or with what the decoder itself answers
-//! to a related input. No law depends on which decoder is being judged.
+//! The laws, and the subject of what a decoder gets wrong. A law compares what a decoder answered with what `spec` expects,
+//! or with what the decoder itself answers to a related input. No law depends on which decoder is being judged.
 //!
 //! Each law is one row of the table below and one function. The rows are in order of strength: of several broken laws
 //! the first in the table is reported.

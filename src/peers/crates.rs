@@ -1,4 +1,17 @@
-//! Small crates that decode UTF-8: bstr, utf-8 and its fork utf8-zero, utf8_iter, utf8-decode.
+//! Decoders that are crates written in Rust: encoding_rs, simdutf8, small crates for UTF-8, and crates for its relatives.
+//!
+//! encoding_rs, the decoder of Firefox, has four entry points here: `decode_to_string` with the byte order mark kept and
+//! stripped, `decode_to_utf16`, and `decode_to_utf8_without_replacement`. It validates inputs of 64 bytes or more with
+//! simdutf8, so it is not an independent implementation for those.
+//!
+//! simdutf8 has its two public functions, each kernel this machine can run, and its streaming validators. Its public
+//! functions call `core::str` for inputs below 64 bytes and to locate errors; the kernels called directly do not.
+//!
+//! The small crates are bstr, utf-8 and its fork utf8-zero, utf8_iter and utf8-decode.
+//!
+//! The crates for CESU-8, Modified UTF-8 and UTF-8 with surrogates are simd_cesu8, cesu8, residua-mutf8, mutf8, java_string
+//! and wtf8. Several accept more than their encoding: input that is valid UTF-8 as a whole (cesu8, residua-mutf8,
+//! simd_cesu8), or any bytes (mutf8). They are held to their encodings, and their differences are in the ledger.
 #![cfg(feature = "peers")]
 
 #[cfg(all(feature = "cli", target_arch = "x86_64"))]
@@ -23,6 +36,7 @@ use wtf8::{CodePoint, Wtf8Buf};
 /// A truncated sequence at the end of the input is an error like any other.
 const END_IS_ERROR: Contract = Contract { end: End::Error, ..Contract::STANDARD };
 
+/// bstr, utf-8, utf8-zero, utf8_iter and utf8-decode.
 pub(super) fn small() -> Vec<Box<dyn Decoder>> {
     vec![bstr(), utf8(), utf8_zero(), utf8_iter(), utf8_decode()]
 }
@@ -178,6 +192,7 @@ fn utf8_decode() -> Box<dyn Decoder> {
     Functions::new(Info::new("utf8-decode", "2.0.0").contract(END_IS_ERROR)).validate(validate).lossy(lossy).boxed()
 }
 
+/// The entry points of encoding_rs.
 pub(super) fn encoding_rs() -> Vec<Box<dyn Decoder>> {
     let keep = Contract { detection: Detection::Earliest, ..Contract::STANDARD };
     let strip = Contract { bom: Bom::Strip, ..keep };
@@ -354,11 +369,11 @@ impl Stream for StrictStream {
     }
 }
 
-/// The kernels by name, and the CPU features that each needs.
+/// The kernels of simdutf8 by name, and the CPU features that each needs.
 pub(super) const KERNELS: [(&str, &[&str]); 3] =
     [("simdutf8-avx2", &["avx2"]), ("simdutf8-avx2-chunked", &["avx2"]), ("simdutf8-sse42", &["sse4.2"])];
 
-/// The decoders of this family that this machine can run.
+/// The decoders of simdutf8 that this machine can run.
 pub(super) fn simdutf8() -> Vec<Box<dyn Decoder>> {
     let public = |name| info(name).lineage_by_length(|len| if len < 64 { "core::str" } else { "simdutf8" });
     let basic = |bytes: &[u8]| accepted(simdutf8::basic::from_utf8(bytes).is_ok());
@@ -380,7 +395,6 @@ fn info(name: &'static str) -> Info {
 }
 
 /// The kernels, called directly, which is unsafe on a CPU without the instructions.
-
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "kernels that need CPU features")]
 mod x86 {
@@ -491,6 +505,7 @@ mod x86 {
     }
 }
 
+/// The decoders of relatives of UTF-8.
 pub(super) fn relatives() -> Vec<Box<dyn Decoder>> {
     let families = [simd_cesu8, cesu8, mutf8, java_string, wtf8];
     families.into_iter().flat_map(|family: fn() -> Vec<Box<dyn Decoder>>| family()).collect()

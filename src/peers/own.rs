@@ -1,4 +1,7 @@
-//! Adapters for our own decoder.
+//! Adapters for decoders that need no dependency: our own, those of the relatives of UTF-8 and of UTF-8 under other
+//! policies, and `core::str`.
+//!
+//! A decoder of a relative, or of another policy, is a conversion to extended UTF-8 (RFC 2279, with surrogates).
 
 use crate::codec::convert::{Converter, Encoding, Fault, Mark, Options};
 use crate::codec::{Kernel, Path, Streaming, Utf8Error};

@@ -1,7 +1,12 @@
-//! The behaviour matrix: some fifty questions, each about one input, and what a decoder's answer to each amounts to.
+//! The behaviour matrix: some fifty questions, each about one input, and what a decoder's answer to each amounts to; and
+//! what two decoders disagree about.
 //!
 //! An answer is reduced to a word by looking at it alone, never at what a contract expects. Whether the decoder keeps its
 //! contract on the same input is judged separately.
+//!
+//! Two decoders are compared by the shortest inputs that tell them apart ([`differences`]), and by what matters when one
+//! checks a string and the other reads it: which strings one accepts and the other rejects ([`Verdicts`]), and which strings
+//! turn into text with a character that separates or quotes ([`disguised`]).
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;

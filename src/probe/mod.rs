@@ -4,6 +4,11 @@
 //! input that tells most of the remaining contracts apart, so that at most eight are enough. Then all other questions are
 //! asked at once; if no contract gives all the answers, the nearest is the one that gives most of them. The result holds for
 //! the inputs asked; to confirm it, judge the decoder by the contract ([`Held`], [`confirm`]).
+//!
+//! A [`Machine`] is the finite-state machine of its verdicts: which bytes lead from which state to which other one. Two
+//! strings lead to the same state if the verdicts on them, each continued by every suffix of a list, are the same. Nothing
+//! about byte classes is presumed: each of the 256 bytes is tried in each state. The machine is then held to the verdicts on
+//! all class strings; a suffix of a string that it gets wrong joins the list, and all is asked again.
 
 mod contracts;
 mod matrix;

@@ -1,7 +1,9 @@
-//! Regressions: witnesses kept as files, each named after its signature.
+//! Triage of files, and the regressions that are kept of them.
 //!
-//! The name is `SUBJECT__LAW__DECODER.bin`, with the shape after the decoder unless it is `anywhere`, and `.cut`
-//! instead of `.bin` if the file contains cuts. `cargo test` replays each of them.
+//! Each file is judged, the smallest input of each signature is minimised, and signatures with the same cause form a cluster.
+//! A regression is a witness kept as a file, named after its signature: `SUBJECT__LAW__DECODER.bin`, with the shape after
+//! the decoder unless it is `anywhere`, and `.cut` instead of `.bin` if the file contains cuts. `cargo test` replays each of
+//! them.
 
 use crate::case::input::files_below;
 use crate::case::{Case, Input};

@@ -1,7 +1,8 @@
 //! The conversion: bytes in, cut anywhere; bytes out.
 //!
-//! Code points are the pivot, in blocks: a reader for each form of encoding makes them, a writer takes them. Well-formed text
-//! takes a shortcut where there is one.
+//! Code points are the pivot, in blocks: a reader for each form of encoding makes them, a writer takes them
+//! (`code_points.rs`). Well-formed text takes a shortcut where there is one ([`Direct`]): its runs go through the kernels,
+//! most by way of UTF-16, and never become single code points.
 
 use crate::codec;
 use crate::codec::Kernel;

@@ -1,9 +1,10 @@
-//! Validation, register by register: the length of the well-formed prefix of a byte string.
+//! Validation, register by register: the length of the well-formed prefix of a byte string; which code validates an input
+//! of a given length; and which continuation bytes a lead refuses, as tables computed at compile time.
 //!
 //! # Idea
 //!
 //! Whether a byte is right depends on itself and the three bytes before it: it must be a continuation byte exactly where one
-//! of those needs one, and the byte before it must not refuse it (E0 refuses 80..9F, and so on; see `tables.rs`). A register
+//! of those needs one, and the byte before it must not refuse it (E0 refuses 80..9F, and so on; see [`REFUSALS`]). A register
 //! checks all its bytes against the same bytes one, two and three places earlier, which are loaded again from memory.
 //! Registers pass nothing to each other, and errors are only added up, so a byte may be checked twice: the last register
 //! overlaps the one before it. Only inputs one or two bytes longer than a register leave those bytes to scalar code.

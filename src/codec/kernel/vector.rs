@@ -1,5 +1,9 @@
 //! What the algorithms need from an instruction set: a register of bytes and its primitives. There are no
 //! algorithms in this file.
+//!
+//! `compress.rs` and `to_utf8.rs` are written with operations on registers of 16 bytes under Intel's names: those of SSE4.1,
+//! and the same in NEON. In NEON they have Intel's results where the kernels use them, with these limits: masks have all bits
+//! of a lane or none, places are below 16 or from 80 on, and products do not overflow.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use core::arch::x86_64::*;

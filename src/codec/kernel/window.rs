@@ -1,4 +1,5 @@
-//! Windows of 64 bytes where errors may be: what each byte is, what becomes of it, and how it is written.
+//! Windows of 64 bytes where errors may be: what each byte is, what becomes of it, and how it is written; and decoding
+//! with replacement, U+FFFD for every maximal subpart, which uses them.
 //!
 //! # Idea
 //!
@@ -36,6 +37,40 @@
 //! Four to six register operations for each register to make the masks, then about thirty on words whatever the text;
 //! windows without errors, and windows where every error stands alone, leave after about ten. It loses to validation and a
 //! copy on text without errors, so decoding with replacement validates first and turns to windows only at an error.
+//!
+//! # Decoding with replacement
+//!
+//! Text without errors is validated and copied, which is faster than anything that looks for errors while it copies. At
+//! an error the loop changes to windows, which cost the same however many errors follow, and changes back
+//! after some windows without any. Their number grows if validation then fails at once, so that text with an error now
+//! and then is not validated in vain over and over.
+//!
+//! ```text
+//! while more than two windows are left:
+//!     good = the well-formed prefix of the next 16 KiB; copy it
+//!     patience = 8 if good > 0, else twice as before, at most 256
+//!     if there is an error: decode windows until `patience` of them in a row have no error, or 16 KiB are done
+//! the same for the rest, in a copy with zeros after it
+//! ```
+//!
+//! # Example of decoding
+//!
+//! 8000 times `61`, then `FF`, then 8000 times `C3 A9`:
+//!
+//! ```text
+//! validate    61 61 61 …                 stops at most eight registers before FF; copied
+//! window 1    … 61 61 FF C3 A9 C3 …      writes … 61 61 EF BF BD C3 A9 C3 …
+//! window 2…9  A9 C3 A9 … C3              good, eight in a row; the last byte begins a sequence that the next would end
+//! take back   C3                         one byte is pending, so output and input go back by one
+//! validate    C3 A9 C3 A9 …              to the end of the stretch
+//! ```
+//!
+//! # Cost of decoding
+//!
+//! Without errors: validation and a copy, in turns every 16 KiB. With errors everywhere: the windows.
+//! It loses where a short burst of errors follows each few KiB of good text: each burst costs at least eight windows
+//! that plain copying would have done faster. Inputs below 32 bytes never get here
+//! ([`Kernel::lossy_into`](crate::codec::Kernel::lossy_into)).
 
 use crate::codec::kernel::validate::{Partial, well_formed_prefix};
 use crate::codec::kernel::vector::{Vector, hidden, opaque};

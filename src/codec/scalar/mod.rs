@@ -1,8 +1,31 @@
 //! The portable decoder: one sequence at a time, no unsafe code.
 //!
 //! Validation, errors, replacement and counting are implemented here in full. A kernel decodes the middle of long inputs in
-//! registers, and calls these functions for inputs that are too short and to find where an error is. Conversions to and from
-//! code units are in `kernel/portable.rs`.
+//! registers, and calls these functions for inputs that are too short and to find where an error is. Conversions from UTF-8
+//! to code units and back are in `kernel/portable.rs`.
+//!
+//! # Validation
+//!
+//! Byte by byte without branches: a finite automaton whose step is one shift. A state is a bit offset, a multiple of six.
+//! Each byte value has a 64-bit row that holds, at the offset of every state, the offset of the next state:
+//!
+//! ```text
+//! state = NEXT[byte] >> (state & 63)          the low six bits are the new state
+//! ```
+//!
+//! Example, `C3 A9` (é): the row of C3 holds `ONE` (6) at offset 0, so `BOUNDARY` (0) becomes 6. The row of A9 holds
+//! `BOUNDARY` at offset 6, so 6 becomes 0: a sequence is complete. Had 61 followed, its row holds `REJECT` at offset 6.
+//!
+//! The row is loaded independently of the state, so the chain from byte to byte is one shift, whatever the text. Blocks
+//! of ASCII are skipped; any other byte costs the same. The kernels are faster: they check a register of sixteen or
+//! more bytes in about thirty instructions. This is the shift-based automaton of P. Vognsen (2021).
+//!
+//! # Code units
+//!
+//! Code units of 16 and 32 bits, and single-byte encodings, are validated, and converted from one width to the other, and to
+//! bytes and back, by plain loops over blocks of 32. A kernel compiles the functions marked `#[inline(always)]` for its
+//! instruction set, and the compiler turns the loops over a block into register operations; the loops over single units are
+//! for surrogates and the last block.
 
 use crate::utf8::{Kind, REPLACEMENT, is_continuation};
 use core::fmt;

@@ -1,4 +1,8 @@
-//! What the parts of a check share, and its result.
+//! What the parts of a check share: its result, and the state of a run over byte strings, in memory and in the file from
+//! which it is resumed.
+//!
+//! The file records whole pieces and is replaced atomically, so it is always consistent. Only the same run can resume
+//! from it: the same program, decoders, ledger and length.
 
 use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;

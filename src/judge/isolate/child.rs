@@ -1,7 +1,10 @@
-//! A decoder in a process of its own, which may end in any way.
+//! A decoder in a process of its own, which may end in any way, and the name of the decoder that ends it.
 //!
-//! The supervised process keeps each question in a file before it asks it. If it ends in the middle of a question, the
-//! file says which decoder was asked, and about which input.
+//! A decoder that aborts, overflows its stack or accesses memory that it does not have raises a signal on the thread
+//! that asked it. One that calls `exit` runs the functions registered for the exit. Both read what the thread is asking
+//! (`watchdog.rs`), and write a line to standard error. A process that is killed runs nothing more; therefore a supervised
+//! process keeps each question, before it asks it, in memory that it shares with a file. If it ends in the middle of a
+//! question, the file says which decoder was asked, and about which input.
 #![allow(unsafe_code, reason = "signals are handled and memory is mapped by the operating system")]
 
 use crate::decoder::Ending;

@@ -1,5 +1,5 @@
-//! A conversation with an adapter byte by byte, for its proof: requests are written in pieces, answers are recorded as
-//! they came, and every wait has an end.
+//! The proof of one entry point of an adapter: what its steps share, on a conversation byte by byte. Requests are written
+//! in pieces, answers are recorded as they came, and every wait has an end.
 
 use crate::codec::convert::{Encoding, Options, convert};
 use crate::peers::foreign::process::{Printed, Program, command, ended};

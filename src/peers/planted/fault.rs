@@ -1,10 +1,10 @@
 //! The rows of the fault tables, and helpers to build planted decoders.
 
-use crate::codec;
+use crate::codec::{self, errors, lossy_into};
 use crate::decoder::Stream;
 use crate::peers::own::validity;
 use crate::spec::Contract;
-use crate::utf8::{ErrorLen, Malformed, Validity};
+use crate::utf8::{ErrorLen, Malformed, Validity, is_continuation};
 
 /// A fault, and where it was reported.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +97,43 @@ pub(super) fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
         (false, Validity::Valid) => Validity::INVALID,
         (false, invalid) => invalid,
     })
+}
+
+/// What stands where the report of a real fault is cited.
+pub(super) const INVENTED: &str = "invented";
+
+/// The output without its last character, as far as it was written from `start` on.
+pub(super) fn without_last(out: &mut Vec<u8>, start: usize) {
+    let last = out[start..].iter().rposition(|&byte| !is_continuation(byte));
+    out.truncate(last.map_or(start, |last| start + last));
+}
+
+/// Our output, without the last character if `is_lost`.
+pub(super) fn losing(bytes: &[u8], out: &mut Vec<u8>, is_lost: bool) {
+    let start = out.len();
+    lossy_into(bytes, out);
+    if is_lost {
+        without_last(out, start);
+    }
+}
+
+/// Our output, with each ill-formed segment written by `replace`, which is given its number and offset.
+pub(super) fn replacing(bytes: &[u8], out: &mut Vec<u8>, replace: impl Fn(usize, usize, &mut Vec<u8>)) {
+    let mut copied = 0;
+    for (number, error) in errors(bytes).enumerate() {
+        out.extend_from_slice(&bytes[copied..error.range().start]);
+        replace(number, error.range().start, out);
+        copied = error.range().end;
+    }
+    out.extend_from_slice(&bytes[copied..]);
+}
+
+/// Our verdict, ignoring errors at the offsets for which `is_missed` holds.
+pub(super) fn missing(bytes: &[u8], is_missed: impl Fn(usize) -> bool) -> Option<Validity> {
+    let seen = errors(bytes).find(|error| !is_missed(error.valid_up_to()));
+    Some(seen.map_or(Validity::Valid, |error| {
+        Malformed::at(error.valid_up_to(), ErrorLen::from_error_len(error.error_len())).into()
+    }))
 }
 
 #[cfg(test)]

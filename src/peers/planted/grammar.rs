@@ -1,8 +1,10 @@
-//! Wrong verdicts: ill-formed input that is accepted, and well-formed input that is rejected (G20).
+//! Wrong verdicts: ill-formed input that is accepted, and well-formed input that is rejected (G20); and faults of decoders
+//! of relatives of UTF-8, and of decoders that fall back from UTF-8 to another encoding.
 //!
 //! Omitted because another row has the same effect: G02 and G24 (G01), G03 (G08), G21 (G05). Omitted because the trait
 //! cannot express it: G18 (reverse decoding), G22 (validation of several strings at once). Omitted because no precise
-//! fault is known: G23. The second half of G08, the swallowed byte, is R02.
+//! fault is known: G23. The second half of G08, the swallowed byte, is R02. X10 is in `resync`. X09 was found in a decoder
+//! of UTF-16; here it is planted in CESU-8, which has the same surrogates.
 
 use crate::codec::lossy_into;
 use crate::decoder::Stream;

@@ -1,63 +1,18 @@
-//! Faults that need two or more conditions at once, an exact size, an address, or a history.
+//! Faults that need two or more conditions at once, an address, or a history; those of an exact size are in `blocks`.
 //!
 //! Most are invented: rarer forms of the families of real bugs that are cited.
 
-use crate::codec::{Streaming, chars, errors, lossy_into, utf16_lossy_into};
+use crate::codec::{Streaming, errors, lossy_into, utf16_lossy_into};
 use crate::decoder::Stream;
 use crate::peers::adapter::push_utf16;
 use crate::peers::own::validity;
-use crate::peers::planted::fault::{self, Planted, sound};
+use crate::peers::planted::fault::{self, INVENTED, Planted, losing, missing, replacing, sound, without_last};
 use crate::utf8::{BYTE_ORDER_MARK, ErrorLen, Malformed, REPLACEMENT, Validity, is_continuation};
 use core::cell::{Cell, RefCell};
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, ThreadId};
-
-const INVENTED: &str = "invented";
-
-/// The output without its last character, as far as it was written from `start` on.
-fn without_last(out: &mut Vec<u8>, start: usize) {
-    let last = out[start..].iter().rposition(|&byte| !is_continuation(byte));
-    out.truncate(last.map_or(start, |last| start + last));
-}
-
-/// Our output, without the last character if `is_lost`.
-fn losing(bytes: &[u8], out: &mut Vec<u8>, is_lost: bool) {
-    let start = out.len();
-    lossy_into(bytes, out);
-    if is_lost {
-        without_last(out, start);
-    }
-}
-
-/// Our output, with each ill-formed segment written by `replace`, which is given its number and offset.
-fn replacing(bytes: &[u8], out: &mut Vec<u8>, replace: impl Fn(usize, usize, &mut Vec<u8>)) {
-    let mut copied = 0;
-    for (number, error) in errors(bytes).enumerate() {
-        out.extend_from_slice(&bytes[copied..error.range().start]);
-        replace(number, error.range().start, out);
-        copied = error.range().end;
-    }
-    out.extend_from_slice(&bytes[copied..]);
-}
-
-/// Our verdict; the first error at or after `start`.
-fn verdict_from(bytes: &[u8], start: usize) -> Option<Validity> {
-    let shifted = |error: Malformed| Malformed { valid_up_to: error.valid_up_to.map(|at| at + start), ..error };
-    fault::validate(&bytes[start..]).map(|verdict| match verdict {
-        Validity::Invalid(error) => Validity::Invalid(shifted(error)),
-        Validity::Valid => Validity::Valid,
-    })
-}
-
-/// Our verdict, ignoring errors at the offsets for which `is_missed` holds.
-fn missing(bytes: &[u8], is_missed: impl Fn(usize) -> bool) -> Option<Validity> {
-    let seen = errors(bytes).find(|error| !is_missed(error.valid_up_to()));
-    Some(seen.map_or(Validity::Valid, |error| {
-        Malformed::at(error.valid_up_to(), ErrorLen::from_error_len(error.error_len())).into()
-    }))
-}
 
 /// Our verdict, unless these bytes occur at an offset for which `is_refused` holds.
 fn refusing(bytes: &[u8], refused: &[u8], is_refused: impl Fn(usize) -> bool) -> Option<Validity> {
@@ -441,126 +396,6 @@ pub(super) static ADDRESSES: &[Planted] = &[
             // An input that is itself across the edge, or is with a prefix, gets the wrong verdict.
             &["placement/*/*", "spans/*/*", "concatenation/*/*", "prefix/*/*", "verdict/*/context"],
         )
-    },
-];
-
-// Faults that depend on a size: of the input, of the output, or of the number of errors.
-
-/// The offset in the output of each character, and its bytes.
-fn spans(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    let mut end = 0;
-    chars(text).map(move |c| {
-        let start = end;
-        end += c.unwrap_or(char::REPLACEMENT_CHARACTER).len_utf8();
-        start..end
-    })
-}
-
-/// Our output, without the characters for which `is_lost` holds, given where in the output they are.
-fn losing_spans(bytes: &[u8], out: &mut Vec<u8>, is_lost: impl Fn(&Range<usize>, &[u8]) -> bool) {
-    let mut text = Vec::new();
-    lossy_into(bytes, &mut text);
-    for span in spans(&text) {
-        if !is_lost(&span, &text[span.clone()]) {
-            out.extend_from_slice(&text[span]);
-        }
-    }
-}
-
-pub(super) static SIZES: &[Planted] = &[
-    Planted {
-        validate: |bytes| {
-            fault::validate(bytes).map(|verdict| match verdict {
-                Validity::Invalid(error) => {
-                    Malformed { valid_up_to: error.valid_up_to.map(|at| at & 0xFFFF), ..error }.into()
-                }
-                Validity::Valid => Validity::Valid,
-            })
-        },
-        ..sound(
-            "h15",
-            "the offset of the first error is counted in 16 bits",
-            INVENTED,
-            &["valid-up-to/*/*", "prefix/*/*"],
-        )
-    },
-    Planted {
-        validate: |bytes| {
-            const CHUNK: usize = 1 << 16;
-            let wrong = |at: usize| verdict_from(&bytes[..(at + CHUNK).min(bytes.len())], at);
-            let starts = (0..bytes.len()).step_by(CHUNK);
-            Some(starts.filter_map(wrong).find(|verdict| !verdict.is_valid()).unwrap_or(Validity::Valid))
-        },
-        ..sound(
-            "h16",
-            "a character across the edge of two chunks of 65,536 bytes is rejected",
-            "the family of dotnet/corefx#29834",
-            &["verdict/*/*", "valid-up-to/*/*", "error-length/*/*", "prefix/*/*"],
-        )
-    },
-    Planted {
-        lossy: |bytes, out| {
-            replacing(bytes, out, |number, _, out| {
-                if number != 255 {
-                    out.extend_from_slice(REPLACEMENT)
-                }
-            });
-        },
-        ..sound("h17", "the 256th error is not replaced", INVENTED, &["lossy/*/*"])
-    },
-    Planted {
-        lossy: |bytes, out| {
-            replacing(bytes, out, |number, _, out| {
-                if number < 4096 {
-                    out.extend_from_slice(REPLACEMENT)
-                }
-            });
-        },
-        ..sound("h18", "errors after the 4096th are not replaced", INVENTED, &["lossy/*/*"])
-    },
-    Planted {
-        validate: |bytes| {
-            let is_many = errors(bytes).nth(65_535).is_some();
-            if is_many && errors(bytes).count() == 65_536 { Some(Validity::Valid) } else { fault::validate(bytes) }
-        },
-        ..sound("h19", "65,536 errors are counted as none", INVENTED, &["verdict/*/*"])
-    },
-    Planted {
-        lossy: |bytes, out| {
-            losing_spans(bytes, out, |span, text| span.start < 4096 && span.end > 4096 && text.len() == 3)
-        },
-        ..sound(
-            "h20",
-            "a character of three bytes across the end of an output buffer of 4096 bytes is lost",
-            "the family of encoding_rs a074922",
-            &["identity/valid-3/*", "lossy/*/*"],
-        )
-    },
-    Planted {
-        lossy: |bytes, out| {
-            let is_lost = |span: &Range<usize>, text: &[u8]| span.start == 16_382 && text == REPLACEMENT;
-            losing_spans(bytes, out, is_lost);
-        },
-        ..sound(
-            "h21",
-            "a replacement of which two bytes fit into an output buffer of 16,384 bytes is lost",
-            INVENTED,
-            &["identity/valid-3/*", "lossy/*/*"],
-        )
-    },
-    Planted {
-        lossy: |bytes, out| {
-            let is_long = bytes.len() > 1 << 16 && chars(bytes).nth(1 << 16).is_some();
-            losing(bytes, out, is_long);
-        },
-        ..sound("h22", "the last of more than 65,536 characters is lost", INVENTED, &["identity/*/*", "lossy/*/*"])
-    },
-    Planted {
-        validate: |bytes| {
-            let is_long = bytes.len() >= 1 << 20;
-            missing(bytes, |at| is_long && at == bytes.len() - 1)
-        },
-        ..sound("h26", "an error in the last byte of an input of 1 MiB or more is missed", INVENTED, &["verdict/*/*"])
     },
 ];
 

@@ -1,6 +1,6 @@
 //! Decoders with exactly one fault each, to show that the harness finds it. Feature `planted`.
 //!
-//! Every fault occurred in a real decoder, except for some of `hard.rs`, which are marked as invented. Apart from the fault,
+//! Every fault occurred in a real decoder, except for those marked as invented. Apart from the fault,
 //! each is our decoder or, for a grammar that ours does not read, `spec`.
 
 mod blocks;
@@ -43,7 +43,7 @@ fn planted() -> impl Iterator<Item = &'static Planted> {
         grammar::RELATIVES,
         hard::STREAMS,
         hard::ADDRESSES,
-        hard::SIZES,
+        blocks::SIZES,
         hard::LITERALS,
         hard::NEIGHBOURS,
         hard::HISTORIES,

@@ -3,6 +3,8 @@
 //! As JSON it is one object: the fields of [`Record`], then `record` with the kind of its [`Section`], then the fields
 //! of that section. Every change that a reader of the JSON could notice increments [`SCHEMA`]. Texts from outside
 //! (bytes, names of files and decoders, answers) are stored unchanged and are untrusted; every format escapes them.
+//!
+//! The history of nights is an append-only file with one JSON object, a [`Night`], on each line.
 
 pub mod matrix;
 mod of;

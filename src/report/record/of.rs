@@ -1,4 +1,8 @@
-//! Records of what runs return.
+//! Records of what runs return, and the records of the shards of a night merged into one.
+//!
+//! Merging is commutative, associative and idempotent, so results may arrive in any order, in groups, and more than
+//! once. Counts are kept by shard, and totals are derived from them; of two descriptions of the same thing, the smaller
+//! in a fixed order is kept.
 
 #[cfg(feature = "cli")]
 use crate::bench::Measured;
