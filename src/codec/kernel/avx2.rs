@@ -199,11 +199,10 @@ impl SequenceWriter for Avx2 {
         let set = |bits: u16| _mm256_set1_epi16(bits as i16);
         let at_least = |first: u16| _mm256_cmpeq_epi16(_mm256_max_epu16(scalars, set(first)), scalars);
         let (two, three) = (at_least(0x80), at_least(0x800));
-        let tails = _mm256_or_si256(
-            _mm256_slli_epi16::<8>(_mm256_and_si256(scalars, set(0x3F))),
-            _mm256_and_si256(_mm256_srli_epi16::<6>(scalars), set(0x3F)),
-        );
-        let leads = _mm256_slli_epi16::<8>(_mm256_or_si256(_mm256_srli_epi16::<12>(scalars), set(0xE0)));
+        let raised = _mm256_slli_epi16::<8>(scalars);
+        let tails = _mm256_blendv_epi8(_mm256_srli_epi16::<6>(scalars), raised, set(0xFF00));
+        let tails = _mm256_and_si256(tails, set(0x3F3F));
+        let leads = _mm256_or_si256(_mm256_srli_epi16::<4>(scalars), set(0xE000));
         let halves = |low, high| {
             [
                 _mm256_castsi256_si128(low),
@@ -226,7 +225,7 @@ impl SequenceWriter for Avx2 {
             return unsafe { to.add(48) };
         }
         let marks = _mm256_or_si256(set(0x8080), _mm256_andnot_si256(three, set(0x0040)));
-        let tails = _mm256_blendv_epi8(_mm256_slli_epi16::<8>(scalars), _mm256_or_si256(tails, marks), two);
+        let tails = _mm256_blendv_epi8(raised, _mm256_or_si256(tails, marks), two);
         // Four scalar values in each half: 0 and 8, 4 and 12.
         let (low, high) = (_mm256_unpacklo_epi16(leads, tails), _mm256_unpackhi_epi16(leads, tails));
         let lengths = (of_two & 0x5555_5555 | of_three & 0xAAAA_AAAA).to_le_bytes().map(usize::from);

@@ -141,13 +141,12 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
     let at_least = |first: u16| _mm_cmpeq_epi16(_mm_max_epu16(scalars, set(first)), scalars);
     let (two, three) = (at_least(0x80), at_least(0x800));
     // The last two bytes of a lane, and the first two, of which one is not used.
-    let tails = _mm_or_si128(
-        _mm_slli_epi16::<8>(_mm_and_si128(scalars, set(0x3F))),
-        _mm_and_si128(_mm_srli_epi16::<6>(scalars), set(0x3F)),
-    );
+    let raised = _mm_slli_epi16::<8>(scalars);
+    let tails =
+        _mm_or_si128(_mm_and_si128(raised, set(0x3F00)), _mm_and_si128(_mm_srli_epi16::<6>(scalars), set(0x003F)));
+    let leads = _mm_or_si128(_mm_srli_epi16::<4>(scalars), set(0xE000));
     let lengths = lanes_of_both(two, three);
     if lengths == 0xFFFF {
-        let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
         let tails = _mm_or_si128(tails, set(0x8080));
         let order = all_of_three();
         // SAFETY: the same contract.
@@ -158,8 +157,7 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
         }
     }
     let marks = _mm_or_si128(set(0x8080), _mm_andnot_si128(three, set(0x0040)));
-    let tails = _mm_blendv_epi8(_mm_slli_epi16::<8>(scalars), _mm_or_si128(tails, marks), two);
-    let leads = _mm_slli_epi16::<8>(_mm_or_si128(_mm_srli_epi16::<12>(scalars), set(0xE0)));
+    let tails = _mm_blendv_epi8(raised, _mm_or_si128(tails, marks), two);
     // SAFETY: the same contract; both indices have eight bits.
     unsafe {
         let to = pack(_mm_unpacklo_epi16(leads, tails), &OF_UP_TO_THREE, lengths & 0xFF, to);
