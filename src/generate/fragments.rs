@@ -104,7 +104,7 @@ fn mixture(index: usize) -> Vec<u8> {
     bytes
 }
 
-/// The same, each followed by a block of ASCII. Such an input takes as long as a dozen others.
+/// The same, each followed by a block of ASCII: one input that is much longer than the mixtures.
 fn spread() -> Vec<u8> {
     let all = everything().flat_map(|one| [&one[..], &[b'a'; 64]].concat());
     BYTE_ORDER_MARK.iter().copied().chain(all).chain(*b"\xE2\x82").collect()
@@ -118,31 +118,32 @@ fn whole(bytes: Vec<u8>) -> Input {
     Input { bytes, cuts: None }
 }
 
-/// The mixtures of all fragments, cut by lot; then all again, cut after every byte, and after every three and seven bytes.
+/// The mixtures of all fragments and a longer one, cut by lot; then the mixtures again, cut after every byte, and after every
+/// three and seven bytes.
 pub fn mixtures() -> impl Iterator<Item = Input> {
-    let all = || (0..MIXTURES).map(mixture).chain(std::iter::once_with(spread));
+    let all = || (0..MIXTURES).map(mixture);
     let cut = [1, 3, 7].into_iter().flat_map(move |step| all().map(move |bytes| every(step, bytes)));
-    all().map(whole).chain(cut)
+    all().chain(std::iter::once_with(spread)).map(whole).chain(cut)
 }
 
-/// What shows most faults, for the start of a run: nothing; the mixtures; two of them cut after every few bytes; fragments
-/// alone; and a long mixture.
+/// What shows most faults, for the start of a run: nothing; the [short inputs](opening_bytes); two mixtures cut after every
+/// few bytes; and a longer mixture.
 pub fn opening() -> impl Iterator<Item = Input> {
+    let short = std::iter::once(Vec::new()).chain((0..).map_while(opening_bytes));
     let cut = [(0, 1), (0, 3), (0, 7), (4, 3), (4, 7)].into_iter().map(|(index, step)| every(step, mixture(index)));
-    let mixtures = (0..MIXTURES).map(|index| whole(mixture(index)));
-    let alone = (MIXTURES..).map_while(opening_bytes).map(whole);
-    std::iter::once(whole(Vec::new()))
-        .chain(mixtures)
-        .chain(cut)
-        .chain(alone)
-        .chain(std::iter::once_with(|| whole(spread())))
+    short.map(whole).chain(cut).chain(std::iter::once_with(|| whole(spread())))
 }
 
-/// The short inputs among these that are not cut, by index: the mixtures, then each fragment alone that is not ASCII.
+/// Short inputs that show most faults, by index: the mixtures, and between them each fragment alone that is not ASCII.
 pub fn opening_bytes(index: usize) -> Option<Vec<u8>> {
-    match index.checked_sub(MIXTURES) {
-        None => Some(mixture(index)),
-        Some(index) => Some(FRAGMENTS.get(index).filter(|one| !one.is_ascii())?.to_vec()),
+    /// How many mixtures come first. A decoder that reports only the first error of an input needs others.
+    const FIRST: usize = 4;
+    let alone = FRAGMENTS.iter().filter(|one| !one.is_ascii());
+    let count = alone.clone().count();
+    match index {
+        ..FIRST => Some(mixture(index)),
+        _ if index < FIRST + count => alone.map(|one| one.to_vec()).nth(index - FIRST),
+        _ => (index < MIXTURES + count).then(|| mixture(index - count)),
     }
 }
 
@@ -328,29 +329,27 @@ mod tests {
     #[test]
     fn the_mixtures_are_text_and_all_forms() {
         let all: Vec<Vec<u8>> = mixtures().take(MIXTURES + 1).map(|input| input.bytes).collect();
-        assert_eq!(mixtures().count(), 4 * all.len());
+        assert_eq!(mixtures().count(), 4 * MIXTURES + 1);
         assert!(all.iter().all(|mixture| mixture.starts_with(BYTE_ORDER_MARK)));
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
         assert!(std::str::from_utf8(&all[1]).is_ok());
         assert!(std::str::from_utf8(&all[2]).is_err_and(|error| error.error_len().is_none()));
-        for (index, mixture) in all.iter().enumerate().filter(|(index, _)| ![1, 2].contains(index)) {
-            assert!(forms().all(|form| mixture.windows(form.len()).any(|window| window == form)), "{index}");
+        for index in [0, 3, 4, 5, 6] {
+            let has = |form: Vec<u8>| all[index].windows(form.len()).any(|window| window == form);
+            assert!(forms().all(has), "{index}");
         }
     }
 
     #[test]
-    fn a_run_opens_with_the_mixtures_and_fragments() {
-        let opening: Vec<Input> = opening().collect();
-        let uncut: Vec<&[u8]> = opening.iter().filter(|one| one.cuts.is_none()).map(|one| &one.bytes[..]).collect();
+    fn a_run_opens_with_mixtures_and_fragments() {
         let short: Vec<Vec<u8>> = (0..).map_while(opening_bytes).collect();
-        assert_eq!(uncut[1..uncut.len() - 1], short);
-        let alone: Vec<&[u8]> = FRAGMENTS.into_iter().filter(|one| !one.is_ascii()).collect();
-        assert!(
-            uncut[0].is_empty()
-                && short.len() == MIXTURES + alone.len()
-                && short.ends_with(&alone.iter().map(|one| one.to_vec()).collect::<Vec<_>>())
-        );
+        let expected: BTreeSet<Vec<u8>> =
+            FRAGMENTS.map(<[u8]>::to_vec).into_iter().filter(|one| !one.is_ascii()).collect();
+        assert_eq!(short.len(), MIXTURES + expected.len());
+        assert_eq!(short.iter().filter(|one| expected.contains(*one)).count(), expected.len());
+        assert!((0..MIXTURES).all(|index| short.contains(&mixture(index))));
         assert!(short.iter().all(|bytes| bytes.len() < 4096), "libFuzzer shortens what is longer");
+        assert!(opening().skip(1).map(|input| input.bytes).zip(short).all(|(one, other)| one == other));
     }
 
     #[test]

@@ -20,7 +20,8 @@ struct Counters([AtomicU8; FEATURES]);
 static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
 
 /// Judges a case, sets the counters of its features, and returns whether libFuzzer should keep the input. A mutant is kept
-/// for its behaviour features only; while a corpus is read or merged, code coverage counts as well.
+/// for its behaviour features only, and so is what libFuzzer begins with if there is no corpus; while a corpus is read or
+/// merged, code coverage counts as well.
 pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
     let mut has_features = false;
     let count = |feature: usize| {
@@ -28,7 +29,8 @@ pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
         COUNTERS.0[feature].store(1, Ordering::Relaxed);
     };
     let is_kept = target.with(|target| target.run(case, count));
-    if has_features && MUTANTS.load(Ordering::Relaxed) > 0 {
+    let is_from_corpus = MUTANTS.load(Ordering::Relaxed) == 0 && !matches!(case.bytes, b"" | b"\n");
+    if has_features && !is_from_corpus {
         code_coverage::clear();
     }
     if is_kept { Corpus::Keep } else { Corpus::Reject }

@@ -195,8 +195,8 @@ fn fragments_and_class_strings(
     each: &mut dyn FnMut(&Case<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let mut judge = |string: Vec<u8>| each(&Case::new(&string));
-    fragments::strings_up_to(1).chain(fragments::forms()).try_for_each(&mut judge)?;
-    fragments::mixtures().try_for_each(|input| each(&input.case()))?;
+    fragments::forms().chain(fragments::strings_up_to(1)).try_for_each(&mut judge)?;
+    fragments::mixtures().filter(|input| input.cuts.is_some()).try_for_each(|input| each(&input.case()))?;
     let mut judge = |string: Vec<u8>| each(&Case::new(&string));
     fragments::strings_up_to(2)
         .chain(fragments::marks())
