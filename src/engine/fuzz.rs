@@ -101,7 +101,8 @@ pub struct Target {
 
 struct Running {
     session: Session<'static>,
-    start: Instant,
+    /// When the first input came.
+    since: Option<Instant>,
     /// Whether libFuzzer is guided by behaviour features; otherwise by code coverage only.
     by_behaviour: bool,
     /// Inputs for decoders in other processes.
@@ -139,7 +140,7 @@ impl Target {
     /// A new divergence is printed, and the process aborts. If an environment variable is invalid, the process prints
     /// an error and exits with status 2.
     pub fn run(&self, case: &Case<'_>, feature: impl FnMut(usize)) -> bool {
-        self.with(|running| match running.by_behaviour {
+        self.with_input(|running| match running.by_behaviour {
             true => {
                 let novel = running.session.judge_novelty(case, feature);
                 running.stop_at_new(novel.shown);
@@ -159,10 +160,17 @@ impl Target {
 
     /// Asks every decoder every question about a case. Aborts like [`Target::run`].
     pub fn run_in_full(&self, case: &Case<'_>) {
-        self.with(|running| {
+        self.with_input(|running| {
             let shown = running.session.judge(case);
             running.stop_at_new(shown);
         });
+    }
+
+    fn with_input<T>(&self, work: impl FnOnce(&mut Running) -> T) -> T {
+        self.with(|running| {
+            running.since.get_or_insert_with(Instant::now);
+            work(running)
+        })
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Running) -> T) -> T {
@@ -238,7 +246,7 @@ impl Running {
         }
         Ok(Self {
             session,
-            start: Instant::now(),
+            since: None,
             by_behaviour,
             #[cfg(all(feature = "foreign", unix))]
             queue,
@@ -248,7 +256,8 @@ impl Running {
     fn stop_at_new(&self, shown: Vec<Shown>) {
         for shown in shown {
             if let Shown::New(divergence) = shown {
-                let found_after = self.start.elapsed().saturating_sub(self.session.explaining());
+                let elapsed = self.since.map(|since| since.elapsed()).unwrap_or_default();
+                let found_after = elapsed.saturating_sub(self.session.explaining());
                 eprintln!("{FOUND_AFTER}{:.6}", found_after.as_secs_f64());
                 eprintln!("{}", crash_report(&divergence));
                 #[cfg(all(address_sanitizer, unix))]

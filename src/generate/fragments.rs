@@ -8,15 +8,8 @@ use crate::case::{Cuts, Input};
 use crate::spec::grammar::RFC3629;
 use crate::utf8::{ByteClass, announced_len};
 
-/// What the strings are made of.
+/// What the strings are made of; ASCII last, since alone it shows least.
 const FRAGMENTS: [&[u8]; 25] = [
-    b"a",
-    b"\0",
-    b"\n",
-    b"\r",
-    b"\"",
-    b"\\",
-    b"\x7F",
     b"\x80",
     b"\xBF",
     b"\xC0\x80",
@@ -35,6 +28,13 @@ const FRAGMENTS: [&[u8]; 25] = [
     b"\xFE",
     b"\xFF",
     b"\xF0\x90\x80",
+    b"a",
+    b"\0",
+    b"\n",
+    b"\r",
+    b"\"",
+    b"\\",
+    b"\x7F",
 ];
 
 /// The maximum number of fragments in a string.
@@ -71,27 +71,80 @@ pub fn texts() -> impl Iterator<Item = Vec<u8>> {
     scalars.chain(pairs)
 }
 
-/// Many fragments in one input, which begins with a byte order mark: all that are well-formed; then all, all marks and
-/// all [`forms`], each followed by a letter, by the next one, by a stray continuation byte or by a block of ASCII, or
-/// between quotation marks. These end with a truncated character. Each is cut by lot, and after every three and seven bytes.
+/// How many [`mixture`]s there are.
+const MIXTURES: usize = 6;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// All fragments, all marks and all [`forms`].
+fn everything() -> impl Iterator<Item = Vec<u8>> {
+    FRAGMENTS.into_iter().chain(MARKS).map(<[u8]>::to_vec).chain(forms())
+}
+
+/// Many fragments in one input: a byte order mark; all fragments that are well-formed; then [`everything`], each followed
+/// by a letter, by the next one, by a stray continuation byte or between quotation marks; then a truncated character. The
+/// second and the third are only the text, without and with a truncated character.
+fn mixture(index: usize) -> Vec<u8> {
+    let [before, after, end]: [&[u8]; 3] = match index {
+        0 => [b"", b"a", b"\xE2\x82"],
+        1 => [b"", b"", b""],
+        2 => [b"", b"", b"\xE2"],
+        3 => [b"", b"", b"\xF0\x9F\x98"],
+        4 => [b"", b"\x80", b"\xC3"],
+        _ => [b"\"", b"\"", b"\xE2\x82"],
+    };
+    let text = FRAGMENTS.into_iter().filter(|one| core::str::from_utf8(one).is_ok()).flatten();
+    let mut bytes: Vec<u8> = BYTE_ORDER_MARK.iter().chain(text).copied().collect();
+    // A quotation mark would end the quotation.
+    let fits = |one: &Vec<u8>| before.is_empty() || !one.contains(&b'"');
+    for one in everything().filter(|one| index != 1 && index != 2 && fits(one)) {
+        [before, &one, after].into_iter().for_each(|part| bytes.extend_from_slice(part));
+    }
+    bytes.extend_from_slice(end);
+    bytes
+}
+
+/// The same, each followed by a block of ASCII: one input that is much longer than the mixtures.
+fn spread() -> Vec<u8> {
+    let all = everything().flat_map(|one| [&one[..], &[b'a'; 64]].concat());
+    BYTE_ORDER_MARK.iter().copied().chain(all).chain(*b"\xE2\x82").collect()
+}
+
+fn every(step: usize, bytes: Vec<u8>) -> Input {
+    Input { cuts: Some(Cuts::every(step, bytes.len())), bytes }
+}
+
+fn whole(bytes: Vec<u8>) -> Input {
+    Input { bytes, cuts: None }
+}
+
+/// The mixtures of all fragments and a longer one, cut by lot; then the mixtures again, cut after every byte, and after every
+/// three and seven bytes.
 pub fn mixtures() -> impl Iterator<Item = Input> {
-    const AROUND: [[&[u8]; 2]; 5] = [[b"", b"a"], [b"", b""], [b"", b"\x80"], [b"", &[b'a'; 64]], [b"\"", b"\""]];
-    const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-    let text: Vec<u8> =
-        FRAGMENTS.into_iter().filter(|one| core::str::from_utf8(one).is_ok()).flatten().copied().collect();
-    let mixed = AROUND.into_iter().map(|[before, after]| {
-        let all = FRAGMENTS.into_iter().chain(MARKS).map(<[u8]>::to_vec).chain(forms());
-        // A quotation mark would end the quotation.
-        let all = all.filter(|one| before.is_empty() || !one.contains(&b'"'));
-        all.flat_map(|one| [before, &one, after].concat()).chain(*b"\xE2\x82").collect()
-    });
-    let all: Vec<Vec<u8>> =
-        std::iter::once(text).chain(mixed).map(|rest: Vec<u8>| [BYTE_ORDER_MARK, &rest].concat()).collect();
-    [None, Some(3), Some(7)].into_iter().flat_map(move |step| {
-        let cut =
-            |bytes: &Vec<u8>| Input { bytes: bytes.clone(), cuts: step.map(|step| Cuts::every(step, bytes.len())) };
-        all.iter().map(cut).collect::<Vec<_>>()
-    })
+    let all = || (0..MIXTURES).map(mixture);
+    let cut = [1, 3, 7].into_iter().flat_map(move |step| all().map(move |bytes| every(step, bytes)));
+    all().chain(std::iter::once_with(spread)).map(whole).chain(cut)
+}
+
+/// What shows most faults, for the start of a run: nothing; the [short inputs](opening_bytes); two mixtures cut after every
+/// few bytes; and a longer mixture.
+pub fn opening() -> impl Iterator<Item = Input> {
+    let short = std::iter::once(Vec::new()).chain((0..).map_while(opening_bytes));
+    let cut = [(0, 1), (0, 3), (0, 7), (4, 3), (4, 7)].into_iter().map(|(index, step)| every(step, mixture(index)));
+    short.map(whole).chain(cut).chain(std::iter::once_with(|| whole(spread())))
+}
+
+/// Short inputs that show most faults, by index: the mixtures, and between them each fragment alone that is not ASCII.
+pub fn opening_bytes(index: usize) -> Option<Vec<u8>> {
+    /// How many mixtures come first. A decoder that reports only the first error of an input needs others.
+    const FIRST: usize = 4;
+    let alone = FRAGMENTS.iter().filter(|one| !one.is_ascii());
+    let count = alone.clone().count();
+    match index {
+        ..FIRST => Some(mixture(index)),
+        _ if index < FIRST + count => alone.map(|one| one.to_vec()).nth(index - FIRST),
+        _ => (index < MIXTURES + count).then(|| mixture(index - count)),
+    }
 }
 
 /// Each byte from C0 on, followed by as many of the lowest or of the highest continuation bytes as it announces, by one
@@ -275,13 +328,28 @@ mod tests {
 
     #[test]
     fn the_mixtures_are_text_and_all_forms() {
-        let all: Vec<Vec<u8>> = mixtures().take(6).map(|input| input.bytes).collect();
-        assert_eq!(mixtures().count(), 3 * all.len());
-        assert!(std::str::from_utf8(&all[0]).is_ok() && all.iter().all(|mixture| mixture.starts_with(b"\xEF\xBB\xBF")));
-        for mixture in &all[1..] {
-            assert!(mixture.ends_with(b"\xE2\x82"));
-            assert!(forms().all(|form| mixture.windows(form.len()).any(|window| window == form)));
+        let all: Vec<Vec<u8>> = mixtures().take(MIXTURES + 1).map(|input| input.bytes).collect();
+        assert_eq!(mixtures().count(), 4 * MIXTURES + 1);
+        assert!(all.iter().all(|mixture| mixture.starts_with(BYTE_ORDER_MARK)));
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+        assert!(std::str::from_utf8(&all[1]).is_ok());
+        assert!(std::str::from_utf8(&all[2]).is_err_and(|error| error.error_len().is_none()));
+        for index in [0, 3, 4, 5, 6] {
+            let has = |form: Vec<u8>| all[index].windows(form.len()).any(|window| window == form);
+            assert!(forms().all(has), "{index}");
         }
+    }
+
+    #[test]
+    fn a_run_opens_with_mixtures_and_fragments() {
+        let short: Vec<Vec<u8>> = (0..).map_while(opening_bytes).collect();
+        let expected: BTreeSet<Vec<u8>> =
+            FRAGMENTS.map(<[u8]>::to_vec).into_iter().filter(|one| !one.is_ascii()).collect();
+        assert_eq!(short.len(), MIXTURES + expected.len());
+        assert_eq!(short.iter().filter(|one| expected.contains(*one)).count(), expected.len());
+        assert!((0..MIXTURES).all(|index| short.contains(&mixture(index))));
+        assert!(short.iter().all(|bytes| bytes.len() < 4096), "libFuzzer shortens what is longer");
+        assert!(opening().skip(1).map(|input| input.bytes).zip(short).all(|(one, other)| one == other));
     }
 
     #[test]

@@ -186,7 +186,7 @@ fn compared_by_part(record: &Record, coverage: &Coverage) -> Table {
 fn engine_words(engine: Engine) -> &'static str {
     match engine {
         Engine::Exhaustive => "every class string of the plan, in order",
-        Engine::Structured => "structured inputs generated from a seed",
+        Engine::Structured => "mixtures, then structured inputs generated from a seed",
         Engine::Plain => "libFuzzer: its own mutations, code coverage",
         Engine::Mutator => "libFuzzer: our mutator, code coverage",
         Engine::Behaviour => "libFuzzer: our mutator, behaviour features",

@@ -5,7 +5,7 @@
 //! them. Nothing here uses our judge, generators or cuts. A decoder whose contract is not the standard cannot be
 //! compared with `core::str`; it is compared with `spec` under its contract.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -18,7 +18,8 @@ use utfuzz::utf8::Validity;
 pub struct Rival {
     decoder: Box<dyn Decoder>,
     executions: Cell<u64>,
-    start: Instant,
+    /// When the first input came.
+    since: OnceCell<Instant>,
     limit: Option<Duration>,
 }
 
@@ -36,7 +37,7 @@ impl Rival {
         Self {
             decoder: decoder.unwrap_or_else(|| no_decoder(&name)),
             executions: Cell::new(0),
-            start: Instant::now(),
+            since: OnceCell::new(),
             limit: seconds.map(|text| Duration::from_secs(text.parse().expect("UTFUZZ_SECONDS is a number"))),
         }
     }
@@ -44,16 +45,17 @@ impl Rival {
     /// Tests one input, as a whole and in chunks of this many bytes. A violation is printed, and the process aborts;
     /// when the time is up, the process exits.
     pub fn test(&self, bytes: &[u8], chunk: usize) {
+        let since = self.since.get_or_init(Instant::now);
         self.executions.set(self.executions.get() + 1);
         let violation = catch_unwind(AssertUnwindSafe(|| violation(&*self.decoder, bytes, chunk)));
         if let Some(violation) = violation.unwrap_or(Some("it panics")) {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-            let (executions, seconds) = (self.executions.get(), self.start.elapsed().as_secs_f64());
+            let (executions, seconds) = (self.executions.get(), since.elapsed().as_secs_f64());
             println!("violation: {violation}\ninput: {hex}\nchunk: {chunk}");
             println!("executions: {executions}\nseconds: {seconds:.6}");
             std::process::abort();
         }
-        if self.limit.is_some_and(|limit| self.start.elapsed() >= limit) {
+        if self.limit.is_some_and(|limit| since.elapsed() >= limit) {
             println!("executions: {}", self.executions.get());
             std::process::exit(0);
         }

@@ -158,9 +158,9 @@ impl Ended {
 
 /// Judges the inputs of an engine until a law is broken, the inputs end, or the time is up.
 fn run_embedded(decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Duration) -> Ended {
-    let start = Instant::now();
     let ledger = Ledger::default();
     let mut session = Session::new([decoder], &ledger);
+    let start = Instant::now();
     let (mut find, mut executions) = (None, 0u64);
     inputs(engine, seed, |case| {
         executions += 1;
@@ -177,8 +177,7 @@ fn run_embedded(decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Durati
 /// Calls `each` with the inputs of an engine, in order, until it breaks. The inputs do not depend on the decoder.
 fn inputs(engine: Engine, seed: u64, mut each: impl FnMut(&Case<'_>) -> ControlFlow<()>) {
     let mut bytes = Vec::new();
-    // The empty input comes first: neither of the sources below begins with it, and some decoders fail there.
-    let flow = each(&Case::new(b""));
+    let flow = fragments::opening().try_for_each(|input| each(&input.case()));
     if flow.is_break() {
         return;
     }
@@ -195,11 +194,9 @@ fn fragments_and_class_strings(
     bytes: &mut Vec<u8>,
     each: &mut dyn FnMut(&Case<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let (whole, cut): (Vec<_>, Vec<_>) = fragments::mixtures().partition(|input| input.cuts.is_none());
-    whole.iter().try_for_each(|input| each(&input.case()))?;
     let mut judge = |string: Vec<u8>| each(&Case::new(&string));
-    fragments::strings_up_to(1).chain(fragments::forms()).try_for_each(&mut judge)?;
-    cut.iter().try_for_each(|input| each(&input.case()))?;
+    fragments::forms().chain(fragments::strings_up_to(1)).try_for_each(&mut judge)?;
+    fragments::mixtures().filter(|input| input.cuts.is_some()).try_for_each(|input| each(&input.case()))?;
     let mut judge = |string: Vec<u8>| each(&Case::new(&string));
     fragments::strings_up_to(2)
         .chain(fragments::marks())
@@ -216,8 +213,8 @@ fn fragments_and_class_strings(
     })
 }
 
-/// Runs one fuzz target against one decoder: one process, from an empty corpus. If the target does not start, or ends
-/// neither by a divergence nor at the time limit, the result is that failure.
+/// Runs one fuzz target against one decoder: one process, from an empty corpus, which stays in memory. If the target does
+/// not start, or ends neither by a divergence nor at the time limit, the result is that failure.
 fn run_target(programs: &Programs, decoder: &str, engine: Engine, seed: u64, budget: Duration) -> Ended {
     let start = Instant::now();
     try_run_target(programs, decoder, engine, seed, budget).unwrap_or_else(|error| Ended::failed(&error, start))
@@ -232,12 +229,9 @@ fn try_run_target(
 ) -> Result<Ended, Error> {
     let target = if engine == Engine::Plain { targets::PLAIN } else { targets::DIFFERENTIAL };
     let scratch = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), &error))?;
-    let corpus = scratch.path().join("corpus");
-    std::fs::create_dir(&corpus).map_err(|error| Error::io(&corpus, &error))?;
     let start = Instant::now();
     let output = programs
         .command(&target, decoder, scratch.path())
-        .arg(&corpus)
         .arg(format!("-seed={seed}"))
         .arg(format!("-max_total_time={}", budget.as_secs().max(1)))
         .arg("-print_final_stats=1")
