@@ -1,30 +1,41 @@
-//! Arguments shared by several subcommands: which decoders are judged, with which ledger, and how the result is printed;
-//! and `utfuzz list`, which lists what they select.
+//! Arguments shared by several subcommands: which decoders are judged, with which ledger, and how the result is printed; and
+//! the commands about these decoders.
+//!
+//! `utfuzz list` lists what the arguments select. `utfuzz adapter` is what an author of adapters needs. `utfuzz serve-plugin`,
+//! which `--plugin` starts, is an adapter for a shared library, as `docs/adapter.md` describes it. Decoders of adapters are
+//! asked one by one by [`one_by_one`].
 
-#[cfg(unix)]
-use crate::cli::output::note;
-use crate::cli::output::{Failure, Verdict, painted, width};
+use crate::cli::output::{Bar, Failure, Verdict, note, painted, width};
 use crate::codec::convert::Encoding;
-use crate::decoder::{Decoder, check_infos};
+use crate::decoder::{Decoder, Info, check_infos};
 use crate::error::Error;
+#[cfg(target_os = "linux")]
+use crate::judge::isolate::guard_pages::GuardedBuffer;
 use crate::peers;
-#[cfg(unix)]
 use crate::peers::foreign::Foreign;
-#[cfg(unix)]
-use crate::peers::foreign::plugin::load;
-#[cfg(unix)]
-use crate::peers::foreign::registry::Found;
+use crate::peers::foreign::plugin::{self, Plugin, Said, Server, load};
+use crate::peers::foreign::process::Program;
+use crate::peers::foreign::protocol::Operation;
+use crate::peers::foreign::prove::{Step, prove};
+use crate::peers::foreign::registry::{Configured, Found, configured};
 use crate::peers::units::{self, UnitDecoder};
 use crate::report::{Exporter, Json, Record, Text, write_json};
 use crate::spec::Grammar;
 use crate::spec::grammar::ALL;
+use crate::text::printable;
 use crate::triage::ledger::Ledger;
-use clap::Args;
+use clap::{Args, Subcommand};
 use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Width};
-use std::io::{self, Write};
+use rayon::ThreadPoolBuilder;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The grammar of this name; the names of its encoding are accepted too.
 pub(super) fn grammar(name: &str) -> Result<&'static Grammar, Error> {
@@ -361,5 +372,263 @@ impl List {
         }
         writeln!(out, "{}", table.trim_fmt())?;
         Ok(Verdict::Clean)
+    }
+}
+
+/// What `examine` returns for each decoder, in order, until `stop` is set. `done` is called with each result, in the same
+/// order, as soon as all results before it are there. A note says how fast a decoder in another process answered. Each
+/// decoder is examined on one thread, so it has one process, which ends afterwards, and no more adapters run at a time
+/// than there are processors.
+///
+/// # Errors
+/// A thread cannot be started.
+pub(super) fn one_by_one<R: Send>(
+    decoders: &[&dyn Decoder],
+    stop: &AtomicBool,
+    examine: impl Fn(&dyn Decoder) -> R + Sync,
+    mut done: impl FnMut(&R),
+) -> Result<Vec<R>, Error> {
+    let (bar, next) = (Bar::new(), AtomicUsize::new(0));
+    let (sender, results) = mpsc::channel();
+    let some = |sender: mpsc::Sender<(usize, R)>| {
+        while !stop.load(Ordering::Relaxed)
+            && let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(decoder) = decoders.get(index)
+        {
+            bar.show("decoders", index as f64 / decoders.len() as f64);
+            let start = Instant::now();
+            let result = examine(*decoder);
+            if let Some(batched) = decoder.batched() {
+                let Info { name, version, .. } = decoder.info();
+                let seconds = start.elapsed().as_secs_f64();
+                note(&format!("{name} {}: {}; {seconds:.2} s in all", printable(version), batched.summary()));
+                batched.stop();
+            }
+            // The receiver is there until all senders are gone.
+            let _ = sender.send((index, result));
+        }
+    };
+    let threads = rayon::current_num_threads().min(decoders.len());
+    let pools = (0..threads).map(|_| ThreadPoolBuilder::new().num_threads(1).build());
+    let pools: Vec<_> = pools.collect::<Result<_, _>>().map_err(|error| {
+        Error::parse(format!("cannot start a thread: {error}; set RAYON_NUM_THREADS to a lower number"))
+    })?;
+    let mut all: Vec<Option<R>> = decoders.iter().map(|_| None).collect();
+    thread::scope(|scope| {
+        for pool in &pools {
+            let sender = sender.clone();
+            scope.spawn(|| pool.install(|| some(sender)));
+        }
+        drop(sender);
+        let mut first = 0;
+        for (index, result) in results {
+            all[index] = Some(result);
+            while let Some(Some(result)) = all.get(first) {
+                done(result);
+                first += 1;
+            }
+        }
+    });
+    bar.finish();
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// Serve the decoders of a shared library as an adapter
+#[derive(Debug, Args)]
+pub(super) struct ServePlugin {
+    /// The library, by its absolute path
+    library: PathBuf,
+    /// Serve only this entry point
+    entry: Option<String>,
+}
+
+impl ServePlugin {
+    /// Greets, and answers requests until there are no more.
+    pub(super) fn run(self) -> Result<Verdict, Failure> {
+        // What the library prints must not get mixed into the answers.
+        let mut to = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        rustix::stdio::dup2_stdout(io::stderr()).map_err(io::Error::from)?;
+        let mut greeting = String::from("utfuzz 1 frames\n");
+        let mut plugins = plugin::read(&self.library).unwrap_or_else(|why| {
+            greeting += &format!("error={}\n", printable(&why));
+            Vec::new()
+        });
+        plugins.retain(|plugin| {
+            self.entry.as_ref().is_none_or(|entry| plugin.texts().first().is_some_and(|(_, name)| name == entry))
+        });
+        for (key, text) in plugins.iter().flat_map(Plugin::texts) {
+            greeting += &format!("{key}={text}\n");
+        }
+        to.write_all(format!("{greeting}\n").as_bytes())?;
+        if let [plugin] = &plugins[..] {
+            let served = serve(plugin, &mut io::stdin().lock(), &mut to);
+            served.map_err(|error| Error::usage(format!("the requests on standard input: {error}")))?;
+        }
+        Ok(Verdict::Clean)
+    }
+}
+
+fn serve(plugin: &Plugin, from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut server = Server::new(plugin);
+    #[cfg(target_os = "linux")]
+    let mut guarded = GuardedBuffer::new();
+    let mut ask = |operation, bytes: &[u8]| {
+        #[cfg(target_os = "linux")]
+        if let Some(guarded) = &mut guarded
+            && let Some(placed) = guarded.at_end(bytes)
+        {
+            let said = server.ask(operation, placed);
+            return if guarded.out_of_bounds_access() { Said::failed("it reads outside its input") } else { said };
+        }
+        server.ask(operation, bytes)
+    };
+    let (mut request, mut reply) = (Vec::new(), Vec::new());
+    loop {
+        let mut size = [0; 4];
+        match from.read_exact(&mut size) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
+            result => result?,
+        }
+        request.resize(u32::from_le_bytes(size) as usize, 0);
+        from.read_exact(&mut request)?;
+        reply.clear();
+        reply.extend_from_slice(&[0; 4]);
+        let mut rest = &request[..];
+        while let Some((operation, bytes)) = Operation::take(&mut rest) {
+            ask(operation, bytes).write(&mut reply);
+        }
+        if !rest.is_empty() {
+            return Err(io::Error::other("the request is not made of whole operations"));
+        }
+        let size = (reply.len() - 4) as u32;
+        reply[..4].copy_from_slice(&size.to_le_bytes());
+        to.write_all(&reply)?;
+    }
+}
+
+/// Prove an adapter, before its decoder is judged
+#[derive(Debug, Args)]
+pub(super) struct Adapter {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Check(AdapterCheck),
+}
+
+/// Prove that an adapter passes on what is asked and answered
+///
+/// Each step is printed when it is done; docs/adapter.md describes what an adapter does. Exit status 1: a step failed, so
+/// what the adapter says about its decoder proves nothing.
+#[derive(Debug, Args)]
+struct AdapterCheck {
+    /// Only this entry point [default: all]
+    #[arg(long, value_name = "NAME")]
+    entry: Vec<String>,
+    /// How long it may take for a batch [default: as its adapter.toml says, otherwise 10]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    timeout: Option<u32>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// The command that starts the adapter; or a directory with a file adapter.toml, or that file
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<String>,
+}
+
+#[derive(serde::Serialize)]
+struct Proof {
+    command: String,
+    passed: bool,
+    steps: Vec<Step>,
+}
+
+#[derive(serde::Serialize)]
+struct Proofs {
+    adapters: Vec<Proof>,
+}
+
+impl Adapter {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let Verb::Check(check) = self.verb;
+        check.run(out)
+    }
+}
+
+impl AdapterCheck {
+    fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let mut proofs = Vec::new();
+        let typed = self.command.join(" ");
+        for Configured { mut program, entries, .. } in self.programs()? {
+            if let Some(seconds) = self.timeout {
+                program.timeout = Duration::from_secs(seconds.into());
+            }
+            let only = if self.entry.is_empty() { entries.unwrap_or_default() } else { self.entry.clone() };
+            let command = program.command.join(" ");
+            if !self.json {
+                writeln!(out, "{}", printable(&command))?;
+            }
+            let mut written = Ok(());
+            let mut tell = |step: &Step| {
+                if !self.json {
+                    written = print(step, out).and_then(|()| out.flush());
+                }
+            };
+            let steps = prove(&program, &only, &mut tell).map_err(Error::usage)?;
+            written?;
+            proofs.push(Proof { command, passed: steps.iter().all(|step| step.fault.is_none()), steps });
+        }
+        let wrong = proofs.iter().flat_map(|proof| &proof.steps).filter(|step| step.fault.is_some()).count();
+        if self.json {
+            write_json("adapter", &Proofs { adapters: proofs }, out)?;
+        } else if wrong == 0 {
+            let option = if is_configured(&typed) { "--adapters=" } else { "--adapter " };
+            let typed = if typed.contains(' ') { format!("'{typed}'") } else { typed };
+            writeln!(out, "\nnext:\n  utfuzz check --quick {option}{typed}\n  utfuzz measure {option}{typed}")?;
+        } else {
+            writeln!(out, "\n{wrong} failed; correct the adapter before you judge its decoder")?;
+        }
+        Ok(if wrong == 0 { Verdict::Clean } else { Verdict::Diverged })
+    }
+
+    /// The programs to prove.
+    fn programs(&self) -> Result<Vec<Configured>, Error> {
+        let program = |command| Configured {
+            name: String::new(),
+            program: Program::of_command(command),
+            entries: None,
+            slow: Vec::new(),
+        };
+        match self.command.as_slice() {
+            [path] if is_configured(path) => configured(Path::new(path), u8::MAX),
+            [line] => Ok(vec![program(line.split_whitespace().map(str::to_owned).collect())]),
+            words => Ok(vec![program(words.to_vec())]),
+        }
+    }
+}
+
+fn is_configured(path: &str) -> bool {
+    let path = Path::new(path);
+    path.is_dir() || path.extension().is_some_and(|extension| extension == "toml")
+}
+
+fn print(step: &Step, out: &mut dyn Write) -> std::io::Result<()> {
+    let entry = step.entry.as_ref().map(|entry| format!("{entry}: ")).unwrap_or_default();
+    match &step.fault {
+        None => {
+            let seen = step.seen.as_deref().filter(|seen| !seen.is_empty());
+            let seen = seen.map(|seen| format!(": {}", printable(seen))).unwrap_or_default();
+            writeln!(out, "  ok      {entry}{}{seen}", step.title)
+        }
+        Some(fault) => {
+            writeln!(out, "  failed  {entry}{}", step.title)?;
+            let parts = [("wrong", &fault.what), ("asked", &fault.request), ("answered", &fault.answer)];
+            for (name, text) in parts.into_iter().chain([("do", &fault.remedy)]).filter(|(_, text)| !text.is_empty()) {
+                writeln!(out, "          {name}: {}", printable(text))?;
+            }
+            Ok(())
+        }
     }
 }

@@ -18,12 +18,11 @@ mod convert;
 mod detect;
 mod explain;
 mod fuzzing;
-mod isolate;
 mod output;
 mod probe;
 mod reports;
 
-use crate::cli::isolate::TIMEOUT;
+use crate::cli::check::TIMEOUT;
 use crate::cli::output::{DIVERGED, Failure, INTERRUPTED, StandardOutput, Verdict, fail, survive_the_file_size_limit};
 use crate::codec::Kernel;
 use crate::decoder::Decoder;
@@ -69,7 +68,7 @@ enum Verb {
     Score(reports::Score),
     Measure(reports::Measure),
     #[cfg(unix)]
-    Adapter(isolate::Adapter),
+    Adapter(arguments::Adapter),
     Minimize(fuzzing::Minimize),
     Triage(fuzzing::Triage),
     Nightly(fuzzing::Nightly),
@@ -81,7 +80,7 @@ enum Verb {
     #[command(hide = true)]
     Reports(reports::Reports),
     #[command(hide = true)]
-    ServePlugin(isolate::ServePlugin),
+    ServePlugin(arguments::ServePlugin),
 }
 
 impl Cli {

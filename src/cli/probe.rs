@@ -2,8 +2,7 @@
 
 #[cfg(unix)]
 use crate::cli::arguments::Adapters;
-use crate::cli::arguments::Selection;
-use crate::cli::isolate::one_by_one;
+use crate::cli::arguments::{Selection, one_by_one};
 use crate::cli::output::{Failure, Verdict, note, stop_when_interrupted};
 use crate::decoder::{Decoder, Promise};
 use crate::error::Error;

@@ -6,8 +6,7 @@ use crate::bench;
 #[cfg(unix)]
 use crate::bench::{AdapterCost, BATCHES, BatchCost, measure};
 use crate::bench::{Class, Kind, Measured, Plan};
-use crate::cli::arguments::Judging;
-use crate::cli::isolate::one_by_one;
+use crate::cli::arguments::{Judging, one_by_one};
 use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::codec::Kernel;
 use crate::decoder::Decoder;

@@ -20,10 +20,11 @@
 )]
 
 use crate::codec::kernel::compress;
+use crate::codec::kernel::path::Path;
 use crate::codec::kernel::sse41::Sse41;
 use crate::codec::kernel::to_utf8::{OF_EIGHT, OF_UP_TO_THREE, SequenceWriter, all_of_three, pack};
 use crate::codec::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, Path, REFUSED, TWO_CONTINUATIONS, path, short_prefix,
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, path, short_prefix,
 };
 use crate::codec::kernel::vector::{Vector, hidden};
 use crate::codec::kernel::window::{Places, WindowWriter, widen};

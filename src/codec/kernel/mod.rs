@@ -12,6 +12,7 @@ mod avx512;
 mod compress;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod path;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
@@ -26,7 +27,7 @@ mod vector;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod window;
 
-pub use validate::{KernelInfo, Path, Registers};
+pub use path::{KernelInfo, Path, Registers};
 
 use crate::codec::scalar;
 use crate::codec::scalar::{Utf8Error, first_error};
@@ -446,7 +447,7 @@ mod compiled {
 
 #[cfg(test)]
 mod tests {
-    use super::validate::trace::RAN;
+    use super::path::trace::RAN;
     use super::*;
 
     /// Compares paths with what the code itself notes when it runs.

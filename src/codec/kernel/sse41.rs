@@ -20,9 +20,10 @@
 )]
 
 use crate::codec::kernel::compress;
+use crate::codec::kernel::path::{Path, Registers};
 use crate::codec::kernel::to_utf8::SequenceWriter;
 use crate::codec::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, Path, REFUSED, Registers, TWO_CONTINUATIONS, prefix_of, words,
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, prefix_of, words,
 };
 use crate::codec::kernel::vector::Vector;
 use crate::codec::kernel::window::{Places, WindowWriter};

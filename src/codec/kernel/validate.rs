@@ -1,5 +1,5 @@
-//! Validation, register by register: the length of the well-formed prefix of a byte string; which code validates an input
-//! of a given length; and which continuation bytes a lead refuses, as tables computed at compile time.
+//! Validation, register by register: the length of the well-formed prefix of a byte string; and which continuation bytes a
+//! lead refuses, as tables for lookups of bytes, computed at compile time.
 //!
 //! # Idea
 //!
@@ -46,67 +46,10 @@
 //! than a few bytes, where the calls and the scalar search for the place of an error are all there is, and on text with
 //! many errors, where each one costs a check of a whole group: decoding with replacement uses windows instead.
 
+use crate::codec::kernel::path::{Path, Registers, note_run};
 use crate::codec::kernel::vector::Vector;
 use crate::codec::scalar;
 use crate::codec::scalar::{boundary, pending};
-
-/// What is known of a kernel without running it.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct KernelInfo {
-    /// `scalar`, or the name of the instruction set.
-    pub name: &'static str,
-    /// The processor features it needs, as `is_x86_feature_detected!` and `is_aarch64_feature_detected!` name them; none for `scalar`.
-    pub features: &'static [&'static str],
-    /// The code that validates an input of this many bytes.
-    pub path: fn(usize) -> Path,
-}
-
-/// The code that validates an input. Inputs of two lengths with equal paths run the same code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Path {
-    /// The kernel whose registers are used. For short inputs this may be a kernel with shorter registers.
-    pub kernel: &'static str,
-    /// How the input is divided among registers.
-    pub registers: Registers,
-}
-
-/// How an input is divided among registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Registers {
-    /// No registers are used.
-    None,
-    /// One register, filled with zeros where the input is shorter.
-    One,
-    /// One register and one or two more bytes, which scalar code checks where the text is not ASCII.
-    OneAndScalar,
-    /// Several registers, the last of which may overlap the one before.
-    Several,
-    /// Aligned groups of registers, then several.
-    Groups,
-}
-
-/// Notes in tests that this code ran.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(always)]
-pub(super) fn note_run(kernel: &'static str, registers: Registers) {
-    #[cfg(test)]
-    trace::RAN.with_borrow_mut(|ran| ran.push(Path { kernel, registers }));
-    #[cfg(not(test))]
-    let _ = (kernel, registers);
-}
-
-/// What ran, noted by the code itself, so that a test can compare it with [`KernelInfo::path`].
-#[cfg(test)]
-pub(super) mod trace {
-    use super::Path;
-    use core::cell::RefCell;
-
-    thread_local! {
-        pub(crate) static RAN: RefCell<Vec<Path>> = const { RefCell::new(Vec::new()) };
-    }
-}
 
 /// Pairs of bytes that no well-formed string holds although the second is a continuation byte: leads, and the second bytes
 /// they refuse (RFC 3629 §4: the second byte of UTF8-3 and UTF8-4; C0, C1 and F5 to FF lead nothing).

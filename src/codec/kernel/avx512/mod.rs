@@ -52,8 +52,9 @@
 pub(super) mod from_units;
 
 use crate::codec::kernel::avx2::Avx2;
+use crate::codec::kernel::path::{Path, Registers};
 use crate::codec::kernel::sse41::Sse41;
-use crate::codec::kernel::validate::{BELOW_LEADS, FINISHED, LEAD, Partial, Path, Registers, SECOND, prefix_of};
+use crate::codec::kernel::validate::{BELOW_LEADS, FINISHED, LEAD, Partial, SECOND, prefix_of};
 use crate::codec::kernel::vector::Vector;
 use crate::codec::kernel::window::{Places, Window, WindowWriter, replace_by_runs};
 use crate::utf8::is_continuation;

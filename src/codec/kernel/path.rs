@@ -1,0 +1,59 @@
+//! Which code validates an input of a given length: facts about kernels that hold whether or not this processor can run them.
+
+/// What is known of a kernel without running it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct KernelInfo {
+    /// `scalar`, or the name of the instruction set.
+    pub name: &'static str,
+    /// The processor features it needs, as `is_x86_feature_detected!` and `is_aarch64_feature_detected!` name them; none for `scalar`.
+    pub features: &'static [&'static str],
+    /// The code that validates an input of this many bytes.
+    pub path: fn(usize) -> Path,
+}
+
+/// The code that validates an input. Inputs of two lengths with equal paths run the same code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The kernel whose registers are used. For short inputs this may be a kernel with shorter registers.
+    pub kernel: &'static str,
+    /// How the input is divided among registers.
+    pub registers: Registers,
+}
+
+/// How an input is divided among registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Registers {
+    /// No registers are used.
+    None,
+    /// One register, filled with zeros where the input is shorter.
+    One,
+    /// One register and one or two more bytes, which scalar code checks where the text is not ASCII.
+    OneAndScalar,
+    /// Several registers, the last of which may overlap the one before.
+    Several,
+    /// Aligned groups of registers, then several.
+    Groups,
+}
+
+/// Notes in tests that this code ran.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+pub(super) fn note_run(kernel: &'static str, registers: Registers) {
+    #[cfg(test)]
+    trace::RAN.with_borrow_mut(|ran| ran.push(Path { kernel, registers }));
+    #[cfg(not(test))]
+    let _ = (kernel, registers);
+}
+
+/// What ran, noted by the code itself, so that a test can compare it with [`KernelInfo::path`].
+#[cfg(test)]
+pub(super) mod trace {
+    use super::Path;
+    use core::cell::RefCell;
+
+    thread_local! {
+        pub(crate) static RAN: RefCell<Vec<Path>> = const { RefCell::new(Vec::new()) };
+    }
+}
