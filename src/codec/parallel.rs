@@ -1,8 +1,10 @@
 //! The operations on UTF-8 on several threads, for large inputs. The result is that of a single thread, byte for byte.
 //!
 //! UTF-8 can be cut anywhere: no sequence, and no maximal subpart, continues after three continuation bytes, or begins
-//! with one. Pieces are decoded on rayon's threads into buffers that stay in the caches, some pieces for each thread at a
-//! time, and then copied to their places. Inputs of less than two pieces are left to the thread that asks.
+//! with one. Each of rayon's threads has a part. First the units of all parts but the last are counted, which takes a small
+//! part of the time of decoding; then each thread knows where its units begin, and decodes to that place. So everything is
+//! written once, and there is no more memory than the output. Pieces with errors are decoded in order to count them. Inputs of
+//! a few pieces are left to the thread that asks.
 //!
 //! ```
 //! use utfuzz::codec::parallel;
@@ -16,14 +18,14 @@
 
 use crate::codec::{Kernel, Utf8Error};
 use crate::utf8::is_continuation;
-use core::mem::MaybeUninit;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use rayon::prelude::*;
 
-/// The approximate length of a piece in bytes.
-const PIECE: usize = 1 << 18;
+/// The approximate length of a piece in bytes: it stays in a cache while it is validated and then counted.
+const PIECE: usize = 1 << 16;
 
-/// How many pieces each thread has at a time.
-const EACH: usize = 4;
+/// Starting threads takes longer than to convert fewer pieces.
+const FEW: usize = 16;
 
 /// Checks that `bytes` are well-formed UTF-8.
 ///
@@ -57,17 +59,17 @@ fn count(text: &str, count: fn(Kernel, &str) -> usize) -> usize {
 
 /// Appends `bytes` with U+FFFD for every maximal subpart. At most three bytes are written for each byte read.
 pub fn lossy_into(bytes: &[u8], out: &mut Vec<u8>) {
-    append(bytes, out, Kernel::lossy_into);
+    LOSSY.append(bytes, out);
 }
 
 /// Appends `bytes` as UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
 pub fn utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) {
-    append(bytes, out, Kernel::utf16_lossy_into);
+    TO_UTF16.append(bytes, out);
 }
 
 /// Appends `bytes` as UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
 pub fn utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) {
-    append(bytes, out, Kernel::utf32_lossy_into);
+    TO_UTF32.append(bytes, out);
 }
 
 /// Where the input can be cut at `at` or up to three bytes later: no segment continues there.
@@ -79,51 +81,103 @@ pub(crate) fn boundary(bytes: &[u8], at: usize) -> usize {
 
 /// The pieces of an input, and where they begin.
 fn pieces(bytes: &[u8]) -> impl IndexedParallelIterator<Item = (usize, &[u8])> {
-    let count = (bytes.len() / PIECE).max(1);
-    let cut = move |index: usize| match index {
-        0 => 0,
-        index if index == count => bytes.len(),
-        index => boundary(bytes, index * PIECE),
-    };
-    (0..count).into_par_iter().map(move |index| (cut(index), &bytes[cut(index)..cut(index + 1)]))
+    (0..count_of(bytes, PIECE)).into_par_iter().map(|index| part(bytes, index, PIECE))
 }
 
-fn append<U: Copy + Send + Sync>(bytes: &[u8], out: &mut Vec<U>, decode: fn(Kernel, &[u8], &mut Vec<U>)) {
-    let (kernel, threads) = (Kernel::best(), rayon::current_num_threads());
-    if threads < 2 || bytes.len() < 2 * PIECE {
-        return decode(kernel, bytes, out);
-    }
-    let mut buffers: Vec<Vec<U>> = vec![Vec::new(); EACH * threads];
-    let mut at = 0;
-    while at < bytes.len() {
-        let end = boundary(bytes, at + buffers.len() * PIECE);
-        let round = &bytes[at..end];
-        let used = pieces(round).len();
-        let filled = &mut buffers[..used];
-        pieces(round).zip(&mut *filled).for_each(|((_, piece), buffer)| {
-            buffer.clear();
-            decode(kernel, piece, buffer);
-        });
-        let len = filled.iter().map(Vec::len).sum();
-        // The rounds to come are likely to take as much room as this one.
-        if out.capacity() - out.len() < len {
-            out.reserve(len.saturating_mul((bytes.len() - at).div_ceil(round.len())));
+/// How many parts of about this length an input has; the last is shorter than two of them.
+fn count_of(bytes: &[u8], len: usize) -> usize {
+    (bytes.len() / len).max(1)
+}
+
+/// A part of about this length, and where it begins.
+fn part(bytes: &[u8], index: usize, len: usize) -> (usize, &[u8]) {
+    let cut = |index: usize| match index {
+        0 => 0,
+        index if index == count_of(bytes, len) => bytes.len(),
+        index => boundary(bytes, index * len),
+    };
+    (cut(index), &bytes[cut(index)..cut(index + 1)])
+}
+
+/// A conversion of UTF-8 to units.
+struct Conversion<U> {
+    decode: fn(Kernel, &[u8], &mut Vec<U>),
+    /// The units that text becomes.
+    count: fn(Kernel, &str) -> usize,
+    /// Most units for one byte.
+    most: usize,
+}
+
+const LOSSY: Conversion<u8> = Conversion { decode: Kernel::lossy_into, count: |_, text| text.len(), most: 3 };
+const TO_UTF16: Conversion<u16> = Conversion { decode: Kernel::utf16_lossy_into, count: Kernel::utf16_len, most: 1 };
+const TO_UTF32: Conversion<u32> = Conversion { decode: Kernel::utf32_lossy_into, count: Kernel::char_count, most: 1 };
+
+impl<U: Copy + Send + Sync> Conversion<U> {
+    /// `decode` appends to the capacity of a vector if there are as many units as bytes can make, and these.
+    const SPARE: usize = 1024;
+
+    fn append(&self, bytes: &[u8], out: &mut Vec<U>) {
+        let (kernel, threads) = (Kernel::best(), rayon::current_num_threads());
+        if threads < 2 || count_of(bytes, PIECE) < FEW {
+            return (self.decode)(kernel, bytes, out);
         }
-        let mut room = &mut out.spare_capacity_mut()[..len];
-        let places = filled.iter().map(|buffer| {
+        let len = bytes.len().div_ceil(threads).max(FEW / 2 * PIECE);
+        let parts: Vec<&[u8]> = (0..count_of(bytes, len)).map(|index| part(bytes, index, len).1).collect();
+        let Some((last, counted)) = parts.split_last() else { return };
+        let mut lens: Vec<usize> = counted.par_iter().map(|part| self.len(kernel, part)).collect();
+        lens.push(self.most * last.len() + Self::SPARE);
+        out.reserve(lens.iter().sum());
+        let mut room = out.spare_capacity_mut();
+        let places = lens.iter().map(|&len| {
             let place;
-            (place, room) = core::mem::take(&mut room).split_at_mut(buffer.len());
+            (place, room) = core::mem::take(&mut room).split_at_mut(len);
             place
         });
         let places: Vec<&mut [MaybeUninit<U>]> = places.collect();
-        places.into_par_iter().zip(&*filled).for_each(|(place, buffer)| {
-            for (to, from) in place.iter_mut().zip(buffer) {
-                to.write(*from);
+        let written: Vec<usize> =
+            places.into_par_iter().zip(&parts).map(|(place, part)| self.fill(kernel, part, place)).collect();
+        let written = written.iter().sum::<usize>();
+        // SAFETY: every place was filled, except the last, which was filled up to the end of what is written.
+        unsafe { out.set_len(out.len() + written) };
+    }
+
+    /// How many units a part becomes.
+    fn len(&self, kernel: Kernel, part: &[u8]) -> usize {
+        let of_piece = |buffer: &mut Vec<U>, (_, piece): (usize, &[u8])| match kernel.from_utf8(piece) {
+            Ok(text) => (self.count)(kernel, text),
+            Err(_) => {
+                buffer.clear();
+                (self.decode)(kernel, piece, buffer);
+                buffer.len()
             }
-        });
-        // SAFETY: the places together are the first `len` units of the spare capacity, and each was written.
-        unsafe { out.set_len(out.len() + len) };
-        at = end;
+        };
+        pieces(part).map_init(Vec::new, of_piece).sum()
+    }
+
+    /// Decodes a part to this place, which has room for its units. Returns how many those are.
+    fn fill(&self, kernel: Kernel, part: &[u8], place: &mut [MaybeUninit<U>]) -> usize {
+        let mut buffer = Vec::new();
+        let mut filled = 0;
+        for index in 0..count_of(part, PIECE) {
+            let (_, piece) = self::part(part, index, PIECE);
+            let room = &mut place[filled..];
+            // Near the end of the place, what is written after the units would be written to the next place.
+            if room.len() < self.most * piece.len() + Self::SPARE {
+                buffer.clear();
+                (self.decode)(kernel, piece, &mut buffer);
+                for (to, from) in room[..buffer.len()].iter_mut().zip(&buffer) {
+                    to.write(*from);
+                }
+                filled += buffer.len();
+                continue;
+            }
+            // SAFETY: the room can be written, and nobody else has it. The vector is not dropped, and it is not given back to
+            // the allocator in order to grow, since there is as much room as `decode` asks for: see `SPARE`.
+            let mut units = ManuallyDrop::new(unsafe { Vec::from_raw_parts(room.as_mut_ptr().cast(), 0, room.len()) });
+            (self.decode)(kernel, piece, &mut units);
+            filled += units.len();
+        }
+        filled
     }
 }
 
@@ -146,7 +200,7 @@ mod tests {
         ];
         let mut rng = Rng::new(seed);
         let (count, most) =
-            (PIECE * (1 + rng.below(9)) + rng.below(PIECE), if seed.is_multiple_of(2) { 4 } else { WORDS.len() });
+            (PIECE * (1 + rng.below(3 * FEW)) + rng.below(PIECE), if seed.is_multiple_of(2) { 4 } else { WORDS.len() });
         let mut bytes = Vec::new();
         while bytes.len() < count {
             bytes.extend_from_slice(WORDS[rng.below(most)]);
@@ -174,6 +228,30 @@ mod tests {
                 let text = str::from_utf8(&utf8).unwrap();
                 assert_eq!((char_count(text), utf16_len(text)), (kernel.char_count(text), kernel.utf16_len(text)));
             });
+        }
+    }
+
+    /// As [`Conversion::fill`] relies on.
+    #[test]
+    fn a_vector_with_enough_room_is_not_reallocated() {
+        fn check<U: Copy + Send + Sync>(bytes: &[u8], kernel: Kernel, conversion: &Conversion<U>) {
+            let mut out = Vec::with_capacity(conversion.most * bytes.len() + Conversion::<U>::SPARE);
+            let (start, capacity) = (out.as_ptr(), out.capacity());
+            (conversion.decode)(kernel, bytes, &mut out);
+            assert_eq!((out.as_ptr(), out.capacity()), (start, capacity), "{kernel}, {} bytes", bytes.len());
+        }
+        let (mixed, text) = (input(1), input(2));
+        let inputs = [&mixed[..], &text, &[b'a'; PIECE], &[0xFF; PIECE], &[0xC3; PIECE], "世".repeat(PIECE).as_bytes()]
+            .map(<[u8]>::to_vec);
+        for kernel in Kernel::available() {
+            for bytes in &inputs {
+                for len in (0..700).chain([4096, 5000, PIECE - 1, PIECE]) {
+                    let bytes = &bytes[..len.min(bytes.len())];
+                    check(bytes, kernel, &LOSSY);
+                    check(bytes, kernel, &TO_UTF16);
+                    check(bytes, kernel, &TO_UTF32);
+                }
+            }
         }
     }
 
