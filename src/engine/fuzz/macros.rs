@@ -19,21 +19,10 @@ struct Counters([AtomicU8; FEATURES]);
 #[allow(unsafe_code, reason = "libFuzzer finds its counters by the name of their section")]
 static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
 
-/// Judges a case, sets the counters of its features, and returns whether libFuzzer should keep the input. A mutant is kept
-/// for its behaviour features only, and so is what libFuzzer begins with if there is no corpus; while a corpus is read or
-/// merged, code coverage counts as well.
+/// Judges a case, sets the counters of its features, and returns whether libFuzzer should keep the input.
 pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
-    let mut has_features = false;
-    let count = |feature: usize| {
-        has_features = true;
-        COUNTERS.0[feature].store(1, Ordering::Relaxed);
-    };
-    let is_kept = target.with(|target| target.run(case, count));
-    let is_from_corpus = MUTANTS.load(Ordering::Relaxed) == 0 && !matches!(case.bytes, b"" | b"\n");
-    if has_features && !is_from_corpus {
-        code_coverage::clear();
-    }
-    if is_kept { Corpus::Keep } else { Corpus::Reject }
+    let count = |feature: usize| COUNTERS.0[feature].store(1, Ordering::Relaxed);
+    if target.with(|target| target.run(case, count)) { Corpus::Keep } else { Corpus::Reject }
 }
 
 /// How many mutants there have been.
@@ -44,41 +33,6 @@ fn opening(most: usize) -> Option<Vec<u8>> {
     let mut bytes = opening_bytes(MUTANTS.fetch_add(1, Ordering::Relaxed))?;
     bytes.truncate(most);
     Some(bytes)
-}
-
-/// libFuzzer's counters of code coverage. An input has a thousand of them, against a hundred behaviour features, and to
-/// weigh and record those of a new input takes libFuzzer ten times as long as it takes to judge the input.
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-#[allow(unsafe_code, reason = "the linker knows where the counters are")]
-mod code_coverage {
-    // The addresses are those of the linker's symbols: weak, since there are none in a program without counters.
-    core::arch::global_asm!(
-        ".weak __start___sancov_cntrs",
-        ".weak __stop___sancov_cntrs",
-        ".pushsection .data.rel.ro, \"aw\"",
-        ".balign 8",
-        ".globl utfuzz_code_counters",
-        ".hidden utfuzz_code_counters",
-        "utfuzz_code_counters: .8byte __start___sancov_cntrs, __stop___sancov_cntrs",
-        ".popsection",
-    );
-
-    unsafe extern "C" {
-        safe static utfuzz_code_counters: [usize; 2];
-    }
-
-    /// Sets all of them to zero.
-    pub(super) fn clear() {
-        let [start, end] = utfuzz_code_counters;
-        // SAFETY: the section consists of bytes that instrumented code increments and libFuzzer reads, all in this
-        // thread; without it, both addresses are zero.
-        unsafe { core::ptr::with_exposed_provenance_mut::<u8>(start).write_bytes(0, end - start) };
-    }
-}
-
-#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
-mod code_coverage {
-    pub(super) fn clear() {}
 }
 
 /// Starts a target before its first input, so that an error in its environment is not taken for a crash.
