@@ -208,7 +208,7 @@ pub const REPORTS: [Report; 9] = [
         name: "mutants",
         about: "small changes of the code that no test notices",
         files: &["reports/mutants.md"],
-        sources: &["src/codec", "src/explain", "src/judge", "src/spec", "tests"],
+        sources: &["fuzz/mutants", "src/codec", "src/explain", "src/judge", "src/spec", "src/triage", "tests"],
         command: ".ci/mutants",
         slow: true,
     },
