@@ -1,10 +1,10 @@
 //! The operations on UTF-8 on several threads, for large inputs. The result is that of a single thread, byte for byte.
 //!
 //! UTF-8 can be cut anywhere: no sequence, and no maximal subpart, continues after three continuation bytes, or begins
-//! with one. Each of rayon's threads has a part. First the units of all parts but the last are counted, which takes a small
-//! part of the time of decoding; then each thread knows where its units begin, and decodes to that place. So everything is
-//! written once, and there is no more memory than the output. Pieces with errors are decoded in order to count them. Inputs of
-//! a few pieces are left to the thread that asks.
+//! with one. Each of rayon's threads has a part. First the units of all parts but the last are counted, which takes a
+//! small part of the time of decoding; then each thread knows where its units begin, and decodes to that place, by way
+//! of a buffer that stays in its cache. So there is no more memory than the output. Pieces with errors are decoded in
+//! order to count them. Inputs of a few pieces are left to the thread that asks.
 //!
 //! ```
 //! use utfuzz::codec::parallel;
@@ -18,7 +18,7 @@
 
 use crate::codec::{Kernel, Utf8Error};
 use crate::utf8::is_continuation;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::mem::MaybeUninit;
 use rayon::prelude::*;
 
 /// The approximate length of a piece in bytes: it stays in a cache while it is validated and then counted.
@@ -113,9 +113,6 @@ const TO_UTF16: Conversion<u16> = Conversion { decode: Kernel::utf16_lossy_into,
 const TO_UTF32: Conversion<u32> = Conversion { decode: Kernel::utf32_lossy_into, count: Kernel::char_count, most: 1 };
 
 impl<U: Copy + Send + Sync> Conversion<U> {
-    /// `decode` appends to the capacity of a vector if there are as many units as bytes can make, and these.
-    const SPARE: usize = 1024;
-
     fn append(&self, bytes: &[u8], out: &mut Vec<U>) {
         let (kernel, threads) = (Kernel::best(), rayon::current_num_threads());
         if threads < 2 || count_of(bytes, PIECE) < FEW {
@@ -125,7 +122,7 @@ impl<U: Copy + Send + Sync> Conversion<U> {
         let parts: Vec<&[u8]> = (0..count_of(bytes, len)).map(|index| part(bytes, index, len).1).collect();
         let Some((last, counted)) = parts.split_last() else { return };
         let mut lens: Vec<usize> = counted.par_iter().map(|part| self.len(kernel, part)).collect();
-        lens.push(self.most * last.len() + Self::SPARE);
+        lens.push(self.most * last.len());
         out.reserve(lens.iter().sum());
         let mut room = out.spare_capacity_mut();
         let places = lens.iter().map(|&len| {
@@ -154,28 +151,18 @@ impl<U: Copy + Send + Sync> Conversion<U> {
         pieces(part).map_init(Vec::new, of_piece).sum()
     }
 
-    /// Decodes a part to this place, which has room for its units. Returns how many those are.
+    /// Decodes a part to this place, which has room for its units. Returns how many those are. A piece is decoded into a
+    /// buffer that stays in a cache, since a kernel writes past its units, where the place may belong to another thread.
     fn fill(&self, kernel: Kernel, part: &[u8], place: &mut [MaybeUninit<U>]) -> usize {
         let mut buffer = Vec::new();
         let mut filled = 0;
         for index in 0..count_of(part, PIECE) {
-            let (_, piece) = self::part(part, index, PIECE);
-            let room = &mut place[filled..];
-            // Near the end of the place, what is written after the units would be written to the next place.
-            if room.len() < self.most * piece.len() + Self::SPARE {
-                buffer.clear();
-                (self.decode)(kernel, piece, &mut buffer);
-                for (to, from) in room[..buffer.len()].iter_mut().zip(&buffer) {
-                    to.write(*from);
-                }
-                filled += buffer.len();
-                continue;
+            buffer.clear();
+            (self.decode)(kernel, self::part(part, index, PIECE).1, &mut buffer);
+            for (to, from) in place[filled..filled + buffer.len()].iter_mut().zip(&buffer) {
+                to.write(*from);
             }
-            // SAFETY: the room can be written, and nobody else has it. The vector is not dropped, and it is not given back to
-            // the allocator in order to grow, since there is as much room as `decode` asks for: see `SPARE`.
-            let mut units = ManuallyDrop::new(unsafe { Vec::from_raw_parts(room.as_mut_ptr().cast(), 0, room.len()) });
-            (self.decode)(kernel, piece, &mut units);
-            filled += units.len();
+            filled += buffer.len();
         }
         filled
     }
