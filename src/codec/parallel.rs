@@ -1,10 +1,10 @@
 //! The operations on UTF-8 on several threads, for large inputs. The result is that of a single thread, byte for byte.
 //!
 //! UTF-8 can be cut anywhere: no sequence, and no maximal subpart, continues after three continuation bytes, or begins
-//! with one. Each of rayon's threads has a part. First the units of all parts but the last are counted, which takes a small
-//! part of the time of decoding; then each thread knows where its units begin, and decodes to that place. So everything is
-//! written once, and there is no more memory than the output. Pieces with errors are decoded in order to count them. Inputs of
-//! a few pieces are left to the thread that asks.
+//! with one. Each of rayon's threads has a part. First the units of all parts but the last are counted, which takes a
+//! fraction of the time that decoding takes; then each thread knows where its units begin, and decodes them directly to
+//! that place. So everything is written once, and little memory is needed besides the output. To count the units of a
+//! piece that has errors, it is decoded. Inputs of only a few pieces are decoded by the calling thread.
 //!
 //! ```
 //! use utfuzz::codec::parallel;
@@ -24,7 +24,7 @@ use rayon::prelude::*;
 /// The approximate length of a piece in bytes: it stays in a cache while it is validated and then counted.
 const PIECE: usize = 1 << 16;
 
-/// Starting threads takes longer than to convert fewer pieces.
+/// Starting threads takes longer than converting fewer pieces than this.
 const FEW: usize = 16;
 
 /// Checks that `bytes` are well-formed UTF-8.
@@ -113,7 +113,8 @@ const TO_UTF16: Conversion<u16> = Conversion { decode: Kernel::utf16_lossy_into,
 const TO_UTF32: Conversion<u32> = Conversion { decode: Kernel::utf32_lossy_into, count: Kernel::char_count, most: 1 };
 
 impl<U: Copy + Send + Sync> Conversion<U> {
-    /// `decode` appends to the capacity of a vector if there are as many units as bytes can make, and these.
+    /// `decode` does not make a vector grow that has room for the most units the bytes can become, and for this many
+    /// more.
     const SPARE: usize = 1024;
 
     fn append(&self, bytes: &[u8], out: &mut Vec<U>) {
