@@ -4,8 +4,8 @@
 //! every round the subjects run one after the other, so that a temporary slowdown of the machine affects all of them.
 //! Compare ratios of medians, not absolute times.
 //!
-//! The texts are generated words in many scripts, and the same with errors; they are the same on every machine and run. What
-//! an operation of an adapter costs is measured in batches of several sizes.
+//! The texts are generated words in many scripts, without and with errors; they are the same on every machine and in
+//! every run. What an operation of an adapter costs is measured in batches of several sizes.
 
 mod subjects;
 
@@ -112,7 +112,7 @@ impl Row {
         timed.min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
     }
 
-    /// How many times as fast as the fastest peer the subject of this name is.
+    /// The speed of the subject of this name, divided by that of the fastest peer.
     pub fn ratio(&self, name: &str) -> Option<f64> {
         let own = self.cells.iter().find(|cell| cell.name == name)?.time?;
         Some(self.best_peer()?.1.median / own.median)
@@ -458,7 +458,7 @@ pub struct BatchCost {
     /// The number of operations.
     pub operations: usize,
     /// Nanoseconds for one operation, from request to reply: the median of the batches. None if smaller batches took so
-    /// long that there is no time for these.
+    /// long that no time was left for this size.
     pub nanoseconds: Option<f64>,
 }
 

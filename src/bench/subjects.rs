@@ -193,8 +193,9 @@ impl Buffers {
     }
 }
 
-/// An input, at another place in its memory page for each round. Where a load has the place in its page of a store before it,
-/// processors take it for a load of what is stored, and wait; so the time depends on where input and output happen to be.
+/// An input, at a different place in its memory page in each round. A processor takes a load for one of data that it is
+/// still storing, and waits, if both have the same place in their pages (4 KiB aliasing); so the time depends on where
+/// input and output happen to be.
 #[derive(Debug, Default)]
 pub(super) struct Placed<T> {
     all: Vec<T>,
@@ -212,10 +213,11 @@ impl<T: Copy + Default> Placed<T> {
         Self { all, start: 0, len: input.len() }
     }
 
-    /// Moves the input to the place for this round; not one that would no longer be in a cache after it.
+    /// Moves the input to the place for this round, unless it is so long that it would no longer be in a cache
+    /// afterwards.
     pub(super) fn place(&mut self, round: usize) {
         const LARGEST: usize = 1 << 20;
-        /// Has no divisor in common with the number of sixteen-byte places in a page.
+        /// In units of sixteen bytes, it has no divisor in common with the number of such places in a page.
         const STRIDE: usize = 16 * 37;
         if self.len * size_of::<T>() > LARGEST {
             return;

@@ -1,9 +1,9 @@
 //! Arguments shared by several subcommands: which decoders are judged, with which ledger, and how the result is printed; and
 //! the commands about these decoders.
 //!
-//! `utfuzz list` lists what the arguments select. `utfuzz adapter` is what an author of adapters needs. `utfuzz serve-plugin`,
-//! which `--plugin` starts, is an adapter for a shared library, as `docs/adapter.md` describes it. Decoders of adapters are
-//! asked one by one by [`one_by_one`].
+//! `utfuzz list` lists what the arguments select. `utfuzz adapter` is what an author of adapters needs. `utfuzz
+//! serve-plugin`, which `--plugin` starts, is an adapter for a shared library, as `docs/adapter.md` describes it. Each
+//! decoder of an adapter is examined on one thread, by [`one_by_one`].
 
 use crate::cli::output::{Bar, Failure, Verdict, note, painted, width};
 use crate::codec::convert::Encoding;
@@ -375,10 +375,10 @@ impl List {
     }
 }
 
-/// What `examine` returns for each decoder, in order, until `stop` is set. `done` is called with each result, in the same
-/// order, as soon as all results before it are there. A note says how fast a decoder in another process answered. Each
-/// decoder is examined on one thread, so it has one process, which ends afterwards, and no more adapters run at a time
-/// than there are processors.
+/// What `examine` returns for each decoder, in order, until `stop` is set. `done` is called with each result, in the
+/// same order, as soon as it and all results before it are available. A note says how fast a decoder in another process
+/// answered. Each decoder is examined on one thread, so it has one process, which ends afterwards, and no more adapters
+/// run at a time than there are processors.
 ///
 /// # Errors
 /// A thread cannot be started.

@@ -1,5 +1,5 @@
-//! `utfuzz explain`: what bytes mean, and what each decoder answers, of a file or of bytes as people type and paste them:
-//! hexadecimal, escapes, code points, or text; and `utfuzz chart`: the code page of a grammar.
+//! `utfuzz explain`: what bytes mean, and what each decoder answers to them. They come from a file, or are typed or
+//! pasted: hexadecimal, escapes, code points, or text; and `utfuzz chart`: the code page of a grammar.
 
 use crate::cli::arguments::{Selection, grammar};
 use crate::cli::output::{Failure, Verdict, has_colours, is_verbose, painted};
@@ -307,7 +307,7 @@ fn is_pairs(word: &str) -> bool {
     !word.is_empty() && word.len().is_multiple_of(2) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether all of it is hexadecimal, in whatever groups.
+/// Whether all of it is hexadecimal, however it is grouped.
 fn is_hex(text: &str) -> bool {
     let digits: String = words(text).map(unprefixed).collect();
     is_pairs(&digits) || text.starts_with("0x")

@@ -4,13 +4,13 @@
 //! or environment, 130 interrupted before anything new was found. A closed pipe on standard output does not change the
 //! status. A write error changes 0 to 2, but leaves 1 unchanged.
 //!
-//! The help says beyond the arguments: the commands in groups, examples, and the exit status; `utfuzz completions` and
-//! `utfuzz man` tell a shell and `man` about the command.
+//! Besides the arguments, the help shows the commands in groups, examples and the exit status. `utfuzz completions` and
+//! `utfuzz man` describe the commands to a shell and to `man`.
 //!
-//! `utfuzz.toml` in the current directory has options that commands take without their being typed. Each table is a command,
-//! each key one of its long options: `[nightly]`, `minutes = 20`. An option that is typed, or that conflicts with a typed
-//! one, is left out. Commands that people run in any directory, such as `explain`, take none from the file, and options that
-//! start programs or name what is written are refused.
+//! `utfuzz.toml` in the current directory has options that commands take as if they had been typed. Each table is a
+//! command, each key one of its long options: `[nightly]`, `minutes = 20`. An option that is typed, or that conflicts
+//! with a typed one, is left out. Commands that people run in any directory, such as `explain`, take none from the
+//! file, and options that start programs or name what is written are refused.
 
 mod arguments;
 mod check;

@@ -1,5 +1,6 @@
-//! What a subcommand shows, and where: its result on standard output, and notes and progress on standard error; files are
-//! written completely or not at all. How much of it the user wants to see, in which colours, and how wide the terminal is.
+//! What a subcommand shows, and where: its result on standard output, and notes and progress on standard error; files
+//! are written completely or not at all. Also how much of it the user wants to see, in which colours, and how wide the
+//! terminal is.
 //!
 //! Progress is a bar on a terminal, otherwise a line every ten seconds.
 
@@ -125,7 +126,7 @@ const STYLES: [(&str, Style); 12] = [
     ("fault: ", BAD),
 ];
 
-/// A text report for standard output, in colours if it has any: each line in the style of its mark.
+/// A text report for standard output, in colours if these are on: each line in the style of its mark.
 pub(super) fn painted(text: &str) -> Cow<'_, str> {
     if has_colours() { painted_lines(text).into() } else { text.into() }
 }
@@ -157,7 +158,7 @@ pub(super) enum Verdict {
     Interrupted,
 }
 
-/// The usage or environment error because of which a subcommand has no verdict.
+/// The usage or environment error that leaves a subcommand without a verdict.
 pub(super) struct Failure(pub(super) Error);
 
 impl From<Error> for Failure {

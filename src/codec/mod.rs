@@ -1,9 +1,9 @@
 //! Our own codec: UTF-8 by RFC 3629, one U+FFFD for each maximal subpart, exact error offsets and lengths.
 //!
-//! The functions here run on [`Kernel::best`], the fastest kernel this processor can run. Functions named `*_into` append.
-//! Those named `lossy` write U+FFFD for what is ill-formed: in UTF-8 for every maximal subpart, in UTF-16 for every lone
-//! surrogate, in UTF-32 for every number that is not a scalar value. The others append nothing if
-//! there is an error, and return where the first one is. No code is shared with [`crate::spec`], which judges this codec.
+//! The functions here run on [`Kernel::best`], the fastest kernel this processor can run. Functions named `*_into`
+//! append. Those named `lossy` write U+FFFD for what is ill-formed: in UTF-8 for every maximal subpart, in UTF-16 for
+//! every lone surrogate, in UTF-32 for every number that is not a scalar value. The others append nothing if there is
+//! an error, and return where the first one is. No code is shared with [`crate::spec`], which judges this codec.
 //!
 //! Input in chunks is decoded by [`Streaming`], into which the caller pushes bytes, and [`Utf8Reader`], which pulls them
 //! from another reader.
@@ -401,7 +401,7 @@ impl Streaming {
         &chunk[decided - held..]
     }
 
-    /// Keeps the first error. On a platform of 32 bits a stream may be too long for its offset.
+    /// Keeps the first error. On a 32-bit platform a stream may be too long for its offset.
     fn note(&mut self, offset: u64, error: Utf8Error) {
         let valid_up_to = usize::try_from(offset).unwrap_or(usize::MAX);
         self.first_error.get_or_insert(Utf8Error { valid_up_to, ..error });

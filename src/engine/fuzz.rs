@@ -1,9 +1,9 @@
 //! What the programs under `fuzz/` call: a [`Target`] that judges one input after another, and aborts with a report on
 //! the first new divergence.
 //!
-//! A target returns whether its input has a new behaviour feature (see [`judge`](crate::judge)), and which. libFuzzer keeps inputs
-//! with a new feature and discards the others. That also spares it from scanning tens of thousands of code counters
-//! that say little about branch-free decoders.
+//! A target returns whether its input has a new behaviour feature (see [`judge`](crate::judge)), and which. libFuzzer
+//! keeps inputs with a new feature and discards the others. That also spares it from scanning tens of thousands of code
+//! counters that say little about branch-free decoders.
 //!
 //! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by
@@ -49,7 +49,7 @@ use std::time::Instant;
 /// The environment variable that selects decoders.
 pub const DECODERS: &str = "UTFUZZ_DECODERS";
 
-/// What precedes the seconds from the first input until a divergence was found, in what a target prints before it aborts.
+/// Before it aborts, a target prints this and the seconds from the first input until the divergence was found.
 pub const FOUND_AFTER: &str = "FOUND_AFTER: ";
 
 /// The environment variable that selects groups of behaviour features.
@@ -185,7 +185,7 @@ impl Target {
     }
 }
 
-/// Lets decoders, and the ledger of their known differences, live as long as the process.
+/// Keeps decoders, and the ledger of their known differences, until the process ends.
 fn keep(decoders: Vec<Box<dyn Decoder>>, ledger: Ledger) -> (&'static [Box<dyn Decoder>], &'static Ledger) {
     type Kept = (&'static [Box<dyn Decoder>], &'static Ledger);
     /// Where the leak checker of AddressSanitizer finds them.

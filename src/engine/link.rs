@@ -4,8 +4,8 @@
 /// that does nothing, in each program under `fuzz_targets/` except those named in `others`.
 ///
 /// libFuzzer records the operands of every integer comparison. In byte classifiers that takes most of the run time, and
-/// the constants it would find are in the dictionary. cargo-fuzz always enables these callbacks. A program of which
-/// they are redirected must use `fuzz_target!`, which defines that function.
+/// the constants it would find are in the dictionary. cargo-fuzz always enables these callbacks. A program whose
+/// callbacks are redirected must use `fuzz_target!`, which defines that function.
 ///
 /// ```no_run
 /// // fuzz/build.rs

@@ -122,8 +122,8 @@ pub fn first_divergence(decoder: &dyn Decoder, case: &Case<'_>) -> Option<Diverg
 }
 
 impl Divergence {
-    /// The length in bytes above which other decoders are not asked: what they answer says little about such an input, and
-    /// is not read.
+    /// The length in bytes above which other decoders are not asked: what they answer says little about such an input,
+    /// and nobody reads it.
     pub const LONG: usize = 1 << 14;
 
     /// Fills the grid with the answers of these decoders; if the input is long, with those of the one that diverges.

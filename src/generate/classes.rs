@@ -1,7 +1,7 @@
 //! Every string over the 13 byte classes, and which of them a grammar can distinguish.
 //!
-//! A class is represented by its first or its last byte, by lot for each place, since bugs in range checks occur at the
-//! bounds.
+//! A class is represented by its first or its last byte, chosen pseudo-randomly for each place, since bugs in range
+//! checks occur at the bounds.
 
 use crate::case::Rng;
 use crate::spec::grammar::{Form, RFC3629};
@@ -56,8 +56,9 @@ pub fn blocks() -> Vec<Block> {
 /// Which strings of a block are judged, if not all.
 ///
 /// It is the turn of a string if the numbers of its classes and its offset add up to a multiple of
-/// [`TURNS`](Turn::TURNS). So of any that many consecutive offsets, each string has its turn at one; and at every offset, the
-/// strings whose turn it is have every combination of classes in all places but one, whichever that is.
+/// [`TURNS`](Turn::TURNS). So each string has its turn at one of any [`TURNS`](Turn::TURNS) consecutive offsets; and at
+/// every offset, the strings whose turn it is have every combination of classes in all places but one, whichever that
+/// is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Turn {
     /// Every string.

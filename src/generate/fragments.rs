@@ -118,8 +118,8 @@ fn whole(bytes: Vec<u8>) -> Input {
     Input { bytes, cuts: None }
 }
 
-/// The mixtures of all fragments and a longer one, cut by lot; then the mixtures again, cut after every byte, and after every
-/// three and seven bytes.
+/// The mixtures of all fragments and a longer one, cut pseudo-randomly; then the mixtures again, cut after every byte,
+/// and after every three and seven bytes.
 pub fn mixtures() -> impl Iterator<Item = Input> {
     let all = || (0..MIXTURES).map(mixture);
     let cut = [1, 3, 7].into_iter().flat_map(move |step| all().map(move |bytes| every(step, bytes)));

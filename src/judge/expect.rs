@@ -1,9 +1,9 @@
 //! What a decoder can be asked, and what `spec` expects of its answers.
 //!
-//! Of a case there is one reading for each grammar and segmentation, and one output for each contract, both computed on
-//! demand. Readings come from an [`Automaton`]: a grammar's rows compiled into a table that finds the same ill-formed
-//! segments as [`segments`], but faster. A state is the set of rows that match the bytes since the last boundary so far, so
-//! the table follows from the rows. The kind and length of an error come from `model`: once for each state and byte for
+//! A case has one reading for each grammar and segmentation, and one output for each contract, both computed on demand.
+//! Readings come from an [`Automaton`]: a grammar's rows compiled into a table that finds the same ill-formed segments
+//! as [`segments`], but faster. A state is the set of rows that still match the bytes since the last boundary, so the
+//! table follows from the rows. The kind and length of an error come from `model`: once for each state and byte for
 //! maximal subparts and single bytes, and at each error for the other segmentations. The inner loop has no integer
 //! comparison that a fuzzer would trace: it uses iterators and tables of `bool`.
 //!
@@ -176,7 +176,7 @@ pub(crate) struct Automaton {
     ascii_is_whole: bool,
 }
 
-/// The rows that match the bytes since the last boundary so far, an example of these bytes, and whether a leading
+/// The rows that still match the bytes since the last boundary, an example of these bytes, and whether a leading
 /// surrogate precedes them.
 #[derive(Clone, Debug)]
 struct State {
@@ -485,7 +485,7 @@ impl<'a> Expectation<'a> {
         self.segments
     }
 
-    /// Every error, in order. An incomplete sequence is one error, the last, into however many segments it is cut.
+    /// Every error, in order. An incomplete sequence is one error, the last, however many segments it is cut into.
     pub(crate) fn errors(&self) -> impl ExactSizeIterator<Item = Malformed> + Clone + 'a {
         let contract = self.contract();
         let nowhere = Malformed { valid_up_to: None, len: None, kind: None };

@@ -242,7 +242,7 @@ fn first_unexpected(
 }
 
 /// The first law broken by the observation of a decoder that promises nothing: its answers to related questions are
-/// compared with each other, never with the standard. Of what is expected only the contract counts, since it says how
+/// compared with each other, never with the standard. Of the expectation, only the contract is used, since it says how
 /// questions are put.
 fn first_inconsistent(
     expected: &Expectation<'_>,

@@ -232,8 +232,8 @@ impl<'d> Judge<'d> {
         self.broken.push(Broken { decoder: index, law, offset, subject });
     }
 
-    /// Notes what will be asked of decoders that answer many questions at once, of those that `is_selected` accepts, so
-    /// that judging this case by these questions takes its answers from memory. See [`Judge::ask_planned`].
+    /// For the decoders that `is_selected` accepts and that answer many questions at once, notes what they will be
+    /// asked, so that judging this case by these questions takes its answers from memory. See [`Judge::ask_planned`].
     pub fn plan(&mut self, case: &Case<'_>, questions: Questions, is_selected: impl Fn(usize) -> bool) {
         for &index in self.on.iter().filter(|&&index| is_selected(index)) {
             let slot = &mut self.slots[index];

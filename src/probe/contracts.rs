@@ -1,8 +1,8 @@
 //! Contracts: all of them, what each answers to a list of inputs, and which input tells most of them apart; a contract in
 //! words, and as Rust.
 //!
-//! A decoder is then held to the contract that was found ([`confirm`]): on which inputs it departs from that, and what those
-//! have in common.
+//! [`confirm`] then holds a decoder to the contract that was found, and says on which inputs it departs from that and
+//! what those have in common.
 
 use crate::case::Case;
 use crate::decoder::{Batched, Decoder};

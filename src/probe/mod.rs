@@ -5,10 +5,11 @@
 //! asked at once; if no contract gives all the answers, the nearest is the one that gives most of them. The result holds for
 //! the inputs asked; to confirm it, judge the decoder by the contract ([`Held`], [`confirm`]).
 //!
-//! A [`Machine`] is the finite-state machine of its verdicts: which bytes lead from which state to which other one. Two
-//! strings lead to the same state if the verdicts on them, each continued by every suffix of a list, are the same. Nothing
-//! about byte classes is presumed: each of the 256 bytes is tried in each state. The machine is then held to the verdicts on
-//! all class strings; a suffix of a string that it gets wrong joins the list, and all is asked again.
+//! A [`Machine`] is the finite-state machine of its verdicts: which bytes lead from one state to another. Two strings
+//! lead to the same state if the verdicts on them, each continued by every suffix of a list, are the same. Nothing
+//! about byte classes is assumed: each of the 256 bytes is tried in each state. The machine is then held to the
+//! verdicts on all class strings; a suffix of a string that it gets wrong joins the list, and everything is asked
+//! again.
 
 mod contracts;
 mod matrix;
@@ -163,8 +164,8 @@ impl Offsets {
     /// An error after 11 bytes, 4 code points or code units.
     pub const INPUT: &[u8] = b"\xC3\xA9\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xFF";
 
-    /// By the offset stated for the error in [`Offsets::INPUT`] and that in two supplementary characters, which not every
-    /// grammar has, followed by FF.
+    /// By the offset stated for the error in [`Offsets::INPUT`], and by that in two supplementary characters (which not
+    /// every grammar has) followed by FF.
     fn of(stated: usize, supplementary: Option<usize>) -> Self {
         match supplementary {
             // In the other input, an error after 8 bytes, 2 code points or 4 code units.
@@ -173,7 +174,7 @@ impl Offsets {
         }
     }
 
-    /// By the offset stated for an error after so many bytes, code points and code units of UTF-16.
+    /// By the offset stated for an error after these numbers of bytes, code points and code units of UTF-16.
     fn counted(stated: usize, places: [usize; 3]) -> Self {
         let units = [Unit::Bytes, Unit::CodePoints, Unit::Utf16].into_iter().zip(places);
         let mut found = units.filter(|(_, place)| matches!(stated.checked_sub(*place), Some(0 | 1)));

@@ -43,8 +43,8 @@ enum Of {
 /// The byte order of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// That of the encoding; for one without a byte order in its name little-endian, with a byte order mark before the
-    /// input, unless it begins with one.
+    /// That of the encoding. If its name states none, little-endian, with a byte order mark before the input unless it
+    /// begins with one.
     Named,
     Little,
     Big,

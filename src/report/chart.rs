@@ -367,7 +367,7 @@ fn paint(colours: bool, role: Role, text: &str) -> String {
     if colours { format!("\x1B[{code}m{text}\x1B[0m") } else { text.to_owned() }
 }
 
-/// The usual name of a grammar, and its name here if that is another.
+/// The usual name of a grammar, and its name here if that differs.
 pub(super) fn title(grammar: &Grammar) -> String {
     let usual = match grammar.name {
         "rfc3629" => "UTF-8 (RFC 3629)",

@@ -1,6 +1,7 @@
-//! The trait of report formats, and the formats: JSON, and text for a terminal; Markdown for a repository's web view, and a
-//! self-contained HTML page, without network access and with only its own script, both written from one [`Document`]; and
-//! what CI systems read of a triage, SARIF 2.1.0, as GitHub code scanning reads it, and JUnit XML.
+//! The trait of report formats, and the formats. JSON is for programs, and text for a terminal. Markdown, for a
+//! repository's web view, and a self-contained HTML page, without network access and with only its own script, are both
+//! written from one [`Document`]. CI systems read a triage as SARIF 2.1.0, in the form that GitHub code scanning
+//! accepts, or as JUnit XML.
 
 use crate::engine::check::headline;
 use crate::engine::score::{Outcome, Score, Summary};

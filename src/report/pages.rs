@@ -1,5 +1,6 @@
-//! Pages beside those of single records: the explanation of an input, for people, in a terminal or as a page, and for
-//! programs; and a static site with every report that exists as a page, the code pages of the grammars, and an index of them.
+//! Pages other than those of single records: the explanation of an input, for people, in a terminal or as a page, and
+//! for programs; and a static site with every report that exists as a page, the code pages of the grammars, and an
+//! index of them.
 
 use crate::case::Case;
 use crate::decoder::Decoder;

@@ -433,7 +433,8 @@ struct Corpus {
     sources: BTreeMap<String, Lines<Vec<String>>>,
 }
 
-/// Lines with code, those that are run, and those in functions that are entered; `missed` are not run, of the latter.
+/// Lines with code, those that are run, and those in functions that are entered; `missed` are those of the latter that
+/// are not run.
 #[cfg(feature = "cli")]
 #[derive(Deserialize)]
 struct Lines<M> {

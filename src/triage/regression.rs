@@ -1,4 +1,4 @@
-//! Triage of files, and the regressions that are kept of them.
+//! Triage of files, and the regressions that are kept from it.
 //!
 //! Each file is judged, the smallest input of each signature is minimised, and signatures with the same cause form a cluster.
 //! A regression is a witness kept as a file, named after its signature: `SUBJECT__LAW__DECODER.bin`, with the shape after

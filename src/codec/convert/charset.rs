@@ -1,5 +1,5 @@
-//! Encodings that are not Unicode: those of one byte for each code point, as tables; and, with the feature `charsets`, the
-//! others of the Encoding Standard, by the crate encoding_rs.
+//! Encodings that are not Unicode: those of one byte for each code point, as tables; and, with the feature `charsets`,
+//! the others of the Encoding Standard, through the crate encoding_rs.
 
 use crate::codec::Kernel;
 use crate::utf8::Kind;
@@ -102,7 +102,7 @@ const fn except(mut upper: [u16; 128], changes: &[(u8, u16)]) -> [u16; 128] {
 }
 
 impl SingleByte {
-    /// Code points from here on are in none of the tables: box-drawing characters are the last below.
+    /// Code points from here on are in none of the tables; the last that are in one are box-drawing characters.
     const CODE_POINTS: usize = 0x2600;
 
     /// The encoding with these code points for 80..FF.

@@ -1,5 +1,5 @@
 //! From bytes to code points and back: single steps, and whole runs of well-formed text. For some pairs of encodings
-//! `converter.rs` copies or widens well-formed text past this file.
+//! `converter.rs` copies or widens well-formed text without going through this file.
 //!
 //! UTF-8 and its relatives are read and written one sequence at a time, without `spec`, which judges it. Text that is
 //! well-formed in RFC 3629, which is nearly all, goes through the kernels in whole runs; the single steps are for the rest.
@@ -423,7 +423,7 @@ impl Writer {
 
 const BLOCK: usize = 32;
 
-/// How many code points are in the blocks at the start in which all are good.
+/// How many code points the blocks at the start have, up to the first block in which one is not good.
 #[inline]
 fn good_blocks(code_points: &[u32], is_good: impl Fn(u32) -> bool) -> usize {
     let is_good = |block: &&[u32; BLOCK]| block.iter().fold(true, |all, &code_point| all & is_good(code_point));

@@ -14,7 +14,7 @@ use crate::codec::convert::repair::repair;
 pub struct Detection {
     /// The encoding, if it is one that can be converted; also `None` if the bytes are not text.
     pub encoding: Option<Encoding>,
-    /// The name of the encoding, also of one that cannot be converted; `None` if the bytes are not text.
+    /// The name of the encoding, even of one that cannot be converted; `None` if the bytes are not text.
     pub name: Option<&'static str>,
     /// How sure the answer is.
     pub confidence: Confidence,

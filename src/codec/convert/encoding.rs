@@ -7,9 +7,9 @@ use crate::spec::grammar;
 use crate::spec::{Charset, Grammar};
 use crate::utf8::BYTE_ORDER_MARK;
 
-/// One line for each encoding: its name; what else it is called by the Encoding Standard, IANA or habit; its form; and what
-/// `spec` has of it, to be judged by. Where the Encoding Standard reads one encoding as another (Latin-1 as Windows-1252),
-/// IANA's meaning holds.
+/// One line for each encoding: its name; what else it is called by the Encoding Standard, IANA or habit; its form; and
+/// the part of `spec` that judges it. Where the Encoding Standard reads one encoding as another (Latin-1 as
+/// Windows-1252), IANA's meaning holds.
 macro_rules! encodings {
     (
         $($(#[$doc:meta])* $encoding:ident = $name:literal $aliases:expr, $form:expr, $standard:expr;)*

@@ -45,7 +45,7 @@ pub enum Mark {
 pub enum UnpairedSurrogates {
     /// They are ill-formed, except in encodings that have them: RFC 2279, WTF-8, UTF-8B (some).
     Refuse,
-    /// They are code points like others, to be read and written.
+    /// They are code points like any others, to be read and written.
     Pass,
 }
 

@@ -358,8 +358,8 @@ impl Mixed {
     }
 }
 
-/// Whether the characters at these places are plausible as Windows-1252: common signs, and letters, at most two of them in
-/// a row, none in upper case after one in lower case, and none between two signs.
+/// Whether the characters at these places are plausible as Windows-1252: common signs or letters, with at most two
+/// letters in a row, no letter in upper case after one in lower case, and no letter between two signs.
 fn are_plausible(places: &[usize], text: &str) -> bool {
     let mut row = 0;
     let mut end = 0;

@@ -46,8 +46,8 @@ impl Control {
 pub struct Options {
     /// How long to run structured inputs after the other stages, if there is no budget.
     pub time: Duration,
-    /// How long the check may take; a little more passes until it has ended. The stages take turns, so that each has its
-    /// share, and structured inputs fill the rest. `None` runs one stage after the other, each to its end.
+    /// How long the check may take; it ends a little later. The stages take turns, so that each has its share, and
+    /// structured inputs fill the rest. `None` runs one stage after the other, each to its end.
     pub budget: Option<Duration>,
     /// Whether the first new divergence ends the check.
     pub stop_at_first: bool,
@@ -240,8 +240,8 @@ impl Outcome {
         !self.interrupted && self.divergences.is_empty() && self.contradictions.is_empty() && !is_silent
     }
 
-    /// The decoders that answered nothing. Not every decoder is asked every class string, so of some of these nothing is
-    /// known.
+    /// The decoders that answered nothing. Not every decoder is asked every class string, so about some of these
+    /// nothing is known.
     pub fn silent(&self) -> impl Iterator<Item = &str> {
         let asked_all = |ran: &Ran| ran.cases > 0 && (ran.stage != Stage::Classes || ran.planned == Some(ran.cases));
         let is_known = !self.interrupted && (self.stages.is_empty() || self.stages.iter().any(asked_all));
@@ -295,8 +295,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The first line of a report: whether the result is clean, how many signatures are new, and how much was judged; of a
-/// run that was interrupted, or was to run less than everything.
+/// The first line of a report: whether the result is clean, how many signatures are new, and how much was judged.
+/// `interrupted` and `partial` say whether the run was interrupted, or was to run less than everything.
 pub(crate) fn headline(
     is_clean: bool,
     [interrupted, partial]: [bool; 2],

@@ -106,8 +106,8 @@ fn ranges(inputs: &[Input], most: usize) -> Vec<Range<usize>> {
 }
 
 impl Queue {
-    /// Each case of the work once: in order; or, for a check in turns, in small pieces, of which those that find most come
-    /// first, and the others are drawn from everywhere.
+    /// Each case of the work once: in order; or, for a check in turns, in small pieces: first those that find most,
+    /// then the others, drawn from everywhere.
     fn of(work: &Work, in_turns: bool) -> Self {
         let mut lines: Vec<Line> = Vec::new();
         for (list, Inputs { stage, inputs, .. }) in work.lists.iter().enumerate() {
@@ -308,7 +308,7 @@ struct Thread<'w, 'd> {
     session: Option<Session<'d>>,
     record: Record,
     tallies: Vec<Tally>,
-    /// About how much was asked since the last look at whether the check is at an end.
+    /// About how much was asked since the end of the check was last looked for.
     since: usize,
 }
 
@@ -415,8 +415,8 @@ impl<'w, 'd> Thread<'w, 'd> {
         flow
     }
 
-    /// Judges a case. Breaks if the check is at an end, which is seen at once after an explanation, and otherwise after
-    /// some dozen cases.
+    /// Judges a case. Breaks if the check has reached its end: looks for that at once after an explanation, and
+    /// otherwise every few dozen cases.
     fn judge(
         &mut self,
         session: &mut Session<'d>,

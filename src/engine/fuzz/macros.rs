@@ -28,7 +28,7 @@ pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
 /// How many mutants there have been.
 static MUTANTS: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts a mutant. The first ones are what shows most faults, whatever they are mutants of.
+/// Counts a mutant. The first mutants are the inputs that show most faults, whatever they should be mutants of.
 fn opening(most: usize) -> Option<Vec<u8>> {
     let mut bytes = opening_bytes(MUTANTS.fetch_add(1, Ordering::Relaxed))?;
     bytes.truncate(most);

@@ -246,8 +246,8 @@ pub struct SignaturesPerFault<'a> {
     pub most: usize,
     /// The decoders with the most, if that is more than one.
     pub decoders: Vec<&'a str>,
-    /// The median and the most if every signature counts. A fault is often shown by errors of several kinds; they have
-    /// signatures of their own, so that a known difference does not cover others.
+    /// The median and the maximum if every signature counts as a finding of its own. A fault is often shown by errors
+    /// of several kinds; they have signatures of their own, so that a known difference does not cover others.
     pub unmerged: (Option<f64>, usize),
 }
 

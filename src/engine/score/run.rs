@@ -271,7 +271,7 @@ struct Rivals {
 }
 
 impl Rivals {
-    /// What `cargo bolero` gives to the compiler for its libFuzzer engine.
+    /// What `cargo bolero` passes to the compiler for its libFuzzer engine.
     const BOLERO: &'static str = "--cfg fuzzing --cfg fuzzing_libfuzzer -Cpasses=sancov-module \
         -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
         -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \

@@ -1,5 +1,5 @@
-//! Which question each thread is asking, so that whatever happens in the meantime can be attributed to a decoder; and reports
-//! of decoders that hang. They cannot be stopped from inside the process, but they can be identified.
+//! Which question each thread is asking, so that whatever happens in the meantime can be attributed to a decoder; and
+//! reports of decoders that hang. Such decoders cannot be stopped from inside the process, but they can be identified.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};

@@ -2,8 +2,9 @@
 //! protocol of `docs/adapter.md`; or of a shared library, see [`plugin`].
 //!
 //! A question takes up to 150 µs by itself, and less than 1 µs in a batch of a thousand. So the judge plans its
-//! questions ahead (see [`Batched`]): a decoder that notes them answers as `spec` does, the adapter is asked all of them
-//! at once, and the judge then gets the real answers from memory. A question that was not foreseen is asked by itself.
+//! questions ahead (see [`Batched`]): first a stand-in for the decoder notes them, and answers as `spec` does; then the
+//! adapter is asked all of them at once, and the judge gets the real answers from memory. A question that was not
+//! foreseen is asked by itself.
 
 pub mod plugin;
 pub mod process;
@@ -179,9 +180,9 @@ impl Shared {
         replies
     }
 
-    /// Asks the questions of a batch that failed one by one, up to the first that fails. If none does, it depends on what
-    /// was asked before, and the last one counts as the one that failed; but if the batch only took too long, nothing is
-    /// wrong except that the machine was busy.
+    /// Asks the questions of a batch that failed one by one, up to the first that fails. If none does, the failure
+    /// depends on what was asked before, and the last one counts as the one that failed; but if the batch only took too
+    /// long, nothing is wrong except that the machine was busy.
     fn ask_singly(&self, lane: &mut Lane, batch: &Batch, trouble: Trouble, replies: &mut Vec<Reply>) {
         let mut start = 0;
         let mut failed = (batch.len() == 1).then(|| (1, trouble.clone()));
@@ -449,7 +450,7 @@ struct ForeignStream<'s> {
     /// The chunks since the start, hashed.
     life: DefaultHasher,
     chunks: Vec<Vec<u8>>,
-    /// The number of the stream that it has in the adapter, if something unforeseen was asked.
+    /// The number that the stream has in the adapter, if something unforeseen was asked.
     own: Option<u32>,
     reading: Reading,
 }

@@ -237,7 +237,7 @@ impl Said {
         to.extend_from_slice(self.output.as_deref().unwrap_or_default());
     }
 
-    /// The answer. If it is not a valid one, the question ends as if an adapter had answered so.
+    /// The answer. If it is not a valid one, the question ends as if an adapter had given it.
     fn answer(self) -> Answer {
         let Self { verdict, offset, length, output } = self;
         let what = || format!("verdict {verdict}, offset {offset}, length {length}");

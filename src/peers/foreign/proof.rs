@@ -1,5 +1,5 @@
-//! The proof of one entry point of an adapter: what its steps share, on a conversation byte by byte. Requests are written
-//! in pieces, answers are recorded as they came, and every wait has an end.
+//! The proof of one entry point of an adapter: what its steps share, and the conversation with the adapter, byte by
+//! byte. Requests are written in pieces, answers are recorded as they came, and every wait has an end.
 
 use crate::codec::convert::{Encoding, Options, convert};
 use crate::peers::foreign::process::{Printed, Program, command, ended};
@@ -26,7 +26,7 @@ pub(super) struct Wire {
     spelling: Spelling,
 }
 
-/// Bytes to write, in pieces of some bytes with a pause after each, until it has been read.
+/// Bytes to write, in pieces of some bytes. After each piece comes a pause, which lasts until the piece has been read.
 struct Request {
     bytes: Vec<u8>,
     piece: usize,

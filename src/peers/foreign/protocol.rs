@@ -514,7 +514,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer in the numbers of a frame; `None` if they are none.
+    /// An answer from the numbers of a frame; `None` if they do not make one.
     pub(super) fn new(verdict: u8, offset: i32, length: i32, output: Option<Vec<u8>>) -> Option<Self> {
         let verdict = match verdict {
             0 => Verdict::IllFormed,

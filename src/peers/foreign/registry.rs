@@ -115,7 +115,8 @@ impl Found {
 }
 
 impl Program {
-    /// Starts it, and returns the decoders that it greets with; only those of these names, and these globs are slow.
+    /// Starts it, and returns the decoders that it greets with: only those named in `only`, if it is set. Those that
+    /// match a glob in `slow` are slow.
     fn decoders(&self, only: Option<&[String]>, slow: &[String]) -> Result<Vec<Foreign>, Trouble> {
         let (_, greeting) = Process::start(self, None)?;
         if let Some(what) = greeting.error {

@@ -99,7 +99,7 @@ pub(super) fn decided(bytes: &[u8], accepts: bool) -> Option<Validity> {
     })
 }
 
-/// What stands where the report of a real fault is cited.
+/// What is written where the report of a real fault would be cited.
 pub(super) const INVENTED: &str = "invented";
 
 /// The output without its last character, as far as it was written from `start` on.

@@ -404,7 +404,7 @@ impl Triage {
         merged
     }
 
-    /// Enters what this record has as that of one shard.
+    /// Stores the counts of this record as those of one shard.
     pub(super) fn enter_shard(&mut self, name: String, started: u64, seconds: f64) {
         let members = self.clusters.iter().flat_map(|cluster| &cluster.members);
         let signatures = members.map(|member| (member.signature.clone(), member.inputs)).collect();
@@ -462,7 +462,7 @@ fn nights(all: impl Iterator<Item = Night>) -> Vec<Night> {
     by_start.into_values().collect()
 }
 
-/// Signatures that are in one cluster anywhere are in one cluster.
+/// Signatures that share any of these clusters share one in the result.
 fn clusters(all: impl Iterator<Item = Cluster>) -> Vec<Cluster> {
     let mut groups: Vec<BTreeMap<String, Member>> = Vec::new();
     for cluster in all {
