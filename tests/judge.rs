@@ -12,6 +12,8 @@ use utfuzz::spec::{Bom, Contract, Detection, Segmentation, grammar};
 use utfuzz::utf8::{Kind, REPLACEMENT, Validity};
 use utfuzz::{Decoder, Info, Promise, Stream, spec};
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 fn first_law(decoder: &Faulty, bytes: &[u8]) -> Option<Law> {
     Judge::new([decoder as &dyn Decoder]).judge(&Case::with_cuts(bytes, Cuts::NONE)).first().map(|broken| broken.law)
 }
@@ -222,4 +224,151 @@ fn a_report_says_what_the_contract_of_the_decoder_expects() {
         assert!(missing.is_empty(), "{report}\nlacks {missing:?}");
         assert!(!report.contains("should answer"), "{report}");
     }
+}
+
+/// Sound, and counts what it is asked.
+struct Counting {
+    info: Info,
+    verdicts: AtomicUsize,
+    outputs: AtomicUsize,
+}
+
+impl Counting {
+    fn new(name: &'static str) -> Self {
+        Self { info: Info::new(name, "0"), verdicts: AtomicUsize::new(0), outputs: AtomicUsize::new(0) }
+    }
+
+    /// How many questions there were since the last call: verdicts, outputs.
+    fn take(&self) -> (usize, usize) {
+        (self.verdicts.swap(0, Relaxed), self.outputs.swap(0, Relaxed))
+    }
+}
+
+impl Decoder for Counting {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        self.verdicts.fetch_add(1, Relaxed);
+        Some(verdict(bytes))
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        self.outputs.fetch_add(1, Relaxed);
+        out.extend(lossy(bytes));
+        Some(())
+    }
+}
+
+/// A judge that saw this case 8,191 times with two decoders, which makes 16,382 judgements.
+fn tired<'d>(decoders: &[&'d dyn Decoder; 2], case: &Case<'_>) -> Judge<'d> {
+    let mut judge = Judge::new(*decoders);
+    for _ in 0..8191 {
+        assert!(judge.judge_novelty(case, |_| {}).broken.is_empty());
+    }
+    judge
+}
+
+#[test]
+fn the_first_judgements_are_made_in_full_and_then_one_decoder_is_asked_one_question() {
+    let (one, two) = (Counting::new("one"), Counting::new("two"));
+    let text = b"a\xE2\x82\xAC and \xFF";
+    let case = Case::new(text);
+    let mut judge = Judge::new([&one as &dyn Decoder, &two]);
+    for number in 1..=8191 {
+        (one.take(), two.take());
+        let novel = judge.judge_novelty(&case, |_| {}).is_novel;
+        let ((first, _), (second, _)) = (one.take(), two.take());
+        assert!(first > 2 && second > 2, "case {number}: {first} {second}");
+        assert_eq!(novel, number == 1);
+    }
+    for _ in 0..64 {
+        judge.judge_novelty(&case, |_| {});
+        let ((first, first_outputs), (second, second_outputs)) = (one.take(), two.take());
+        assert!((first == 0 && first_outputs == 0) != (second == 0 && second_outputs == 0), "{first} {second}");
+        assert!(first + second <= 3, "{first} {second}");
+    }
+}
+
+#[test]
+fn a_sampled_question_goes_to_every_decoder_and_is_of_every_kind() {
+    let (one, two) = (Counting::new("one"), Counting::new("two"));
+    let mut judge = tired(&[&one, &two], &Case::new(b"text"));
+    (one.take(), two.take());
+    for number in 0..2000u32 {
+        // New only at first.
+        judge.judge_novelty(&Case::new(format!("{number:08}").as_bytes()), |_| {});
+    }
+    for (verdicts, outputs) in [one.take(), two.take()] {
+        assert!((100..4000).contains(&verdicts) && (100..4000).contains(&outputs), "{verdicts} {outputs}");
+    }
+}
+
+#[test]
+fn a_decoder_that_is_switched_off_is_neither_asked_nor_silent() {
+    let (one, two) = (Counting::new("one"), Counting::new("two"));
+    let mute = Faulty { validate: |_| None, lossy: |_| None, ..Faulty::default() };
+    let mut judge = Judge::new([&one as &dyn Decoder, &mute, &two]);
+    assert_eq!(judge.statistics().silent().count(), 0);
+    judge.judge(&Case::new(b"a"));
+    assert_eq!(judge.statistics().silent().collect::<Vec<_>>(), ["faulty"]);
+    judge.switch_off(0);
+    one.take();
+    two.take();
+    judge.judge(&Case::new(b"a\xFF"));
+    assert_eq!(one.take(), (0, 0));
+    assert!(two.take().0 > 0);
+    assert_eq!(judge.active().map(|decoder| &*decoder.info().name).collect::<Vec<_>>(), ["faulty", "two"]);
+    judge.switch_off(1);
+    assert_eq!(judge.statistics().silent().count(), 0);
+    assert_eq!((judge.statistics().cases, judge.statistics().valid), (2, 1));
+    assert_eq!(judge.statistics().kinds, [(Kind::InvalidByte, 1)]);
+    judge.judge(&Case::new(b"\xFF\xFE"));
+    assert_eq!(judge.statistics().kinds, [(Kind::InvalidByte, 2)]);
+    assert!(!judge.is_batched());
+}
+
+#[test]
+fn only_known_groups_of_features_can_be_selected() {
+    let decoder = Faulty::default();
+    let mut judge = Judge::new([&decoder as &dyn Decoder]);
+    let names = judge.only_features(&["no such group"]).unwrap_err();
+    assert!(names.contains(&"pairs"), "{names:?}");
+    judge.only_features(&["lengths"]).unwrap();
+    let mut features = 0;
+    judge.judge_novelty(&Case::new(b"\xFF\xFE\xE2\x82"), |_| features += 1);
+    let mut all = 0;
+    Judge::new([&decoder as &dyn Decoder]).judge_novelty(&Case::new(b"\xFF\xFE\xE2\x82"), |_| all += 1);
+    assert!(0 < features && features < all, "{features} of {all}");
+}
+
+/// Panics when it is dropped.
+struct Sticky(Streaming);
+
+impl Stream for Sticky {
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        self.0.push(chunk, out);
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Option<Validity> {
+        Some(self.0.finish(out).into())
+    }
+}
+
+impl Drop for Sticky {
+    fn drop(&mut self) {
+        panic!("a stream is dropped");
+    }
+}
+
+#[test]
+fn a_panic_when_a_stream_is_dropped_is_found_and_contained() {
+    let stream = || Some(Box::new(Sticky(Streaming::new())) as Box<dyn Stream>);
+    let decoder = Faulty { stream, ..Faulty::default() };
+    let mut judge = Judge::new([&decoder as &dyn Decoder]);
+    let laws = (0..500u32).filter_map(|number| Some(judge.judge(&Case::new(format!("{number}").as_bytes())).first()?.law));
+    let laws: Vec<Law> = laws.collect();
+    assert!(!laws.is_empty() && laws.iter().all(|law| *law == Law::Panic), "{laws:?}");
+    drop(judge);
 }
