@@ -218,30 +218,6 @@ mod tests {
         }
     }
 
-    /// As [`Conversion::fill`] relies on.
-    #[test]
-    fn a_vector_with_enough_room_is_not_reallocated() {
-        fn check<U: Copy + Send + Sync>(bytes: &[u8], kernel: Kernel, conversion: &Conversion<U>) {
-            let mut out = Vec::with_capacity(conversion.most * bytes.len() + Conversion::<U>::SPARE);
-            let (start, capacity) = (out.as_ptr(), out.capacity());
-            (conversion.decode)(kernel, bytes, &mut out);
-            assert_eq!((out.as_ptr(), out.capacity()), (start, capacity), "{kernel}, {} bytes", bytes.len());
-        }
-        let (mixed, text) = (input(1), input(2));
-        let inputs = [&mixed[..], &text, &[b'a'; PIECE], &[0xFF; PIECE], &[0xC3; PIECE], "世".repeat(PIECE).as_bytes()]
-            .map(<[u8]>::to_vec);
-        for kernel in Kernel::available() {
-            for bytes in &inputs {
-                for len in (0..700).chain([4096, 5000, PIECE - 1, PIECE]) {
-                    let bytes = &bytes[..len.min(bytes.len())];
-                    check(bytes, kernel, &LOSSY);
-                    check(bytes, kernel, &TO_UTF16);
-                    check(bytes, kernel, &TO_UTF32);
-                }
-            }
-        }
-    }
-
     /// One error at each place around the edge of a piece.
     #[test]
     fn an_error_is_found_where_pieces_meet() {

@@ -38,6 +38,9 @@ pub struct Converter {
 struct Scratch {
     block: Vec<u32>,
     units: Vec<u16>,
+    /// Units and output of each share that a thread converts. New memory each time would take longer than the conversion.
+    #[cfg(feature = "rayon")]
+    shares: Vec<(Vec<u16>, Vec<u8>)>,
 }
 
 /// How far the conversion has come in its input, and what was wrong so far.
@@ -235,20 +238,24 @@ impl Converter {
         let cut = |index: usize| form.boundary(bytes, index * SHARE);
         let shares: Vec<&[u8]> =
             (0..bytes.len().div_ceil(SHARE)).map(|index| &bytes[cut(index)..cut(index + 1)]).collect();
-        let convert = |share: &&[u8]| {
-            let (mut units, mut converted, mut used) = (Vec::new(), Vec::new(), 0);
+        let convert = |(share, (units, converted)): (&&[u8], &mut (Vec<u16>, Vec<u8>))| {
+            converted.clear();
+            let mut used = 0;
             loop {
                 let end = share.len().min(used + PIECE * form.unit_len());
-                match direct.convert(&share[used..end], &mut units, &mut converted) {
+                match direct.convert(&share[used..end], units, converted) {
                     0 => break,
                     more => used += more,
                 }
             }
-            (converted, used, Place::default().after(&share[..used], form))
+            (used, Place::default().after(&share[..used], form))
         };
+        let buffers = &mut self.scratch.shares;
+        buffers.resize_with(buffers.len().max(shares.len()), Default::default);
+        let ends: Vec<_> = shares.par_iter().zip(&mut *buffers).map(convert).collect();
         let mut at = 0;
-        for (share, (converted, used, place)) in shares.iter().zip(shares.par_iter().map(convert).collect::<Vec<_>>()) {
-            out.extend_from_slice(&converted);
+        for ((share, (_, converted)), (used, place)) in shares.iter().zip(&*buffers).zip(ends) {
+            out.extend_from_slice(converted);
             self.progress.place.offset += place.offset;
             self.progress.place.line_feeds += place.line_feeds;
             at += used;

@@ -173,6 +173,65 @@ unsafe impl Vector for Neon {
 
 impl SequenceWriter for Neon {}
 
+/// Passes on the registers of a window, and where they begin, if all of it is ASCII.
+///
+/// # Safety
+/// 64 bytes can be read.
+#[inline(always)]
+unsafe fn if_ascii(from: *const u8, widen: impl Fn(uint8x16_t, usize)) -> bool {
+    // SAFETY: part `p` reads `16 * p..16 * (p + 1)`, and the last ends at 64.
+    let [a, b, c, d] = [0, 16, 32, 48].map(|at| unsafe { vld1q_u8(from.add(at)) });
+    let are_ascii = Neon(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d))).is_ascii();
+    if are_ascii {
+        widen(a, 0);
+        widen(b, 16);
+        widen(c, 32);
+        widen(d, 48);
+    }
+    are_ascii
+}
+
+/// Writes sixteen bytes as units of 16 bits.
+///
+/// # Safety
+/// They can be written.
+#[inline(always)]
+unsafe fn widen_sixteen_to_16(bytes: uint8x16_t, to: *mut u16) {
+    // SAFETY: the same contract.
+    unsafe {
+        vst1q_u16(to, vmovl_u8(vget_low_u8(bytes)));
+        vst1q_u16(to.add(8), vmovl_high_u8(bytes));
+    }
+}
+
+/// For each four of sixteen bytes, their places in lanes of four bytes; lookups beyond a register are zero.
+static IN_LANES: [[u8; 16]; 4] = {
+    let mut places = [[0xFF; 16]; 4];
+    let mut byte = 0;
+    while byte < 16 {
+        places[byte / 4][byte % 4 * 4] = byte as u8;
+        byte += 1;
+    }
+    places
+};
+
+/// Writes sixteen bytes as units of 32 bits.
+///
+/// # Safety
+/// They can be written.
+#[inline(always)]
+unsafe fn widen_sixteen_to_32(bytes: uint8x16_t, to: *mut u32) {
+    // SAFETY: reads the sixteen bytes of each entry.
+    let [a, b, c, d] = IN_LANES.each_ref().map(|places| vqtbl1q_u8(bytes, unsafe { vld1q_u8(places.as_ptr()) }));
+    // SAFETY: four registers of four units.
+    unsafe {
+        vst1q_u8(to.cast(), a);
+        vst1q_u8(to.add(4).cast(), b);
+        vst1q_u8(to.add(8).cast(), c);
+        vst1q_u8(to.add(12).cast(), d);
+    }
+}
+
 impl WindowWriter for Neon {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
@@ -182,12 +241,14 @@ impl WindowWriter for Neon {
         }
         for at in [0, 16, 32, 48] {
             // SAFETY: reads `at..at + 16` and writes as many units.
-            unsafe {
-                let bytes = vld1q_u8(from.add(at));
-                vst1q_u16(to.add(at), vmovl_u8(vget_low_u8(bytes)));
-                vst1q_u16(to.add(at + 8), vmovl_high_u8(bytes));
-            }
+            unsafe { widen_sixteen_to_16(vld1q_u8(from.add(at)), to.add(at)) };
         }
+    }
+
+    #[inline(always)]
+    unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
+        // SAFETY: reads four registers, and writes eight.
+        unsafe { if_ascii(from, |bytes, at| widen_sixteen_to_16(bytes, to.add(at))) }
     }
 
     #[inline(always)]
@@ -198,15 +259,14 @@ impl WindowWriter for Neon {
         }
         for at in [0, 16, 32, 48] {
             // SAFETY: reads `at..at + 16` and writes as many units.
-            unsafe {
-                let bytes = vld1q_u8(from.add(at));
-                let [low, high] = [vmovl_u8(vget_low_u8(bytes)), vmovl_high_u8(bytes)];
-                vst1q_u32(to.add(at), vmovl_u16(vget_low_u16(low)));
-                vst1q_u32(to.add(at + 4), vmovl_high_u16(low));
-                vst1q_u32(to.add(at + 8), vmovl_u16(vget_low_u16(high)));
-                vst1q_u32(to.add(at + 12), vmovl_high_u16(high));
-            }
+            unsafe { widen_sixteen_to_32(vld1q_u8(from.add(at)), to.add(at)) };
         }
+    }
+
+    #[inline(always)]
+    unsafe fn ascii_to_32(from: *const u8, to: *mut u32) -> bool {
+        // SAFETY: reads four registers, and writes sixteen.
+        unsafe { if_ascii(from, |bytes, at| widen_sixteen_to_32(bytes, to.add(at))) }
     }
 
     #[inline(always)]

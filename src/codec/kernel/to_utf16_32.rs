@@ -45,8 +45,8 @@
 //! are faster with the portable loop, which the compiler turns into registers of sums. Up to 63 bytes at the end are counted
 //! by that loop, too.
 
-use crate::codec::kernel::vector::{Vector, hidden};
-use crate::codec::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, is_ascii, masks};
+use crate::codec::kernel::vector::Vector;
+use crate::codec::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
 use crate::codec::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
 use crate::utf8::is_continuation;
 
@@ -104,17 +104,7 @@ pub(super) trait Form {
     ///
     /// # Safety
     /// As of [`WindowWriter::widen_to_16`].
-    #[inline(always)]
-    unsafe fn ascii<V: WindowWriter>(from: *const u8, to: *mut Self::Unit) -> bool {
-        // SAFETY: the same contract.
-        unsafe {
-            let are_ascii = is_ascii::<V>(from);
-            if are_ascii {
-                Self::widen::<V>(hidden(from), 0, to);
-            }
-            are_ascii
-        }
-    }
+    unsafe fn ascii<V: WindowWriter>(from: *const u8, to: *mut Self::Unit) -> bool;
 }
 
 pub(super) struct Utf16;
@@ -191,6 +181,12 @@ impl Form for Utf32 {
     unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut u32) {
         // SAFETY: the same contract.
         unsafe { V::widen_to_32(from, replaced, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn ascii<V: WindowWriter>(from: *const u8, to: *mut u32) -> bool {
+        // SAFETY: the same contract.
+        unsafe { V::ascii_to_32(from, to) }
     }
 }
 

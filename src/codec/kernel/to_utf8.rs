@@ -396,7 +396,7 @@ pub(super) unsafe fn from_latin_1<V: SequenceWriter>(bytes: &[u8], out: &mut Vec
             let mut to = out.as_mut_ptr().add(out.len());
             for block in stretch {
                 let block = _mm_loadu_si128(block.as_ptr().cast());
-                if _mm_movemask_epi8(block) == 0 {
+                if are_ascii(block) {
                     _mm_storeu_si128(to.cast(), block);
                     to = to.add(REGISTER);
                 } else {

@@ -185,6 +185,19 @@ mod in_sse {
         ]
     }
 
+    /// Whether every byte is below 80.
+    #[inline(always)]
+    pub(crate) unsafe fn are_ascii(bytes: __m128i) -> bool {
+        _mm_movemask_epi8(bytes) == 0
+    }
+
+    /// The bits from the seventeenth on of a scalar value: bits four and five of its second byte, and the lowest three of its lead.
+    #[inline(always)]
+    pub(crate) unsafe fn upper_bits(second: __m128i, lead: __m128i) -> __m128i {
+        let second = _mm_and_si128(_mm_srli_epi16::<4>(second), _mm_set1_epi8(3));
+        _mm_or_si128(second, _mm_and_si128(_mm_slli_epi16::<2>(lead), _mm_set1_epi8(0x1C)))
+    }
+
     /// Which of eight lanes are set: lane `i` is bit `i`.
     #[inline(always)]
     pub(crate) unsafe fn lanes_of_eight(set: __m128i) -> usize {
@@ -300,16 +313,37 @@ mod in_neon {
         _mm_srli_epi32 = vshrq_n_u32: u32;
     }
 
+    /// The register, hidden from the optimiser. LLVM would replace a multiplication with addition by a shift and an addition.
+    #[inline(always)]
+    unsafe fn hidden(mut register: __m128i) -> __m128i {
+        #[cfg(not(miri))]
+        core::arch::asm!("/* {0:v} */", inout(vreg) register, options(pure, nomem, nostack, preserves_flags));
+        register
+    }
+
     /// For each place the bits of a byte, those of the byte before moved by six, and those of the byte before that moved by
     /// twelve, in units of sixteen bits.
     #[inline(always)]
     pub(crate) unsafe fn joined(own: __m128i, second: __m128i, third: __m128i) -> [__m128i; 2] {
-        let low = vaddw_u8(vshll_n_u8::<6>(vget_low_u8(second)), vget_low_u8(own));
-        let high = vaddw_high_u8(vshll_high_n_u8::<6>(second), own);
+        let (third, moved) = (vshlq_n_u8::<4>(third), hidden(vdupq_n_u8(1 << 6)));
+        let low = vreinterpretq_u16_u8(vzip1q_u8(own, third));
+        let high = vreinterpretq_u16_u8(vzip2q_u8(own, third));
         [
-            bytes!(u16 vsliq_n_u16::<12>(low, vmovl_u8(vget_low_u8(third)))),
-            bytes!(u16 vsliq_n_u16::<12>(high, vmovl_high_u8(third))),
+            bytes!(u16 vmlal_u8(low, vget_low_u8(second), vget_low_u8(moved))),
+            bytes!(u16 vmlal_high_u8(high, second, moved)),
         ]
+    }
+
+    /// Whether every byte is below 80.
+    #[inline(always)]
+    pub(crate) unsafe fn are_ascii(bytes: __m128i) -> bool {
+        vmaxvq_u8(bytes) < 0x80
+    }
+
+    /// The bits from the seventeenth on of a scalar value: bits four and five of its second byte, and the lowest three of its lead.
+    #[inline(always)]
+    pub(crate) unsafe fn upper_bits(second: __m128i, lead: __m128i) -> __m128i {
+        vandq_u8(vsliq_n_u8::<2>(vshrq_n_u8::<4>(second), lead), vdupq_n_u8(0x1F))
     }
 
     /// Which of eight lanes are set: lane `i` is bit `i`.

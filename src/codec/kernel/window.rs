@@ -373,6 +373,19 @@ pub(super) trait WindowWriter: Vector {
         }
     }
 
+    /// Writes a window as units of UTF-32 if it is ASCII; reads and writes as [`Self::widen_to_16`].
+    #[inline(always)]
+    unsafe fn ascii_to_32(from: *const u8, to: *mut u32) -> bool {
+        // SAFETY: the same contract.
+        unsafe {
+            let are_ascii = is_ascii::<Self>(from);
+            if are_ascii {
+                Self::widen_to_32(hidden(from), 0, to);
+            }
+            are_ascii
+        }
+    }
+
     /// Writes bytes as units of UTF-32; reads and writes as [`Self::widen_to_16`].
     #[inline(always)]
     unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
