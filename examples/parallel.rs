@@ -8,7 +8,7 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::hint::black_box;
 use std::time::Instant;
-use utfuzz::bench::texts::{SCRIPTS, Script};
+use utfuzz::bench::{SCRIPTS, Script};
 use utfuzz::codec::{Kernel, parallel};
 
 const SUBJECTS: [&str; 4] = ["limit, new memory", "UTF-16, new memory", "limit, used memory", "UTF-16, used memory"];
