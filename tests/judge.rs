@@ -276,7 +276,8 @@ fn the_first_judgements_are_made_in_full_and_then_one_decoder_is_asked_one_quest
     let case = Case::new(text);
     let mut judge = Judge::new([&one as &dyn Decoder, &two]);
     for number in 1..=8191 {
-        (one.take(), two.take());
+        one.take();
+        two.take();
         let novel = judge.judge_novelty(&case, |_| {}).is_novel;
         let ((first, _), (second, _)) = (one.take(), two.take());
         assert!(first > 2 && second > 2, "case {number}: {first} {second}");
@@ -294,7 +295,8 @@ fn the_first_judgements_are_made_in_full_and_then_one_decoder_is_asked_one_quest
 fn a_sampled_question_goes_to_every_decoder_and_is_of_every_kind() {
     let (one, two) = (Counting::new("one"), Counting::new("two"));
     let mut judge = tired(&[&one, &two], &Case::new(b"text"));
-    (one.take(), two.take());
+    one.take();
+    two.take();
     for number in 0..2000u32 {
         // New only at first.
         judge.judge_novelty(&Case::new(format!("{number:08}").as_bytes()), |_| {});
