@@ -33,7 +33,7 @@ fn measure(script: &Script, len: usize, rounds: usize) {
     let mut samples: [[Vec<[f64; 2]>; 2]; SUBJECTS.len()] = Default::default();
     for round in 0..=rounds {
         for (threads, pool) in pools.iter().enumerate() {
-            for subject in 0..SUBJECTS.len() {
+            for (subject, samples) in samples.iter_mut().enumerate() {
                 let is_limit = subject % 2 == 0;
                 // Memory that the system gives as zeros is new.
                 let mut new = vec![0; if subject == 0 { count } else { 0 }];
@@ -48,7 +48,7 @@ fn measure(script: &Script, len: usize, rounds: usize) {
                 assert!(is_limit || units.len() == count, "as many units as there are");
                 // The first round warms up.
                 if round > 0 {
-                    samples[subject][threads].push(time);
+                    samples[threads].push(time);
                 }
             }
         }
