@@ -133,8 +133,9 @@ impl<U: Copy + Send + Sync> Conversion<U> {
         let places: Vec<&mut [MaybeUninit<U>]> = places.collect();
         let written: Vec<usize> =
             places.into_par_iter().zip(&parts).map(|(place, part)| self.fill(kernel, part, place)).collect();
+        assert_eq!(written[..counted.len()], lens[..counted.len()], "a kernel counts other units than it decodes");
         let written = written.iter().sum::<usize>();
-        // SAFETY: every place was filled, except the last, which was filled up to the end of what is written.
+        // SAFETY: every place but the last has as many units as were written to it, and those of the last come first in it.
         unsafe { out.set_len(out.len() + written) };
     }
 

@@ -167,7 +167,11 @@ pub mod mutant {
     unsafe extern "C" { fn atexit(call: extern "C" fn()) -> i32; }
     extern "C" fn select() {
         match std::env::var("MUTANT").as_deref() {
-            Ok("record") => { ACTIVE.store(u32::MAX, Relaxed); unsafe { atexit(record); } }
+            Ok("record") => {
+                ACTIVE.store(u32::MAX, Relaxed);
+                // SAFETY: the function lives as long as the process, and needs nothing that ends before.
+                unsafe { atexit(record); }
+            }
             Ok(index) => ACTIVE.store(index.parse().unwrap(), Relaxed),
             Err(_) => {}
         }
