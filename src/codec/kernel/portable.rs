@@ -2,15 +2,24 @@
 //!
 //! # Idea
 //!
-//! Text has runs: of ASCII, and of sequences of one length. So the branch for the length of a sequence is predicted well,
-//! and a loop for each run is shorter than one without branches for any. Blocks of sixteen that are ASCII, or of three bytes
-//! each, are converted at once by loops that the compiler turns into registers.
+//! Decoding branches on the length of each sequence: text has runs of one length, and a loop for each run is shorter than one
+//! without branches for any. Encoding does not: the end of every word would be a wrong prediction, which costs as much as ten
+//! units. Instead it looks up, by the upper bits of a unit, the bytes and the place of the six lowest bits in them; writes four
+//! bytes; and moves on by the length. What is too much is overwritten by the next.
+//!
+//! ```text
+//! U+20AC    BASIC[20AC >> 6] = E2 82 80, place 16      E2 82 80 | (20AC & 3F) << 16 = E2 82 AC
+//! U+0020    BASIC[0020 >> 6] = 00 00 00, place 0       00 00 00 | (0020 & 3F)       = 20
+//! ```
+//!
+//! Blocks of ASCII are converted at once by loops that the compiler turns into registers.
 //!
 //! Room for a stretch is made before it is converted, and the units after a block can be read wherever it begins, so that no
 //! step compares an index with a length.
 
-use crate::codec::scalar::{Sequence, well_formed_prefix};
+use crate::codec::scalar::{Sequence, is_ascii, well_formed_prefix};
 use crate::utf8::REPLACEMENT;
+use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
 /// Units that can be read from wherever a step begins, and written from wherever it ends.
@@ -27,31 +36,20 @@ pub(super) trait Source: Copy + Into<u32> {
     /// Most bytes of UTF-8 for one unit.
     const LONGEST: usize;
 
-    /// Units whose bytes are looked at together.
-    const FEW: usize;
-
-    /// Whether a few units are ASCII.
-    ///
-    /// # Safety
-    /// [`Source::FEW`] units can be read.
-    unsafe fn are_ascii(from: *const Self) -> bool;
+    /// Units of a supplementary character.
+    const SUPPLEMENTARY: usize;
 
     /// Writes a block if it is ASCII.
     ///
     /// # Safety
     /// A block can be read, and [`BLOCK`] bytes written.
-    #[inline(always)]
-    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool {
-        // SAFETY: the same contract.
-        unsafe {
-            let block = &*from.cast::<[Self; BLOCK]>();
-            let are_ascii = block.iter().fold(0, |any, &unit| any | unit.into()) < 0x80;
-            if are_ascii {
-                to.cast::<[u8; BLOCK]>().write(block.map(|unit| unit.into() as u8));
-            }
-            are_ascii
-        }
-    }
+    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool;
+
+    /// The supplementary character that begins here, if one does.
+    ///
+    /// # Safety
+    /// Two units can be read.
+    unsafe fn supplementary(from: *const Self) -> Option<u32>;
 
     /// The first scalar value, U+FFFD for what is none, and how many units it takes: none if there are none.
     fn scalar(units: &[Self]) -> (u32, usize);
@@ -59,13 +57,7 @@ pub(super) trait Source: Copy + Into<u32> {
 
 impl Source for u8 {
     const LONGEST: usize = 2;
-    const FEW: usize = 4;
-
-    #[inline(always)]
-    unsafe fn are_ascii(from: *const Self) -> bool {
-        // SAFETY: the same contract.
-        unsafe { from.cast::<u32>().read_unaligned() & 0x8080_8080 == 0 }
-    }
+    const SUPPLEMENTARY: usize = 1;
 
     #[inline(always)]
     unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool {
@@ -79,6 +71,11 @@ impl Source for u8 {
     }
 
     #[inline(always)]
+    unsafe fn supplementary(_: *const Self) -> Option<u32> {
+        None
+    }
+
+    #[inline(always)]
     fn scalar(units: &[Self]) -> (u32, usize) {
         units.first().map_or((0, 0), |&unit| (unit.into(), 1))
     }
@@ -86,12 +83,28 @@ impl Source for u8 {
 
 impl Source for u16 {
     const LONGEST: usize = 3;
-    const FEW: usize = 4;
+    const SUPPLEMENTARY: usize = 2;
 
     #[inline(always)]
-    unsafe fn are_ascii(from: *const Self) -> bool {
+    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool {
         // SAFETY: the same contract.
-        unsafe { from.cast::<u64>().read_unaligned() & 0xFF80_FF80_FF80_FF80 == 0 }
+        unsafe {
+            let block = &*from.cast::<[Self; BLOCK]>();
+            let is_ascii = block.iter().fold(0, |any, &unit| any | u32::from(unit)) < 0x80;
+            if is_ascii {
+                to.cast::<[u8; BLOCK]>().write(block.map(|unit| u32::from(unit) as u8));
+            }
+            is_ascii
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn supplementary(from: *const Self) -> Option<u32> {
+        // SAFETY: the same contract.
+        let [high, low] = unsafe { from.cast::<[Self; 2]>().read() }.map(u32::from);
+        // The bits that are the same in all high, and in all low surrogates.
+        let are_surrogates = (high & 0xFC00) << 16 | low & 0xFC00 == 0xD800_DC00;
+        are_surrogates.then(|| 0x1_0000 + ((high & 0x3FF) << 10 | low & 0x3FF))
     }
 
     #[inline(always)]
@@ -109,12 +122,26 @@ impl Source for u16 {
 
 impl Source for u32 {
     const LONGEST: usize = 4;
-    const FEW: usize = 2;
+    const SUPPLEMENTARY: usize = 1;
 
     #[inline(always)]
-    unsafe fn are_ascii(from: *const Self) -> bool {
+    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool {
+        // SAFETY: the same contract; the words are those of the block.
+        unsafe {
+            let words = from.cast::<u64>();
+            let any = (0..BLOCK / 2).fold(0, |any, word| any | words.add(word).read_unaligned());
+            let is_ascii = any & 0xFFFF_FF80_FFFF_FF80 == 0;
+            if is_ascii {
+                to.cast::<[u8; BLOCK]>().write((*from.cast::<[Self; BLOCK]>()).map(|unit| unit as u8));
+            }
+            is_ascii
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn supplementary(from: *const Self) -> Option<u32> {
         // SAFETY: the same contract.
-        unsafe { from.cast::<u64>().read_unaligned() & 0xFFFF_FF80_FFFF_FF80 == 0 }
+        Some(unsafe { *from }).filter(|unit| (0x1_0000..0x11_0000).contains(unit))
     }
 
     #[inline(always)]
@@ -152,6 +179,35 @@ fn append_utf8<U: Source>(units: &[U], out: &mut Vec<u8>) {
     }
 }
 
+/// The sequences of the characters below U+0800; of ASCII, the first byte.
+static SHORT: [[u8; 2]; 0x800] = {
+    let mut short = [[0; 2]; 0x800];
+    let mut scalar = 0;
+    while scalar < short.len() {
+        let first = if scalar < 0x80 { scalar } else { 0xC0 | scalar >> 6 };
+        short[scalar] = [first as u8, 0x80 | (scalar & 0x3F) as u8];
+        scalar += 1;
+    }
+    short
+};
+
+/// For sixty-four characters of the Basic Multilingual Plane each: the bytes of their sequences without the last six bits of
+/// the character, and in the highest byte the place of these bits. [`u32::MAX`] for surrogates.
+static BASIC: [u32; 0x400] = {
+    let mut basic = [u32::MAX; 0x400];
+    let mut row = 0;
+    while row < 0x400 {
+        basic[row as usize] = match row {
+            0..2 => row << 6,
+            2..0x20 => 0x0800_80C0 | row,
+            0x360..0x380 => u32::MAX,
+            _ => 0x1080_80E0 | row >> 6 | (row & 0x3F) << 8,
+        };
+        row += 1;
+    }
+    basic
+};
+
 /// Writes the units of a range as UTF-8, and those of the last step, which may end up to a block after it. Returns where it
 /// ends, and the end of what is written.
 ///
@@ -161,60 +217,45 @@ fn append_utf8<U: Source>(units: &[U], out: &mut Vec<u8>) {
 #[inline(always)]
 unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, mut to: *mut u8) -> (usize, *mut u8) {
     let (mut at, end) = (range.start, range.end);
-    let tail = |bits: u32| 0x80 | (bits & 0x3F) as u8;
     // SAFETY: every step begins below `end`, reads at most a block, and writes at most `LONGEST` bytes for each unit it takes;
     // up to a register more is overwritten later.
     unsafe {
         while at < end {
-            let here = units.add(at);
-            let mut in_a_row = 0;
-            while at < end && in_a_row < 4 && U::are_ascii(units.add(at)) {
-                for place in 0..U::FEW {
-                    to.add(place).write((*units.add(at + place)).into() as u8);
+            while U::ascii_block(units.add(at), to) {
+                (at, to) = (at + BLOCK, to.add(BLOCK));
+                if at >= end {
+                    return (at, to);
                 }
-                (at, to, in_a_row) = (at + U::FEW, to.add(U::FEW), in_a_row + 1);
             }
-            if in_a_row > 0 {
-                // More is likely.
-                while in_a_row == 4 && at < end && U::ascii_block(units.add(at), to) {
-                    (at, to) = (at + BLOCK, to.add(BLOCK));
+            let stop = at + BLOCK;
+            if (*units.add(at)).into() < 0x800 {
+                // Most scripts with two bytes have a word and a space after it.
+                while at < stop
+                    && let unit @ 0..0x800 = (*units.add(at)).into() as usize
+                {
+                    to.cast::<[u8; 2]>().write(SHORT[unit]);
+                    (at, to) = (at + 1, to.add(1 + usize::from(unit >= 0x80)));
                 }
+            }
+            while at < stop
+                && let unit @ 0..0x1_0000 = (*units.add(at)).into()
+                && let row @ 0..u32::MAX = BASIC[unit as usize >> 6]
+            {
+                let place = row >> 24;
+                to.cast::<[u8; 4]>().write((row | (unit & 0x3F) << place).to_le_bytes());
+                (at, to) = (at + 1, to.add(1 + place as usize / 8));
+            }
+            if at == stop || at >= end {
                 continue;
             }
-            let unit: u32 = (*here).into();
-            if unit < 0x80 {
-                (at, to) = (at + 1, utf8(unit, to));
-            } else if unit < 0x800 {
-                (at, to) = (at + 1, utf8(unit, to));
+            let here = units.add(at);
+            if let Some(first) = U::supplementary(here) {
+                (at, to) = (at + U::SUPPLEMENTARY, utf8(first, to));
                 while at < end
-                    && let unit @ 0x80..0x800 = (*units.add(at)).into()
+                    && let Some(scalar) = U::supplementary(units.add(at))
                 {
-                    (at, to) = (at + 1, utf8(unit, to));
+                    (at, to) = (at + U::SUPPLEMENTARY, utf8(scalar, to));
                 }
-            } else if is_of_three(unit) {
-                (at, to) = (at + 1, utf8(unit, to));
-                let mut in_a_row = 1;
-                while at < end && in_a_row < BLOCK / 2 {
-                    let unit = (*units.add(at)).into();
-                    if !is_of_three(unit) {
-                        break;
-                    }
-                    (at, to, in_a_row) = (at + 1, utf8(unit, to), in_a_row + 1);
-                }
-                while at < end && in_a_row == BLOCK / 2 {
-                    let block = &*units.add(at).cast::<[U; BLOCK]>();
-                    if !block.iter().fold(true, |all, &unit| all & is_of_three(unit.into())) {
-                        break;
-                    }
-                    for (place, &unit) in block.iter().enumerate() {
-                        let unit: u32 = unit.into();
-                        let sequence = [0xE0 | (unit >> 12) as u8, tail(unit >> 6), tail(unit)];
-                        to.add(3 * place).cast::<[u8; 3]>().write(sequence);
-                    }
-                    (at, to) = (at + BLOCK, to.add(3 * BLOCK));
-                }
-            } else if (0x1_0000..0x11_0000).contains(&unit) {
-                (at, to) = (at + 1, utf8(unit, to));
             } else {
                 let (scalar, taken) = U::scalar(core::slice::from_raw_parts(here, 2));
                 (at, to) = (at + taken, utf8(scalar, to));
@@ -368,25 +409,24 @@ impl Target for u32 {
     }
 }
 
-/// Appends UTF-8 with U+FFFD for every maximal subpart. Text is validated and copied, up to an error. Where errors are close to
-/// each other, it is decoded in steps up to a stretch without errors.
+/// Appends UTF-8 with U+FFFD for every maximal subpart. ASCII and single errors in it are copied and replaced as they are read;
+/// other text is validated and copied, up to an error. Where errors are close to each other, it is decoded in steps up to a
+/// stretch without errors.
 pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     /// Bytes between errors that are not close to each other.
     const APART: usize = 2 * BLOCK;
     /// Bytes in a row without an error, after which it validates again.
     const PATIENCE: usize = 16 * BLOCK;
     let mut at = 0;
-    out.reserve(bytes.len() + 2 * BLOCK);
     loop {
+        at += append_ascii_with_errors(&bytes[at..], out);
         let good = well_formed_prefix(&bytes[at..]);
         out.extend_from_slice(&bytes[at..at + good]);
         at += good;
         if at == bytes.len() {
             return;
         }
-        let start = at;
-        at += errors_in_ascii(&bytes[at..], out);
-        if good + at - start >= APART {
+        if good >= APART {
             continue;
         }
         let mut errors = 1;
@@ -406,31 +446,57 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends U+FFFD for the maximal subpart that `bytes` begin with, the ASCII after it, and so on, up to a well-formed sequence of
-/// more than one byte or a long run of ASCII. Returns how many bytes those are.
-fn errors_in_ascii(bytes: &[u8], out: &mut Vec<u8>) -> usize {
-    const ASCII: usize = 2 * BLOCK;
-    /// Longer runs are found faster by validation.
-    const LONG: usize = 16 * BLOCK;
+/// Appends ASCII, and U+FFFD for the maximal subparts in it, up to a well-formed sequence of more than one byte or near the
+/// end. Returns how many bytes those are.
+fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     let mut at = 0;
-    while let Some(Sequence::IllFormed { len, .. }) = Sequence::read(&bytes[at..]) {
-        out.extend_from_slice(REPLACEMENT);
-        at += len;
-        let end = at + LONG;
-        while at < end
-            && let Some(block) = bytes[at..].first_chunk::<ASCII>()
-        {
-            out.extend_from_slice(block);
-            at += ASCII;
-            if !block.is_ascii() {
-                let rest = block.iter().position(|byte| !byte.is_ascii()).map_or(0, |ascii| ASCII - ascii);
-                out.truncate(out.len() - rest);
-                at -= rest;
-                break;
-            }
+    loop {
+        let (ascii, is_last) = append_ascii(&bytes[at..], out);
+        at += ascii;
+        if is_last {
+            return at;
         }
+        // What no continuation byte follows is a subpart, whatever it is.
+        at += match bytes[at..] {
+            [_] | [_, 0..0x80 | 0xC0.., ..] => 1,
+            _ => match Sequence::read(&bytes[at..]) {
+                Some(Sequence::IllFormed { len, .. }) => len,
+                _ => return at,
+            },
+        };
+        out.extend_from_slice(REPLACEMENT);
     }
-    at
+}
+
+/// Appends the ASCII that `bytes` begin with, in whole blocks up to one with another byte. Returns how many bytes those are,
+/// and whether there is no such block.
+fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
+    out.reserve(bytes.len());
+    let room = out.spare_capacity_mut();
+    let (mut at, mut is_last) = (0, true);
+    // Stores across two cache lines cost twice as much; the first step ends where a line does.
+    let mut overlap = room.as_ptr().addr() % (4 * BLOCK);
+    while let Some((blocks, room)) = bytes[at..].first_chunk().zip(room[at..].first_chunk_mut()) {
+        *room = blocks.map(MaybeUninit::new);
+        if !is_ascii(blocks) {
+            (at, is_last) = (at + ascii_len(blocks), false);
+            break;
+        }
+        at += blocks.len() - overlap;
+        overlap = 0;
+    }
+    // SAFETY: these bytes are written.
+    unsafe { out.set_len(out.len() + at) };
+    (at, is_last)
+}
+
+/// How many bytes at the start are ASCII. No branch depends on it.
+#[inline(never)]
+fn ascii_len(bytes: &[u8; 4 * BLOCK]) -> usize {
+    let words = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word) & NON_ASCII);
+    words.enumerate().rev().fold(bytes.len(), |len, (place, non_ascii)| {
+        select_unpredictable(non_ascii == 0, len, 8 * place + non_ascii.trailing_zeros() as usize / 8)
+    })
 }
 
 /// Appends UTF-8 as units, with U+FFFD for every maximal subpart.

@@ -326,6 +326,13 @@ const BLOCK: usize = 16;
 /// Bytes that are checked for ASCII at once.
 const ASCII: usize = 4 * BLOCK;
 
+/// Whether all of these bytes are ASCII.
+#[inline(always)]
+pub(super) fn is_ascii(bytes: &[u8; ASCII]) -> bool {
+    let words = bytes.as_chunks().0.iter().map(|&word| u64::from_ne_bytes(word));
+    words.fold(0, |any, word| any | word) & 0x8080_8080_8080_8080 == 0
+}
+
 /// Shorter inputs go straight to the automaton.
 const VERY_SHORT: usize = 4;
 
@@ -333,39 +340,53 @@ const VERY_SHORT: usize = 4;
 /// incomplete sequence, or nothing.
 #[inline(never)]
 pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
-    let (mut at, mut state) = (0, BOUNDARY);
-    if bytes.len() >= VERY_SHORT {
-        if bytes.len() < ASCII && is_short_ascii(bytes) {
-            return bytes.len();
+    let mut at = 0;
+    if bytes.len() < ASCII {
+        let is_well_formed =
+            if bytes.len() < VERY_SHORT { run(BOUNDARY, bytes) == BOUNDARY } else { is_short_ascii(bytes) };
+        return if is_well_formed { bytes.len() } else { well_formed_from(bytes, 0) };
+    }
+    while let Some(block) = bytes[at..].first_chunk() {
+        if !is_ascii(block) {
+            return well_formed_from(bytes, at);
         }
-        while let Some(next) = bytes[at..].first_chunk::<ASCII>() {
-            if state == BOUNDARY && next.is_ascii() {
-                at += ASCII;
+        at += ASCII;
+    }
+    // The rest, with bytes before it.
+    if bytes.last_chunk().is_some_and(is_ascii) { bytes.len() } else { well_formed_from(bytes, at) }
+}
+
+/// The same, where the bytes before `at` are ASCII.
+#[inline(never)]
+fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
+    let mut state = BOUNDARY;
+    while let Some(next) = bytes[at..].first_chunk() {
+        if state == BOUNDARY && is_ascii(next) {
+            at += ASCII;
+            continue;
+        }
+        for block in next.as_chunks::<BLOCK>().0 {
+            if state == BOUNDARY && block.is_ascii() {
+                at += BLOCK;
                 continue;
             }
-            for block in next.as_chunks::<BLOCK>().0 {
-                if state == BOUNDARY && block.is_ascii() {
-                    at += BLOCK;
-                    continue;
-                }
-                let before = state;
-                state = run(state, block);
-                if state == REJECT {
-                    return boundary(bytes, at + rejected(before, block));
-                }
-                at += BLOCK;
-            }
-        }
-        while let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
             let before = state;
-            if state != BOUNDARY || !block.is_ascii() {
-                state = run(state, block);
-            }
+            state = run(state, block);
             if state == REJECT {
                 return boundary(bytes, at + rejected(before, block));
             }
             at += BLOCK;
         }
+    }
+    while let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
+        let before = state;
+        if state != BOUNDARY || !block.is_ascii() {
+            state = run(state, block);
+        }
+        if state == REJECT {
+            return boundary(bytes, at + rejected(before, block));
+        }
+        at += BLOCK;
     }
     match run(state, &bytes[at..]) {
         BOUNDARY => bytes.len(),
