@@ -1,6 +1,8 @@
 //! Tests of the arbiter: `spec` is compared with `core::str` on every short string, and with published vectors.
 
+use std::collections::BTreeMap;
 use std::fs;
+use utfuzz::generate::classes::Block;
 use utfuzz::generate::vectors;
 use utfuzz::spec;
 use utfuzz::spec::{Contract, End, Reading, Replacement, Segmentation, grammar};
@@ -247,4 +249,54 @@ fn the_thirteen_classes_are_sound() {
             }
         }
     }
+}
+
+/// `tests/kinds.txt` holds, for each grammar and kind, how many strings begin with such an error, and what is said of the first
+/// and of the last of them. `UPDATE_KINDS=1 cargo test --test spec` writes it anew; read the difference before it is committed.
+#[test]
+fn the_kind_of_an_error_and_its_rule_are_these() {
+    // Surrogates in four bytes, and their neighbours.
+    let others: [&[u8]; 5] = [
+        b"\xF0\x8D\x9F\xBF",
+        b"\xF0\x8D\xA0\x80",
+        b"\xF0\x8C\xA0\x80",
+        b"\xF0\x8D\xBF\xBF",
+        b"\xED\xA0\x80\xED\xB0\x80",
+    ];
+    let mut text = String::new();
+    for grammar in grammar::ALL {
+        let contract = Contract { grammar, ..Contract::STANDARD };
+        let mut found: BTreeMap<String, (u32, [String; 2])> = BTreeMap::new();
+        let mut note = |bytes: &[u8]| {
+            let ill_formed = |segment: &spec::Segment| matches!(segment.reading, Reading::IllFormed { .. });
+            let Some(segment) = spec::segments(&contract, bytes).find(ill_formed) else { return };
+            let Reading::IllFormed { kind } = segment.reading else { return };
+            let (count, examples) = found.entry(kind.to_string()).or_default();
+            *count += 1;
+            let spec::Rule { says, source } = spec::Rule::broken(grammar, kind, &bytes[segment.start..]);
+            let example = format!("    {bytes:02X?} at {}: {says} [{source}]\n", segment.start);
+            examples[if *count == 1 { 0 } else { 1 }] = example;
+        };
+        let mut bytes = Vec::new();
+        for len in 1..=3 {
+            let block = Block { len, offset: 0 };
+            for index in 0..block.count() {
+                block.write(index, &mut bytes);
+                note(&bytes);
+                // As long as its first byte announces.
+                note(&[&bytes[..], &[0x80; 5]].concat()[..6.max(bytes.len())]);
+            }
+        }
+        others.iter().for_each(|bytes| note(bytes));
+        for (kind, (count, [first, last])) in found {
+            text += &format!("{} {kind} {count}\n{first}{last}", grammar.name);
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kinds.txt");
+    if std::env::var_os("UPDATE_KINDS").is_some() {
+        fs::write(path, &text).unwrap();
+    }
+    let kept = fs::read_to_string(path).unwrap();
+    assert_eq!(text.lines().zip(kept.lines()).find(|(found, kept)| found != kept), None, "found and kept");
+    assert_eq!(text.lines().count(), kept.lines().count());
 }

@@ -598,7 +598,6 @@ impl<'a> Expectation<'a> {
 mod tests {
     use super::*;
     use crate::generate::classes::Block;
-    use crate::spec::grammar::ALL;
     use crate::spec::model::{Reading, segments};
 
     #[test]
@@ -618,38 +617,54 @@ mod tests {
         assert!((0..1000).all(|number| !validator.pick(&choices(number), 0).has(&[Output, Stream])));
     }
 
+    /// Under every grammar and segmentation, what the automaton finds in these strings and in longer ones made of them.
+    fn finds_the_errors_of_the_rows(bytes: &[u8]) {
+        for grammar in ALL {
+            let automaton = compiled(grammar);
+            for segmentation in Segmentation::ALL {
+                let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
+                let mut found = Vec::new();
+                automaton.ill_formed(&contract, bytes, |segment| found.push(segment));
+                assert_eq!(automaton.first_ill_formed(&contract, bytes), found.first().copied(), "{bytes:02X?}");
+                let ill_formed = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { .. });
+                let expected: Vec<Segment> = segments(&contract, bytes).filter(ill_formed).collect();
+                assert_eq!(found, expected, "{contract}: {bytes:02X?}");
+            }
+        }
+    }
+
+    fn each_of(block: Block, mut call: impl FnMut(&[u8])) {
+        let mut bytes = Vec::new();
+        for index in 0..block.count() {
+            block.write(index, &mut bytes);
+            call(&bytes);
+        }
+    }
+
     #[test]
     #[cfg_attr(miri, ignore = "takes Miri too long")]
     fn the_automaton_finds_the_errors_of_the_rows() {
-        for grammar in ALL {
-            let automaton = Automaton::of(grammar);
-            let same = |bytes: &[u8]| {
-                Segmentation::ALL.iter().for_each(|&segmentation| {
-                    let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
-                    let mut found = Vec::new();
-                    automaton.ill_formed(&contract, bytes, |segment| found.push(segment));
-                    assert_eq!(automaton.first_ill_formed(&contract, bytes), found.first().copied(), "{bytes:02X?}");
-                    let ill_formed = |segment: &Segment| matches!(segment.reading, Reading::IllFormed { .. });
-                    assert_eq!(
-                        found,
-                        segments(&contract, bytes).filter(ill_formed).collect::<Vec<_>>(),
-                        "{contract}: {bytes:02X?}"
-                    );
-                })
-            };
-            for first in 0..=255 {
-                (0..=255).for_each(|second| same(&[first, second]));
-            }
-            // Whole blocks of one byte: only ASCII may be skipped.
-            (0..=255).for_each(|byte| same(&[byte; 40]));
-            let mut bytes = Vec::new();
-            for block in [Block { len: 3, offset: 0 }, Block { len: 4, offset: 0 }, Block { len: 2, offset: 7 }] {
-                for index in 0..block.count() {
-                    block.write(index, &mut bytes);
-                    same(&bytes);
-                    same(&[&bytes[..], b"\xED\xA0\x80\xED\xB0\x80 is a pair of three bytes each", &bytes].concat());
-                }
-            }
+        // Whole blocks of one byte: only ASCII may be skipped.
+        (0..=255).for_each(|byte| finds_the_errors_of_the_rows(&[byte; 40]));
+        each_of(Block { len: 2, offset: 0 }, |bytes| {
+            finds_the_errors_of_the_rows(bytes);
+            let pair = b"\xED\xA0\x80\xED\xB0\x80 is a pair of three bytes each";
+            finds_the_errors_of_the_rows(&[bytes, pair, bytes].concat());
+        });
+        each_of(Block { len: 2, offset: 7 }, finds_the_errors_of_the_rows);
+        each_of(Block { len: 3, offset: 0 }, finds_the_errors_of_the_rows);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes Miri too long")]
+    fn the_automaton_finds_the_errors_of_the_rows_in_longer_strings() {
+        for first in 0..=255 {
+            (0..=255).for_each(|second| finds_the_errors_of_the_rows(&[first, second]));
         }
+        each_of(Block { len: 4, offset: 0 }, finds_the_errors_of_the_rows);
+        each_of(Block { len: 3, offset: 0 }, |bytes| {
+            let pair = b"\xED\xA0\x80\xED\xB0\x80 is a pair of three bytes each";
+            finds_the_errors_of_the_rows(&[bytes, pair, bytes].concat());
+        });
     }
 }

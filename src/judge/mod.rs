@@ -5,14 +5,11 @@
 //! has no global state, and treats no decoder specially. It allocates only while its buffers grow and when something
 //! diverges. What a process needs to survive decoders that panic, hang or read outside their input is in [`isolate`].
 //!
-//! It counts what it has seen and compared ([`Statistics`]), so that an oracle that compares nothing is noticed; and it
-//! notes behaviour features: what an input exercises, in terms of the standard. The decoders that matter are branch-free,
-//! and `core` is not instrumented, so code coverage hardly distinguishes inputs. These features do: which byte classes are
-//! adjacent, where in a block, which errors result, and which decoders break which law. `.ci/report ablation` measures what
-//! each group of features is worth. Two more were tried and dropped, since bugs were found sooner without them: the classes
-//! on both sides of a cut, and the position in a block of an error that is both the only one and at the end.
+//! It counts what it has seen and compared ([`Statistics`]), so that an oracle that compares nothing is noticed; and it notes
+//! behaviour features, which are explained in `features.rs`.
 
 pub(crate) mod expect;
+mod features;
 #[doc(hidden)]
 pub mod isolate;
 pub(crate) mod laws;
@@ -20,15 +17,17 @@ pub(crate) mod observe;
 
 pub use crate::decoder::Ending;
 pub use expect::Questions;
+pub use features::FEATURES;
 pub use isolate::{Timeout, silence_panics, watch};
 pub use laws::{Broken, Law, Subject};
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
-use crate::spec::{Contract, Detection, Reading};
-use crate::utf8::{ByteClass, Kind, Validity};
+use crate::spec::{Contract, Detection};
+use crate::utf8::{Kind, Validity};
 use core::fmt;
 use expect::{Abilities, Expectation, Expectations, Question};
+use features::Features;
 use isolate::{panicked, panics};
 use laws::Mismatch;
 use observe::{Observation, Streams};
@@ -502,147 +501,4 @@ impl fmt::Display for Statistics {
         self.on().try_for_each(|(name, count)| write!(f, " {name} {count}"))?;
         self.silent().try_for_each(|name| write!(f, "\n{name} ANSWERED NOTHING"))
     }
-}
-
-/// A group of features, with its name and size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Group {
-    name: &'static str,
-    first: usize,
-    count: usize,
-}
-
-impl Group {
-    const fn after(name: &'static str, before: Self, count: usize) -> Self {
-        Self { name, first: before.first + before.count, count }
-    }
-
-    /// The feature of this index in the group.
-    fn at(self, index: usize) -> usize {
-        self.first + index % self.count
-    }
-}
-
-const CLASSES: usize = ByteClass::COUNT;
-const KINDS: usize = Kind::ALL.len();
-const BLOCK: usize = 64;
-
-/// The examined positions in a block: next to its edges, or to those of its halves and quarters.
-const EDGES: [usize; 10] = [0, 1, 2, 15, 16, 31, 32, 61, 62, 63];
-
-/// Each class at each examined position, with the class of the byte before it.
-const PAIRS: Group = Group { name: "pairs", first: 0, count: CLASSES * CLASSES * EDGES.len() };
-/// Each kind of error at each position in a block.
-const ERRORS: Group = Group::after("errors", PAIRS, KINDS * BLOCK);
-/// Each kind of error directly after each kind.
-const NEIGHBOURS: Group = Group::after("neighbours", ERRORS, KINDS * KINDS);
-/// Each length within a block, well-formed or not.
-const LENGTHS: Group = Group::after("lengths", NEIGHBOURS, 2 * BLOCK);
-/// How long the input is and how many errors it has, both to a power of two.
-const SIZES: Group = Group::after("sizes", LENGTHS, 16 * 16);
-/// Which decoders break which law, with the first error; a hash.
-const OUTCOMES: Group = Group::after("outcomes", SIZES, 512);
-const GROUPS: [Group; 6] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, SIZES, OUTCOMES];
-
-/// The number of features, rounded up to a multiple of eight.
-pub const FEATURES: usize = (OUTCOMES.first + OUTCOMES.count).next_multiple_of(8);
-
-/// The features seen so far.
-struct Features {
-    /// One byte for each feature: 0 if it has not been seen.
-    seen: Box<[u8; FEATURES]>,
-    /// Which groups are enabled.
-    groups: [bool; GROUPS.len()],
-}
-
-impl Features {
-    fn new() -> Self {
-        Self { seen: Box::new([0; FEATURES]), groups: [true; GROUPS.len()] }
-    }
-
-    /// Enables only these groups.
-    ///
-    /// # Errors
-    /// The names of all groups, if a name is unknown.
-    fn only(&mut self, names: &[&str]) -> Result<(), Vec<&'static str>> {
-        if names.iter().any(|name| GROUPS.iter().all(|group| group.name != *name)) {
-            return Err(GROUPS.iter().map(|group| group.name).collect());
-        }
-        self.groups = GROUPS.map(|group| names.contains(&group.name));
-        for (group, _) in GROUPS.iter().zip(self.groups).filter(|(_, enabled)| !enabled) {
-            self.seen[group.first..group.first + group.count].fill(1);
-        }
-        Ok(())
-    }
-
-    /// Calls back with the features of a case and of its outcome whose groups are enabled; some perhaps more than once.
-    fn name(&self, expectation: Expectation<'_>, bytes: &[u8], broken: &[Broken], mut feature: impl FnMut(usize)) {
-        let mut if_enabled = |at: usize| {
-            if self.is_enabled(at) {
-                feature(at)
-            }
-        };
-        each(expectation, bytes, &mut if_enabled);
-        if_enabled(outcome(expectation, broken));
-    }
-
-    /// Whether this feature's group is enabled.
-    fn is_enabled(&self, feature: usize) -> bool {
-        GROUPS
-            .iter()
-            .zip(self.groups)
-            .any(|(group, enabled)| enabled && (group.first..group.first + group.count).contains(&feature))
-    }
-
-    /// Records the features of an input. True if any is new.
-    fn note(&mut self, expectation: Expectation<'_>, bytes: &[u8]) -> bool {
-        let mut seen = 1;
-        each(expectation, bytes, |feature| seen &= core::mem::replace(&mut self.seen[feature], 1));
-        seen == 0
-    }
-
-    /// Records the outcome of a case that all decoders were judged on. True if it is new.
-    fn note_outcome(&mut self, expectation: Expectation<'_>, broken: &[Broken]) -> bool {
-        core::mem::replace(&mut self.seen[outcome(expectation, broken)], 1) == 0
-    }
-}
-
-/// Calls back with the features of a case, some perhaps more than once, but not those of its outcome.
-fn each(expectation: Expectation<'_>, bytes: &[u8], mut feature: impl FnMut(usize)) {
-    let valid = usize::from(expectation.segments().is_empty());
-    feature(LENGTHS.at(valid * BLOCK + bytes.len() % BLOCK));
-    feature(SIZES.at(magnitude(bytes.len()) * 16 + magnitude(expectation.segments().len())));
-    let mut before = KINDS - 1;
-    for segment in expectation.segments() {
-        let Reading::IllFormed { kind, .. } = segment.reading else { continue };
-        let kind = kind.index();
-        feature(ERRORS.at(kind * BLOCK + segment.start % BLOCK));
-        feature(NEIGHBOURS.at(before * KINDS + kind));
-        before = kind;
-    }
-    for block in bytes.chunks(BLOCK) {
-        let mut before = ByteClass::of(b'a').index();
-        for (place, &position) in EDGES.iter().enumerate() {
-            let Some(&byte) = block.get(position) else { break };
-            let class = ByteClass::of(byte).index();
-            feature(PAIRS.at((before * CLASSES + class) * EDGES.len() + place));
-            before = class;
-        }
-    }
-}
-
-/// The feature of an outcome: which decoders break which law, and the first error.
-fn outcome(expectation: Expectation<'_>, broken: &[Broken]) -> usize {
-    const PRIME: usize = 0x0100_0193;
-    let mix = |hash: usize, value: usize| (hash ^ value).wrapping_mul(PRIME);
-    let first = expectation.errors().next();
-    let kind = first.and_then(|error| error.kind).map_or(KINDS, Kind::index);
-    let len = expectation.segments().first().map_or(0, |segment| segment.len);
-    let hash = broken.iter().fold(mix(kind, len), |hash, broken| mix(mix(hash, broken.decoder), broken.law as usize));
-    OUTCOMES.at(hash ^ hash >> 15)
-}
-
-/// The number of binary digits, at most 15.
-fn magnitude(number: usize) -> usize {
-    (usize::BITS - number.leading_zeros()).min(15) as usize
 }

@@ -150,9 +150,11 @@ pub const SWITCH: &str = r##"
 #[allow(unsafe_code, missing_docs, dead_code, unreachable_pub)]
 #[doc(hidden)]
 pub mod mutant {
-    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+    use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
     static ACTIVE: AtomicU32 = AtomicU32::new(0);
-    static REACHED: [AtomicBool; COUNT] = [const { AtomicBool::new(false) }; COUNT];
+    /// A byte for each mutant, in a file that the test shares with the processes it starts, so that nothing is lost when one
+    /// of them is killed.
+    static REACHED: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
     #[inline(always)]
     pub const fn is_active(index: u32) -> bool {
         core::intrinsics::const_eval_select((index,), never, selected)
@@ -161,26 +163,29 @@ pub mod mutant {
     #[inline(always)]
     fn selected(index: u32) -> bool {
         let active = ACTIVE.load(Relaxed);
-        if active == u32::MAX { REACHED[index as usize - 1].store(true, Relaxed) }
+        if active == u32::MAX {
+            // SAFETY: the file has a byte for each mutant.
+            unsafe { REACHED.load(Relaxed).add(index as usize - 1).write_volatile(1) }
+        }
         active == index
     }
-    unsafe extern "C" { fn atexit(call: extern "C" fn()) -> i32; }
+    unsafe extern "C" { fn mmap(at: *mut u8, len: usize, access: i32, flags: i32, file: i32, offset: i64) -> *mut u8; }
     extern "C" fn select() {
         match std::env::var("MUTANT").as_deref() {
             Ok("record") => {
+                use std::os::fd::AsRawFd;
+                let path = std::env::var("REACHED").unwrap();
+                let file = std::fs::OpenOptions::new().read(true).write(true).create(true).open(path).unwrap();
+                file.set_len(COUNT as u64).unwrap();
+                // SAFETY: PROT_READ | PROT_WRITE and MAP_SHARED, of a file of this length.
+                let bytes = unsafe { mmap(std::ptr::null_mut(), COUNT, 3, 1, file.as_raw_fd(), 0) };
+                assert!(bytes as isize != -1, "the file cannot be mapped");
+                REACHED.store(bytes, Relaxed);
                 ACTIVE.store(u32::MAX, Relaxed);
-                // SAFETY: the function lives as long as the process, and needs nothing that ends before.
-                unsafe { atexit(record); }
             }
             Ok(index) => ACTIVE.store(index.parse().unwrap(), Relaxed),
             Err(_) => {}
         }
-    }
-    extern "C" fn record() {
-        use std::io::Write;
-        let reached: String = (0..COUNT).filter(|&index| REACHED[index].load(Relaxed)).map(|index| format!("{index}\n")).collect();
-        let file = std::fs::OpenOptions::new().append(true).create(true).open(std::env::var("REACHED").unwrap());
-        let _ = file.and_then(|mut file| file.write_all(reached.as_bytes()));
     }
     #[used]
     #[unsafe(link_section = ".init_array")]

@@ -186,12 +186,12 @@ pub fn reached(programs: &[PathBuf], tree: &Path) -> Vec<Test> {
         let variables = [("MUTANT", "record"), ("REACHED", file.to_str().unwrap())];
         let end = test(&program, &name, tree, &variables, LONGEST);
         let time = begin.elapsed();
-        let text = fs::read_to_string(&file).unwrap_or_default();
+        let marks = fs::read(&file).unwrap_or_default();
         let _ = fs::remove_file(&file);
         let short = program.file_stem().unwrap().to_string_lossy().into_owned();
         match end {
             End::Passed => {
-                Some(Test { program, name, time, reaches: text.lines().map(|line| line.parse().unwrap()).collect() })
+                Some(Test { program, name, time, reaches: (0..marks.len()).filter(|&index| marks[index] == 1).collect() })
             }
             End::Failed => {
                 eprintln!("fails without a mutant, and is left out: {short} {name}");

@@ -239,7 +239,8 @@ unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, m
             }
             while at < stop
                 && let unit @ 0..0x1_0000 = (*units.add(at)).into()
-                && let row @ 0..u32::MAX = BASIC[unit as usize >> 6]
+                && let row = BASIC[unit as usize >> 6]
+                && row != u32::MAX
             {
                 let place = row >> 24;
                 to.cast::<[u8; 4]>().write((row | (unit & 0x3F) << place).to_le_bytes());
