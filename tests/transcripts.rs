@@ -33,7 +33,7 @@ const MANY: usize = 2;
 /// A report takes no longer, so that tests are short.
 const LIMIT: Duration = Duration::from_millis(1500);
 
-const SMALLEST: &str = "smallest: ";
+const SMALLEST: &str = "smallest:";
 
 /// The longest line, in characters; what is longer is cut off.
 const WIDTH: usize = 180;
@@ -106,7 +106,7 @@ fn report(decoder: &dyn Decoder, input: &Input, is_minimised: bool) -> Option<St
     if is_minimised {
         let witness = minimise(decoder, &divergence);
         let hex = |bytes: &[u8]| to_line(&Input { bytes: bytes.to_vec(), cuts: None });
-        writeln!(text, "{SMALLEST}{}", to_line(&witness.input)).unwrap();
+        writeln!(text, "{SMALLEST} {}", to_line(&witness.input)).unwrap();
         writeln!(text, "its signature: {}", witness.signature).unwrap();
         writeln!(text, "nearest that agrees: {}", witness.agreeing.as_deref().map_or_else(|| "none".into(), hex))
             .unwrap();

@@ -9,6 +9,7 @@ use utfuzz::judge::{Judge, silence_panics};
 use utfuzz::triage::Causes;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::triage::minimise::{Witness, minimise_as};
+use utfuzz::triage::session::{Session, Shown};
 use utfuzz::triage::{Status, regression, triage};
 use utfuzz::{Decoder, peers};
 
@@ -129,6 +130,7 @@ fn any_mix_of_files_is_triaged_and_kept_witnesses_are_no_longer_new() {
     let run = || triage(&[&*decoder], &Ledger::default(), &files, Some(&kept), &|_, _| {}).unwrap();
     let outcome = run();
     assert_eq!((outcome.inputs, outcome.clean, outcome.clusters.len()), (6, 2, 1));
+    assert_eq!(outcome.clusters[0].inputs(), 4);
     assert_eq!((outcome.unread.len(), outcome.slow.len()), (3, 1), "{:?}", outcome.unread);
     assert!(outcome.unread.iter().all(|line| !line.contains('\u{1B}')));
     let member = outcome.new_members().next().unwrap();
@@ -138,4 +140,62 @@ fn any_mix_of_files_is_triaged_and_kept_witnesses_are_no_longer_new() {
     let again = run();
     assert_eq!(again.new_members().count(), 0);
     assert_eq!(*again.clusters[0].status(), Status::Regression(path));
+}
+
+/// Which of the results of judging the input this often are explanations.
+fn explained(session: &mut Session<'_>, bytes: &[u8], times: usize) -> Vec<bool> {
+    let case = Case::with_cuts(bytes, Cuts::NONE);
+    let once = |_| match &session.judge(&case)[..] {
+        [Shown::New(_)] => true,
+        [Shown::Again(_)] => false,
+        other => panic!("{other:?}"),
+    };
+    (0..times).map(once).collect()
+}
+
+#[test]
+fn a_law_is_explained_until_the_result_is_settled() {
+    silence_panics();
+    let (surrogates, edge) = (planted("surrogates"), planted("s05"));
+    let ledger = Ledger::default();
+    let session = |decoder| Session::new([decoder], &ledger);
+    let anywhere = b"a\xED\xA0\x80b";
+    let at_edge = [&[b'a'; 31][..], b"\xFE"].concat();
+    assert_eq!(explained(&mut session(&*surrogates), anywhere, 3), [true; 3]);
+    // The first explanation says that it is everywhere.
+    assert_eq!(explained(&mut session(&*surrogates).settling_after(3), anywhere, 3), [true, false, false]);
+    let mut settling = session(&*edge).settling_after(3);
+    assert_eq!(explained(&mut settling, &at_edge, 5), [true, true, true, false, false]);
+    assert!(!settling.explaining().is_zero());
+    let record = settling.finish();
+    assert_eq!(record.findings.values().map(|finding| finding.hits).collect::<Vec<_>>(), [5]);
+    assert_eq!(explained(&mut session(&*edge), &at_edge, 5), [true; 5]);
+}
+
+#[test]
+fn a_finding_lists_twenty_files_and_keeps_the_smallest_input() {
+    let decoder = planted("surrogates");
+    let ledger = Ledger::default();
+    let record = |settles: bool, names: std::ops::Range<usize>, bytes: &[u8]| {
+        let session = Session::new([&*decoder], &ledger);
+        let mut session = if settles { session.settling_after(1) } else { session };
+        for name in names {
+            let file = PathBuf::from(format!("file-{name}"));
+            session.judge_file(&Case::with_cuts(bytes, Cuts::NONE), &file);
+        }
+        assert_eq!(session.record().findings.len(), 1);
+        session.finish()
+    };
+    let (long, short) = (b"some text \xED\xA0\x80", b"\xED\xA0\x80");
+    for settles in [true, false] {
+        let merged = record(settles, 0..15, long).merge(record(settles, 15..40, short));
+        let other = record(settles, 15..40, short).merge(record(settles, 0..15, long));
+        for record in [merged, other] {
+            let finding = record.findings.values().next().unwrap();
+            assert_eq!((finding.hits, finding.files.len(), record.clean), (40, 20, 0));
+            assert_eq!(finding.divergence.bytes, short);
+        }
+        let many = record(settles, 0..25, short);
+        assert_eq!(many.findings.values().map(|of| (of.hits, of.files.len())).collect::<Vec<_>>(), [(25, 20)]);
+    }
 }

@@ -451,6 +451,38 @@ mod tests {
         assert_eq!(clusters(&three).len(), 1);
         assert_eq!(clusters(&three[..2]).len(), 2);
         assert!(clusters(&[]).is_empty());
+        let other = |decoder, kind, shape| signature(Law::Lossy, decoder, fault(kind), shape);
+        let pairs = [
+            (other("d", Kind::Surrogate, Shape::Anywhere), other("d", Kind::TooShort, Shape::Context), 1),
+            (other("d", Kind::Surrogate, Shape::Offset), other("d", Kind::TooShort, Shape::Anywhere), 1),
+            (other("d", Kind::Surrogate, Shape::Edge(16)), other("d", Kind::TooShort, Shape::Anywhere), 2),
+            (other("d", Kind::Surrogate, Shape::Tail), other("d", Kind::TooShort, Shape::Anywhere), 2),
+            (other("d", Kind::Surrogate, Shape::Edge(16)), other("d", Kind::TooShort, Shape::Cut), 1),
+            (other("d", Kind::Surrogate, Shape::Edge(16)), other("e", Kind::Surrogate, Shape::Edge(16)), 2),
+        ];
+        for (one, two, count) in pairs {
+            assert_eq!(clusters(&[one.clone(), two.clone()]).len(), count, "{one} {two}");
+        }
+        // Only kinds of the same decoder and law are counted.
+        let mixed = [
+            other("f", Kind::Surrogate, Shape::Anywhere),
+            other("f", Kind::TooShort, Shape::Anywhere),
+            other("f", Kind::Continuation, Shape::Cut),
+            other("g", Kind::Continuation, Shape::Anywhere),
+            signature(Law::Verdict, "f", fault(Kind::Continuation), Shape::Anywhere),
+        ];
+        let groups = clusters(&mixed);
+        assert!(!groups.iter().any(|group| group.contains(&mixed[0]) && group.contains(&mixed[1])), "{groups:#?}");
+    }
+
+    #[test]
+    fn there_are_examples_of_every_kind_with_a_lead_byte() {
+        let examples = examples(&Contract::STANDARD);
+        let mut counts: Vec<String> = examples.iter().map(|(kind, forms)| format!("{kind} {}", forms.len())).collect();
+        counts.sort();
+        let kinds = ["invalid-byte 2", "overlong-2 2", "overlong-3 2", "overlong-4 1", "surrogate 2", "too-large 2"];
+        assert_eq!(counts, [&kinds[..], &["too-short 2"]].concat());
+        assert_eq!(examples[&Kind::Surrogate], [b"\xED\xA0\x80", b"\xED\xBF\x80"]);
     }
 
     /// Its verdict is wrong on ill-formed sequences of these kinds.
