@@ -15,6 +15,9 @@ use wait_timeout::ChildExt;
 /// A test that takes longer than this is not run: a mutant that is missed would cost the time of all tests that reach it.
 const LONGEST: Duration = Duration::from_secs(4);
 
+/// No more tests are tried with a mutant once those tried take this long: it is missed then.
+const ENOUGH: Duration = Duration::from_secs(8);
+
 /// The programs with tests, and the mutants that do not compile.
 pub struct Build {
     pub programs: Vec<PathBuf>,
@@ -190,9 +193,12 @@ pub fn reached(programs: &[PathBuf], tree: &Path) -> Vec<Test> {
         let _ = fs::remove_file(&file);
         let short = program.file_stem().unwrap().to_string_lossy().into_owned();
         match end {
-            End::Passed => {
-                Some(Test { program, name, time, reaches: (0..marks.len()).filter(|&index| marks[index] == 1).collect() })
-            }
+            End::Passed => Some(Test {
+                program,
+                name,
+                time,
+                reaches: (0..marks.len()).filter(|&index| marks[index] == 1).collect(),
+            }),
             End::Failed => {
                 eprintln!("fails without a mutant, and is left out: {short} {name}");
                 None
@@ -218,7 +224,12 @@ pub fn outcomes(tree: &Path, mutants: &[Mutant], build: &Build, tests: &[Test]) 
         }
         let variable = (index + 1).to_string();
         let mut outcome = (Outcome::Unreached, None);
+        let mut tried = Duration::ZERO;
         for case in tests.iter().filter(|test| test.reaches.contains(&index)) {
+            if tried > ENOUGH {
+                break;
+            }
+            tried += case.time;
             let limit = case.time * 8 + Duration::from_secs(5);
             let by = format!("{} {}", case.program.file_stem().unwrap().to_string_lossy(), case.name);
             match test(&case.program, &case.name, tree, &[("MUTANT", &variable)], limit) {
