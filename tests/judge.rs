@@ -174,6 +174,23 @@ fn only_what_is_promised_is_expected() {
     assert_eq!(first(Promise::AnySegmentation, by_byte, b"a\xE2\x82b"), None);
     assert_eq!(first(Promise::AnySegmentation, dropped, b"a\xE2\x82b"), Some(Law::Lossy));
     assert_eq!(first(Promise::AnySegmentation, zero, b"a\xE2\x82b"), Some(Law::Lossy));
+    // In a grammar with pairs, another segmentation may find characters in what this one replaces.
+    let pairs: Contract = "cesu-8".parse().unwrap();
+    let of_pairs = |promise, lossy, bytes: &[u8]| {
+        let mut decoder = Faulty { validate: |_| None, lossy, stream: || None, ..Faulty::default() };
+        decoder.info = decoder.info.contract(pairs);
+        decoder.info.promise = promise;
+        Judge::new([&decoder as &dyn Decoder]).judge(&Case::new(bytes)).first().map(|broken| broken.law)
+    };
+    let pairs_by_byte = |bytes: &[u8]| {
+        let mut out = Vec::new();
+        let contract: Contract = "cesu-8 byte".parse().unwrap();
+        spec::lossy(&contract, bytes, &mut out).map(|()| out)
+    };
+    let half = b"\xED\xA0\x80\xED\x9F\xBF";
+    assert_eq!(of_pairs(Promise::Everything, pairs_by_byte, half), Some(Law::Lossy));
+    assert_eq!(of_pairs(Promise::AnySegmentation, pairs_by_byte, half), None);
+    assert_eq!(of_pairs(Promise::AnySegmentation, zero, half), Some(Law::Lossy));
     // What becomes of one byte depends on the length of the input.
     let by_length = |bytes: &[u8]| Some(if bytes.len() < 2 { b"short".to_vec() } else { bytes.to_vec() });
     assert_eq!(first(Promise::Nothing, by_length, b"b"), Some(Law::Prefix));
@@ -306,6 +323,32 @@ fn a_sampled_question_goes_to_every_decoder_and_is_of_every_kind() {
     }
 }
 
+/// States no offset after an error of its own, so that only the sampled question about the next error shows it.
+#[test]
+fn a_sampled_question_follows_any_error() {
+    let validate = |bytes: &[u8]| match bytes {
+        // The rest after the second of three errors.
+        b"c\xFF" => Some(Validity::Valid),
+        _ => Some(verdict(bytes)),
+    };
+    let decoder = Faulty { validate, ..Faulty::default() };
+    let sound = Counting::new("sound");
+    let mut judge = tired(&[&sound, &sound], &Case::new(b"text"));
+    for number in 0..3000u32 {
+        assert!(
+            judge.judge_novelty(&Case::new(format!("{number:08}\u{0}\u{FF}").as_bytes()), |_| {}).broken.is_empty()
+        );
+    }
+    let mut judge = tired(&[&decoder, &decoder], &Case::new(b"text"));
+    let laws: Vec<Law> = (0..3000u32)
+        .filter_map(|number| {
+            let bytes = [format!("{number:08}").as_bytes(), b"\xFEb\xFFc\xFF"].concat();
+            Some(judge.judge_novelty(&Case::new(&bytes), |_| {}).broken.first()?.law)
+        })
+        .collect();
+    assert!(laws.len() > 20 && laws.iter().all(|law| *law == Law::Spans), "{} {:?}", laws.len(), laws.first());
+}
+
 #[test]
 fn a_decoder_that_is_switched_off_is_not_asked() {
     let (one, two) = (Counting::new("one"), Counting::new("two"));
@@ -324,6 +367,11 @@ fn a_decoder_that_is_switched_off_is_not_asked() {
     judge.judge(&Case::new(b"\xFF\xFE"));
     assert_eq!(judge.statistics().kinds, [(Kind::InvalidByte, 2)]);
     assert!(!judge.is_batched());
+    // What answers nothing is named, unless it is switched off, or nothing was asked.
+    assert_eq!(judge.statistics().silent().collect::<Vec<_>>(), ["faulty"]);
+    judge.switch_off(1);
+    assert_eq!(judge.statistics().silent().count(), 0);
+    assert_eq!(Judge::new([&mute as &dyn Decoder]).statistics().silent().count(), 0);
 }
 
 #[test]

@@ -255,8 +255,12 @@ fn the_thirteen_classes_are_sound() {
 /// and of the last of them. `UPDATE_KINDS=1 cargo test --test spec` writes it anew; read the difference before it is committed.
 #[test]
 fn the_kind_of_an_error_and_its_rule_are_these() {
-    // Surrogates in four bytes, and their neighbours.
-    let others: [&[u8]; 5] = [
+    // Surrogates in four bytes, their neighbours, noncharacters, and half a pair.
+    let others: [&[u8]; 9] = [
+        b"\xF0\x9F\xBF\xBE",
+        b"\xF4\x8F\xBF\xBE",
+        b"\xED\xA0\x80",
+        b"\xED\xA0",
         b"\xF0\x8D\x9F\xBF",
         b"\xF0\x8D\xA0\x80",
         b"\xF0\x8C\xA0\x80",
@@ -287,9 +291,15 @@ fn the_kind_of_an_error_and_its_rule_are_these() {
                 note(&[&bytes[..], &[0x80; 5]].concat()[..6.max(bytes.len())]);
             }
         }
-        others.iter().for_each(|bytes| note(bytes));
         for (kind, (count, [first, last])) in found {
             text += &format!("{} {kind} {count}\n{first}{last}", grammar.name);
+        }
+        for bytes in others {
+            let Some(segment) = spec::segments(&contract, bytes).next() else { continue };
+            text += &format!("{} {bytes:02X?}: {:?}\n", grammar.name, segment.reading);
+            if let Reading::IllFormed { kind } = segment.reading {
+                text += &format!("    {}\n", spec::Rule::broken(grammar, kind, bytes).says);
+            }
         }
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kinds.txt");

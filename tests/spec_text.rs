@@ -223,3 +223,10 @@ fn decode_code_points_and_lossy_agree() {
         }
     }
 }
+
+#[test]
+fn a_stripped_mark_is_not_decoded() {
+    let contract: Contract = "rfc3629 bom-stripped".parse().unwrap();
+    assert_eq!(decoded(&contract, b"\xEF\xBB\xBFa\xEF\xBB\xBF"), Ok(vec![0x61, 0xFEFF]));
+    assert_eq!(decoded(&contract, b"ab"), Ok(vec![0x61, 0x62]));
+}

@@ -1,7 +1,9 @@
 //! Triage through the public interface: brute force finds no smaller witnesses, and any mix of files can be triaged.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use utfuzz::case::{Case, Cuts, Input};
 use utfuzz::generate::classes::Block;
 use utfuzz::generate::structured::Structured;
@@ -127,8 +129,14 @@ fn any_mix_of_files_is_triaged_and_kept_witnesses_are_no_longer_new() {
     files.push(PathBuf::from(&folder));
     let decoder = planted("surrogates");
     let kept = scratch.path().join("kept");
-    let run = || triage(&[&*decoder], &Ledger::default(), &files, Some(&kept), &|_, _| {}).unwrap();
+    let shares: Mutex<BTreeMap<&str, Vec<f64>>> = Mutex::default();
+    let progress = |step, share| shares.lock().unwrap().entry(step).or_default().push(share);
+    let run = || triage(&[&*decoder], &Ledger::default(), &files, Some(&kept), &progress).unwrap();
     let outcome = run();
+    let mut seen = std::mem::take(&mut *shares.lock().unwrap());
+    seen.values_mut().for_each(|shares| shares.sort_by(f64::total_cmp));
+    let ninths = (1..=files.len()).map(|done| done as f64 / files.len() as f64).collect();
+    assert_eq!(seen, BTreeMap::from([("sorting", ninths), ("minimising", vec![1.0])]));
     assert_eq!((outcome.inputs, outcome.clean, outcome.clusters.len()), (6, 2, 1));
     assert_eq!(outcome.clusters[0].inputs(), 4);
     assert_eq!((outcome.unread.len(), outcome.slow.len()), (3, 1), "{:?}", outcome.unread);

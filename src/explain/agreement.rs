@@ -407,4 +407,26 @@ mod tests {
         assert_eq!(says(9, 0), "9 accept it");
         assert_eq!(says(0, 1), "1 rejects it (d0)");
     }
+
+    #[test]
+    fn a_family_is_said_in_a_line() {
+        let says = |accept: &str, reject: &str| {
+            let names = |names: &str| names.split_whitespace().map(|name| Cow::Owned(name.to_owned())).collect();
+            Family { grammar: "rfc3629", accept: names(accept), reject: names(reject) }.says()
+        };
+        assert_eq!(says("a", ""), "1 accepts it (a)");
+        assert_eq!(says("a b", ""), "2 accept it");
+        assert_eq!(says("", "a b"), "2 reject it");
+        assert_eq!(says("a b", "c"), "2 accept it (a, b), 1 rejects it (c)");
+        assert_eq!(says("a", "b c"), "2 reject it (b, c), 1 accepts it (a)");
+        assert_eq!(says("a b", "c d"), "2 accept it (a, b), 2 reject it (c, d)");
+        assert_eq!(says("a b c d", "e"), "4 accept it (a, b, c, d), 1 rejects it (e)");
+        assert_eq!(says("a b c d e", "f"), "5 accept it, 1 rejects it (f)");
+    }
+
+    #[test]
+    fn long_bytes_are_cut_off() {
+        assert_eq!(hex(&[0xC3; 64]), vec!["C3"; 64].join(" "));
+        assert_eq!(hex(&[0xC3; 65]), vec!["C3"; 64].join(" ") + " … 65 bytes");
+    }
 }

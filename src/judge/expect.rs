@@ -650,6 +650,7 @@ mod tests {
             finds_the_errors_of_the_rows(bytes);
             let pair = b"\xED\xA0\x80\xED\xB0\x80 is a pair of three bytes each";
             finds_the_errors_of_the_rows(&[bytes, pair, bytes].concat());
+            finds_the_errors_of_the_rows(&[bytes, b"\xED\xB0\x80"].concat());
         });
         each_of(Block { len: 2, offset: 7 }, finds_the_errors_of_the_rows);
         each_of(Block { len: 3, offset: 0 }, finds_the_errors_of_the_rows);

@@ -666,7 +666,8 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
 #[cfg(all(target_os = "linux", feature = "guard-pages"))]
 impl Guarded {
     /// Places the bytes at the end of accessible memory, and one time in four also at its start, and asks for the
-    /// verdict and for the output, either in one piece or as a stream. These choices are derived from the bytes.
+    /// verdict and for the output, either in one piece or as a stream. These choices are derived from the bytes. `None` if the
+    /// decoder answers neither.
     fn ask(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) -> Option<Result<(), End>> {
         if self.buffer.is_none() {
             self.buffer = GuardedBuffer::new();
@@ -675,22 +676,23 @@ impl Guarded {
         // Clear an out-of-bounds access still recorded from a decoder that panicked.
         buffer.out_of_bounds_access();
         let (whole, both) = (case.choices.is_whole_at_bounds(), case.choices.has_both_bounds());
+        let mut is_answered = false;
         for end in [End::End, End::Start].into_iter().take(if both { 2 } else { 1 }) {
             let copy = match end {
                 End::Start => buffer.at_start(case.bytes),
                 End::End => buffer.at_end(case.bytes),
             }?;
-            decoder.validate(copy);
-            if whole == (end == End::End) {
+            is_answered |= decoder.validate(copy).is_some();
+            is_answered |= if whole == (end == End::End) {
                 empty(&mut self.output.output);
-                decoder.decode_lossy(copy, &mut self.output.output);
+                decoder.decode_lossy(copy, &mut self.output.output).is_some()
             } else {
-                self.output.feed(streams, case.cuts().chunks(copy), None, FeedMode::default());
-            }
+                self.output.feed(streams, case.cuts().chunks(copy), None, FeedMode::default())
+            };
             if buffer.out_of_bounds_access() {
                 return Some(Err(end));
             }
         }
-        Some(Ok(()))
+        is_answered.then_some(Ok(()))
     }
 }

@@ -229,7 +229,7 @@ unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, m
             }
             let stop = at + BLOCK;
             if (*units.add(at)).into() < 0x800 {
-                // Most scripts with two bytes have a word and a space after it.
+                // ASCII and two bytes: in most scripts of two bytes, all words and the spaces after them.
                 while at < stop
                     && let unit @ 0..0x800 = (*units.add(at)).into() as usize
                 {

@@ -450,3 +450,61 @@ fn end_of(path: &Path) -> String {
     let text = fs::read(path).unwrap_or_default();
     String::from_utf8_lossy(&text[text.len().saturating_sub(BYTES)..]).trim().to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ended_a_process_is_named() {
+        let exited = |code: i32| ExitStatus::from_raw(code << 8);
+        let killed = ExitStatus::from_raw;
+        let rows = [
+            (killed(libc::SIGSEGV), false, 0, 0, None),
+            (killed(libc::SIGKILL), true, 3, 0, Some((Ending::Hang, "no answer"))),
+            (killed(libc::SIGKILL), false, 3, 0, Some((Ending::Kill, "SIGKILL"))),
+            (killed(libc::SIGABRT), false, 3, 0, Some((Ending::Abort, "SIGABRT"))),
+            (killed(libc::SIGABRT), false, 3, libc::SIGSEGV, Some((Ending::StackOverflow, "stack overflow"))),
+            (killed(libc::SIGABRT), false, 4, libc::SIGBUS, Some((Ending::StackOverflow, "stack overflow"))),
+            (killed(libc::SIGSEGV), false, 4, libc::SIGSEGV, Some((Ending::Fault, "SIGSEGV"))),
+            (killed(libc::SIGINT), false, 3, 0, None),
+            (exited(7), false, 3, 0, Some((Ending::Exit, "exit with status 7"))),
+            (exited(7), false, 4, 0, None),
+            (exited(0), false, 4, 0, None),
+        ];
+        for (status, is_stuck, epoch, signal, expected) in rows {
+            let noted = Noted { epoch, signal: signal as u32, decoder: String::new(), len: 0, bytes: Vec::new() };
+            let found = ending(status, is_stuck, &noted);
+            let is_expected = match (&found, expected) {
+                (Some((ending, detail)), Some((named, begin))) => *ending == named && detail.starts_with(begin),
+                (found, expected) => found.is_none() && expected.is_none(),
+            };
+            assert!(is_expected, "{status:?} {epoch} {signal}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_read_as_it_was_written() {
+        let mut file = vec![0; Page::SIZE];
+        let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
+        put(core::mem::offset_of!(Page, epoch), &0x0102_0304_0506_0708u64.to_le_bytes());
+        put(core::mem::offset_of!(Page, signal), &11u32.to_le_bytes());
+        put(core::mem::offset_of!(Page, name_len), &4u32.to_le_bytes());
+        put(core::mem::offset_of!(Page, name), b"name and more");
+        put(core::mem::offset_of!(Page, len), &300u64.to_le_bytes());
+        put(core::mem::offset_of!(Page, bytes), &[0xC3; 400]);
+        let noted = Page::read(&file);
+        assert_eq!((noted.epoch, noted.signal, &*noted.decoder), (0x0102_0304_0506_0708, 11, "name"));
+        assert_eq!((noted.len, &noted.bytes[..]), (300, &[0xC3; 300][..]));
+        assert_eq!(Page::read(b"").epoch, 0);
+    }
+
+    #[test]
+    fn the_end_of_a_file_is_shown() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("printed");
+        fs::write(&path, [&[b'a'; 3000][..], b"last\n"].concat()).unwrap();
+        assert_eq!(end_of(&path), "a".repeat(1995) + "last");
+        assert_eq!(end_of(&scratch.path().join("none")), "");
+    }
+}
