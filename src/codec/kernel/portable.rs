@@ -469,8 +469,8 @@ fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     }
 }
 
-/// Appends the ASCII that `bytes` begin with, in whole blocks up to one with another byte. Returns how many bytes those are,
-/// and whether there is no such block.
+/// Appends the ASCII that `bytes` begin with, up to the first other byte, or in whole blocks if there is none. Returns how many
+/// bytes those are, and true if there is none.
 fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
     out.reserve(bytes.len());
     let room = out.spare_capacity_mut();
