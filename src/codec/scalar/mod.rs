@@ -333,8 +333,11 @@ pub(super) fn is_ascii(bytes: &[u8; ASCII]) -> bool {
     words.fold(0, |any, word| any | word) & 0x8080_8080_8080_8080 == 0
 }
 
-/// Shorter inputs go straight to the automaton.
-const VERY_SHORT: usize = 4;
+/// Inputs with fewer bytes go straight to the automaton.
+const VERY_SHORT: usize = 8;
+
+/// Those with fewer bytes than this go there if they are not ASCII.
+const SHORT: usize = 16;
 
 /// Length in bytes of the longest prefix that is well-formed and ends between two sequences. After it comes an error, an
 /// incomplete sequence, or nothing.
@@ -342,8 +345,13 @@ const VERY_SHORT: usize = 4;
 pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
     let mut at = 0;
     if bytes.len() < ASCII {
-        let is_well_formed =
-            if bytes.len() < VERY_SHORT { run(BOUNDARY, bytes) == BOUNDARY } else { is_short_ascii(bytes) };
+        #[expect(clippy::match_same_arms, reason = "the compiler unrolls the loop of the first")]
+        let is_well_formed = match bytes.len() {
+            0..4 => run(BOUNDARY, bytes) == BOUNDARY,
+            4..VERY_SHORT => run(BOUNDARY, bytes) == BOUNDARY,
+            VERY_SHORT..SHORT => is_short_ascii(bytes) || run(BOUNDARY, bytes) == BOUNDARY,
+            _ => is_short_ascii(bytes),
+        };
         return if is_well_formed { bytes.len() } else { well_formed_from(bytes, 0) };
     }
     while let Some(block) = bytes[at..].first_chunk() {
@@ -413,9 +421,8 @@ fn is_short_ascii(bytes: &[u8]) -> bool {
         ends.is_some_and(|(first, last)| first.is_ascii() && last.is_ascii())
     }
     match bytes.len() {
-        0..8 => ends::<4>(bytes),
-        8..16 => ends::<8>(bytes),
-        16..32 => ends::<16>(bytes),
+        VERY_SHORT..SHORT => ends::<8>(bytes),
+        SHORT..32 => ends::<16>(bytes),
         _ => ends::<32>(bytes),
     }
 }
