@@ -8,9 +8,10 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use utfuzz::case::Case;
-use utfuzz::judge::isolate::{Child, is_child, note_questions};
+use utfuzz::judge::isolate::guard_pages::GuardedBuffer;
+use utfuzz::judge::isolate::{Child, is_child, name_crashes, note_questions};
 use utfuzz::judge::{Ending, Judge};
 use utfuzz::utf8::Validity;
 use utfuzz::{Decoder, Info, Stream};
@@ -145,6 +146,7 @@ fn decoders() -> Vec<Box<dyn Decoder>> {
     let mut all = vec![liar("fine", || ())];
     all.extend(LIARS.iter().map(|(name, act, ..)| liar(name, *act)));
     all.push(liar("throws-a-bomb", || std::panic::panic_any(Bomb)));
+    all.push(liar("takes-its-time", || std::thread::sleep(Duration::from_millis(15))));
     all.push(liar("hangs", || std::thread::sleep(Duration::from_secs(1000))));
     all.push(Box::new(WrongFirst(Info::new("wrong-first", "1.0").contract(utfuzz::Contract::VALIDATOR))));
     all.push(Box::new(Dropped(Info::new("dropped", "1.0"))));
@@ -294,6 +296,49 @@ fn a_process_is_supervised() -> Result<(), Failed> {
     check((crashed.ending, &*crashed.bytes) == (Ending::Abort, b"a\xFE"), format!("{crashed:?}"))
 }
 
+/// The timeout is for one answer, and not for all of them together.
+fn a_slow_process_is_not_taken_for_one_that_hangs() -> Result<(), Failed> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["judge", "takes-its-time", "10"]);
+    let (timeout, start) = (Duration::from_millis(300), Instant::now());
+    let ended = Child::new(command)?.run(timeout)?;
+    check(ended.crash.is_none() && ended.status.success(), format!("{ended:?}"))?;
+    check(start.elapsed() > 2 * timeout, format!("too few questions: {:?}", start.elapsed()))
+}
+
+/// The line about a crash has the number of bytes, and all of them up to 4096.
+fn long_inputs_are_printed_up_to_4096_bytes() -> Result<(), Failed> {
+    let directory = tempfile::tempdir()?;
+    for (len, end) in [(12, "61FE; "), (100, "61FE; "), (4096, "61FE; "), (4097, "6161...; ")] {
+        let mut bytes = vec![b'a'; len];
+        bytes[len - 1] = BYTE;
+        fs::write(directory.path().join("case.bin"), bytes)?;
+        let (_, out, err) = again(directory.path(), &["replay", "case.bin", "--decoders", "aborts"]);
+        let middle = "61".repeat(len.min(4096) - 2);
+        let line = format!("utfuzz: panic/aborts: ended the process by SIGABRT on {len} bytes: {middle}{end}");
+        check(err.contains(&line), format!("{out}{err}"))?;
+    }
+    Ok(())
+}
+
+/// The handler that opens guard pages passes on what is none of its business, even if the stack is exhausted.
+fn a_crash_is_named_after_guard_pages_were_in_use() -> Result<(), Failed> {
+    let directory = tempfile::tempdir()?;
+    for name in ["accesses", "overflows"] {
+        let (output, out, err) = again(directory.path(), &["judge-here", name]);
+        let line = format!("utfuzz: panic/{name}: ended the process by SIGSEGV on 2 bytes: 61FE; ");
+        check(!output.status.success() && err.contains(&line), format!("{:?}: {out}{err}", output.status))?;
+    }
+    Ok(())
+}
+
+/// Guard pages and what is between them are given back.
+fn guarded_memory_is_freed() -> Result<(), Failed> {
+    let directory = tempfile::tempdir()?;
+    let (output, out, err) = again(directory.path(), &["guard"]);
+    check(output.status.success(), format!("{:?}: {out}{err}", output.status))
+}
+
 /// ^C reaches this process and its children; what they have found until then is printed.
 fn an_interrupted_check_prints_what_it_has() -> Result<(), Failed> {
     let mut command = Command::new(std::env::current_exe()?);
@@ -313,14 +358,38 @@ fn an_interrupted_check_prints_what_it_has() -> Result<(), Failed> {
     check(output.status.code() == Some(1) && err.contains("note: interrupted"), format!("{:?} {err}", output.status))
 }
 
-fn judge(name: &str) -> ExitCode {
+/// Creates and drops many guarded buffers: whether little address space is in use after it.
+fn guard() -> ExitCode {
+    /// Each has ten pages.
+    const MANY: usize = 2000;
+    let in_use = || -> usize {
+        let sizes = fs::read_to_string("/proc/self/statm").unwrap();
+        sizes.split(' ').next().unwrap().parse().unwrap()
+    };
+    drop(GuardedBuffer::new().unwrap());
+    let before = in_use();
+    (0..MANY).for_each(|_| drop(GuardedBuffer::new().unwrap()));
+    let after = in_use();
+    if after < before + MANY {
+        return ExitCode::SUCCESS;
+    }
+    println!("{before} pages before, {after} after");
+    ExitCode::FAILURE
+}
+
+fn judge(name: &str, times: usize) -> ExitCode {
     let directory = is_child().expect("it is supervised");
     note_questions(&directory).unwrap();
+    judge_here(name, times)
+}
+
+/// Judges one input without the byte, and then so often one with it.
+fn judge_here(name: &str, times: usize) -> ExitCode {
     let all = decoders();
     let decoder = all.iter().find(|decoder| decoder.info().name == name).unwrap();
     let mut judge = Judge::new([&**decoder]);
     judge.judge(&Case::new(b"ab"));
-    judge.judge(&Case::new(b"a\xFE"));
+    (0..times).for_each(|_| drop(judge.judge(&Case::new(b"a\xFE")).to_vec()));
     ExitCode::SUCCESS
 }
 
@@ -332,7 +401,12 @@ fn main() -> ExitCode {
             let is_without = std::env::var("REGISTER").as_deref() == Ok("without-info");
             return utfuzz::cli::Cli::main_with(if is_without { without_info } else { badly_named });
         }
-        Some("judge") => return judge(&args[2]),
+        Some("judge") => return judge(&args[2], args.get(3).map_or(1, |times| times.parse().unwrap())),
+        Some("judge-here") => {
+            let _guard = name_crashes(3);
+            return judge_here(&args[2], 1);
+        }
+        Some("guard") => return guard(),
         _ => {}
     }
     let trials = vec![
@@ -343,6 +417,10 @@ fn main() -> ExitCode {
         Trial::test("panics_of_destructors_are_named", panics_of_destructors_are_named),
         Trial::test("names_are_checked", names_are_checked),
         Trial::test("a_process_is_supervised", a_process_is_supervised),
+        Trial::test("a_slow_process_is_not_taken_for_one_that_hangs", a_slow_process_is_not_taken_for_one_that_hangs),
+        Trial::test("long_inputs_are_printed_up_to_4096_bytes", long_inputs_are_printed_up_to_4096_bytes),
+        Trial::test("a_crash_is_named_after_guard_pages_were_in_use", a_crash_is_named_after_guard_pages_were_in_use),
+        Trial::test("guarded_memory_is_freed", guarded_memory_is_freed),
         Trial::test("an_interrupted_check_prints_what_it_has", an_interrupted_check_prints_what_it_has),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

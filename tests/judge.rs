@@ -4,13 +4,17 @@
 mod faulty;
 
 use faulty::{Faulty, Leaky, finish, lossy, verdict};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use utfuzz::case::{Case, Cuts};
 use utfuzz::codec::Streaming;
+use utfuzz::decoder::{Batched, NoAnswer};
 use utfuzz::explain::first_divergence;
-use utfuzz::judge::{Judge, Law, Subject};
-use utfuzz::spec::{Bom, Contract, Detection, Segmentation, grammar};
-use utfuzz::utf8::{Kind, REPLACEMENT, Validity};
+use utfuzz::judge::{Ending, Judge, Law, Questions, Subject, silence_panics};
+use utfuzz::spec::{Bom, Contract, Detection, Replacement, Segmentation, grammar};
+use utfuzz::utf8::{ErrorLen, Kind, Malformed, REPLACEMENT, Validity};
 use utfuzz::{Decoder, Info, Promise, Stream, spec};
 
 fn first_law(decoder: &Faulty, bytes: &[u8]) -> Option<Law> {
@@ -334,10 +338,10 @@ fn a_sampled_question_follows_any_error() {
     let decoder = Faulty { validate, ..Faulty::default() };
     let sound = Counting::new("sound");
     let mut judge = tired(&[&sound, &sound], &Case::new(b"text"));
-    for number in 0..3000u32 {
-        assert!(
-            judge.judge_novelty(&Case::new(format!("{number:08}\u{0}\u{FF}").as_bytes()), |_| {}).broken.is_empty()
-        );
+    let ends = [&b"\xFF"[..], b"a\xFF\xE2\x82b", b"\xFE\xF0\x90\x80abc\xFF", b"\xC0\xC0\xC0\xE2\x82"];
+    for (number, end) in (0..3000u32).zip(ends.into_iter().cycle()) {
+        let bytes = [format!("{number:08}").as_bytes(), end].concat();
+        assert_eq!(judge.judge_novelty(&Case::new(&bytes), |_| {}).broken, [], "{bytes:02X?}");
     }
     let mut judge = tired(&[&decoder, &decoder], &Case::new(b"text"));
     let laws: Vec<Law> = (0..3000u32)
@@ -418,4 +422,343 @@ fn a_panic_when_a_stream_is_dropped_is_found_and_contained() {
     let laws: Vec<Law> = laws.collect();
     assert!(!laws.is_empty() && laws.iter().all(|law| *law == Law::Panic), "{laws:?}");
     drop(judge);
+}
+
+#[test]
+fn how_the_process_of_a_decoder_ended_is_reported() {
+    fn unanswered(bytes: &[u8]) -> Option<Validity> {
+        let ending = match bytes {
+            b"a" => Some(Ending::Fault),
+            b"b" => Some(Ending::Hang),
+            b"c" => None,
+            _ => return Some(verdict(bytes)),
+        };
+        resume_unwind(Box::new(NoAnswer { ending, what: String::new() }))
+    }
+    let decoder = Faulty { validate: unanswered, lossy: |_| Some(b"?".to_vec()), ..Faulty::default() };
+    let mut judge = Judge::new([&decoder as &dyn Decoder]);
+    for (bytes, law, subject) in [
+        (&b"a"[..], Law::Panic, Subject::Process(Ending::Fault)),
+        (b"b", Law::Progress, Subject::Process(Ending::Hang)),
+        // It goes on, and answered wrongly.
+        (b"c", Law::Panic, Subject::Unplaced),
+        (b"d\xFF", Law::Lossy, Subject::WellFormed(1)),
+    ] {
+        let broken = judge.judge(&Case::with_cuts(bytes, Cuts::NONE));
+        assert_eq!(broken.iter().map(|broken| (broken.law, broken.subject)).collect::<Vec<_>>(), [(law, subject)]);
+    }
+}
+
+#[test]
+fn a_decoder_that_panics_when_a_stream_is_taken_has_not_answered_nothing() {
+    silence_panics();
+    let decoder = Faulty { validate: |_| None, lossy: |_| None, stream: || panic!(), ..Faulty::default() };
+    let mut judge = Judge::new([&decoder as &dyn Decoder]);
+    for times in 1..=3 {
+        let broken = judge.judge(&Case::with_cuts(b"a", Cuts::NONE));
+        assert_eq!(broken.iter().map(|broken| broken.law).collect::<Vec<_>>(), [Law::Panic]);
+        assert_eq!(judge.statistics().comparisons, [("faulty".into(), times)]);
+        assert_eq!(judge.statistics().silent().count(), 0);
+    }
+}
+
+/// The output is wrong too, but it is the verdict that is asked for again.
+#[test]
+fn a_verdict_that_is_right_when_it_is_asked_for_again_depends_on_earlier_questions() {
+    static AFTER_A: AtomicBool = AtomicBool::new(false);
+    let validate = |bytes: &[u8]| {
+        let is_right = AFTER_A.swap(bytes == b"a", Relaxed) || !bytes.ends_with(b"\xFF");
+        Some(if is_right { verdict(bytes) } else { Validity::Valid })
+    };
+    let decoder = Faulty { validate, lossy: |_| Some(b"?".to_vec()), ..Faulty::default() };
+    assert_eq!(first_law(&decoder, b"bc\xFF"), Some(Law::Repeat));
+}
+
+#[test]
+fn in_a_long_input_as_many_errors_are_followed_as_make_about_four_mebibytes() {
+    let counting = Counting::new("counting");
+    let mut judge = Judge::new([&counting as &dyn Decoder]);
+    for (len, rests) in [(100, 100), (1_000, 1_000), (65_535, 1 + 64), (262_143, 1 + 16)] {
+        counting.take();
+        assert_eq!(judge.judge_on(&Case::with_cuts(&vec![0xFF; len], Cuts::NONE), Questions::BYTES), []);
+        assert_eq!(counting.take().0, 1 + rests, "{len}");
+    }
+}
+
+/// Where the decoder itself says that an error ends, others would go on.
+#[test]
+fn what_is_left_after_an_error_begins_where_the_decoder_says() {
+    silence_panics();
+    let by_byte = |bytes: &[u8]| {
+        assert_ne!(bytes, b"\x82b");
+        Some(spec::validity(&Contract { segmentation: Segmentation::Byte, ..Contract::STANDARD }, bytes))
+    };
+    let mut decoder = Faulty { validate: by_byte, lossy: |_| None, ..Faulty::default() };
+    decoder.info.promise = Promise::AnySegmentation;
+    assert_eq!(first_law(&decoder, b"\xE2\x82c"), None);
+    assert_eq!(first_law(&decoder, b"\xE2\x82b"), Some(Law::Panic));
+}
+
+#[test]
+fn what_is_left_after_an_error_is_shorter_or_is_not_asked_about() {
+    static ASKED: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+    fn of_no_length(bytes: &[u8]) -> Option<Validity> {
+        ASKED.lock().unwrap().push(bytes.to_vec());
+        let at = bytes.iter().position(|&byte| byte == 0xFF);
+        Some(at.map_or(Validity::Valid, |at| Malformed::at(at, ErrorLen::Bytes(0)).into()))
+    }
+    /// Where it states no offset, the expected error ends where the last one did.
+    fn too_long(bytes: &[u8]) -> Option<Validity> {
+        ASKED.lock().unwrap().push(bytes.to_vec());
+        let nowhere = Malformed { valid_up_to: None, len: None, kind: None };
+        Some(if bytes.len() > 2 { Malformed::at(0, ErrorLen::Bytes(2)).into() } else { nowhere.into() })
+    }
+    for (validate, bytes, asked) in [
+        (of_no_length as fn(&[u8]) -> _, &b"ab\xFFc"[..], vec![&b"ab\xFFc"[..]]),
+        (too_long, b"\xFF\xFF\xFFb", vec![b"\xFF\xFF\xFFb", b"\xFFb"]),
+    ] {
+        let mut decoder = Faulty { validate, lossy: |_| None, ..Faulty::default() };
+        // The lengths of errors are its own affair, so it is not asked again.
+        decoder.info.promise = Promise::AnySegmentation;
+        let mut judge = Judge::new([&decoder as &dyn Decoder]);
+        ASKED.lock().unwrap().clear();
+        assert_eq!(judge.judge_on(&Case::with_cuts(bytes, Cuts::NONE), Questions::BYTES), []);
+        assert_eq!(*ASKED.lock().unwrap(), asked);
+    }
+}
+
+#[test]
+fn a_stream_is_fed_a_prefix_only_if_that_is_longer_than_usual() {
+    static LONGEST: AtomicUsize = AtomicUsize::new(0);
+    fn push(stream: &mut Streaming, chunk: &[u8], out: &mut Vec<u8>) {
+        LONGEST.fetch_max(chunk.len(), Relaxed);
+        stream.push(chunk, out);
+    }
+    let stream = || Some(Box::new(Leaky { inner: Streaming::new(), push, finish }) as Box<dyn Stream>);
+    let decoder = Faulty { stream, ..Faulty::default() };
+    let mut judge = Judge::new([&decoder as &dyn Decoder]);
+    let (mut usual, mut longer) = (0, 0);
+    for number in 0..40_000u32 {
+        let bytes = format!("{number} text").into_bytes();
+        let case = Case::new(&bytes);
+        if case.prefix() < Case::SHORT_PREFIX {
+            continue;
+        }
+        LONGEST.store(0, Relaxed);
+        assert_eq!(judge.judge(&case), []);
+        let longest = LONGEST.load(Relaxed);
+        if case.prefix() == Case::SHORT_PREFIX {
+            usual += 1;
+            assert!(longest <= bytes.len(), "{bytes:02X?}");
+        } else {
+            longer += 1;
+            assert_eq!(longest, case.prefix(), "{bytes:02X?}");
+        }
+    }
+    assert!(usual > 100 && longer > 2, "{usual} {longer}");
+}
+
+/// Writes nothing for ill-formed bytes, and notes where it was last asked to read, and to write after what.
+struct Placing {
+    info: Info,
+    read: AtomicUsize,
+    /// The address, how much is there, and the capacity.
+    written: Mutex<(usize, usize, usize)>,
+}
+
+impl Placing {
+    fn new() -> Self {
+        let contract = Contract { replacement: Some(Replacement::Drop), ..Contract::STANDARD };
+        let info = Info::new("placing", "0").contract(contract);
+        Self { info, read: AtomicUsize::new(0), written: Mutex::default() }
+    }
+}
+
+impl Decoder for Placing {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        self.read.store(bytes.as_ptr().addr(), Relaxed);
+        Some(verdict(bytes))
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        *self.written.lock().unwrap() = (out.as_ptr().addr(), out.len(), out.capacity());
+        spec::lossy(&self.info.contract, bytes, out)
+    }
+}
+
+#[test]
+fn a_copy_begins_at_its_alignment_or_as_far_before_the_edge_of_a_page() {
+    let placing = Placing::new();
+    let (mut aligned, mut across) = (0, 0);
+    for (number, len) in (0..1000u32).zip([0, 1, 10, 200, 4_000, 5_000, 10_000].into_iter().cycle()) {
+        let mut bytes = format!("{number:08}").into_bytes();
+        bytes.resize(len, b'x');
+        let case = Case::with_cuts(&bytes, Cuts::NONE);
+        assert_eq!(Judge::new([&placing as &dyn Decoder]).judge_on(&case, Questions::PLACEMENT), []);
+        let (address, (alignment, _)) = (placing.read.load(Relaxed), case.placement());
+        // In proportion to its length, and at most as far as leaves a margin in the page before.
+        let before = (alignment * (len + 1) / 64).min(4096 - 64);
+        match (address % 64 == alignment, (address + before).is_multiple_of(4096)) {
+            (true, _) => aligned += 1,
+            (false, is_across) => {
+                assert!(is_across, "{len} bytes at {address:X}, {alignment}");
+                across += 1;
+            }
+        }
+    }
+    assert!(aligned > 500 && across > 150, "{aligned} {across}");
+}
+
+/// Also if there is nothing to write.
+#[test]
+fn an_output_is_placed_in_a_full_buffer_or_at_an_address_of_its_own() {
+    let placing = Placing::new();
+    let (mut full, mut placed) = (0, 0);
+    for bytes in (0x80..=0xFF).flat_map(|first| [[first, 0x80], [first, 0xFF]]) {
+        if verdict(&bytes) == Validity::Valid {
+            continue;
+        }
+        let case = Case::with_cuts(&bytes, Cuts::NONE);
+        assert_eq!(Judge::new([&placing as &dyn Decoder]).judge_on(&case, Questions::PLACEMENT), []);
+        let (alignment, _) = case.placement();
+        let (address, len, capacity) = *placing.written.lock().unwrap();
+        if len == capacity && [0, alignment].contains(&len) {
+            full += 1;
+        } else {
+            assert_eq!((address + len) % 64, (5 * alignment + 3) % 64, "{bytes:02X?}: {len} of {capacity}");
+            placed += 1;
+        }
+    }
+    assert!(full > 50 && placed > 100, "{full} {placed}");
+}
+
+/// Sound, and answers from memory what was planned. Its planner is `Planner`.
+struct Remote(Planner);
+
+/// Notes what it is asked.
+struct Planner {
+    info: Info,
+    planned: Mutex<BTreeSet<Asked>>,
+    /// What was planned and then asked.
+    known: Mutex<BTreeSet<Asked>>,
+    /// How many questions were not known, and how many streams the planner and the decoder have started.
+    unknown: AtomicUsize,
+    streams: [AtomicUsize; 2],
+}
+
+/// The question, and the bytes.
+type Asked = (&'static str, Vec<u8>);
+
+impl Decoder for Planner {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        self.planned.lock().unwrap().insert(("validate", bytes.to_vec()));
+        Some(verdict(bytes))
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        self.planned.lock().unwrap().insert(("decode", bytes.to_vec()));
+        out.extend(lossy(bytes));
+        Some(())
+    }
+
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+        self.streams[0].fetch_add(1, Relaxed);
+        Some(sound_stream())
+    }
+}
+
+impl Remote {
+    fn new() -> Self {
+        let (planned, known) = (Mutex::default(), Mutex::default());
+        let (unknown, streams) = (AtomicUsize::new(0), [AtomicUsize::new(0), AtomicUsize::new(0)]);
+        Self(Planner { info: Info::new("remote", "0"), planned, known, unknown, streams })
+    }
+
+    fn count(&self, question: &'static str, bytes: &[u8]) {
+        let is_known = self.0.known.lock().unwrap().contains(&(question, bytes.to_vec()));
+        self.0.unknown.fetch_add(usize::from(!is_known), Relaxed);
+    }
+}
+
+impl Decoder for Remote {
+    fn info(&self) -> &Info {
+        &self.0.info
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        self.count("validate", bytes);
+        Some(verdict(bytes))
+    }
+
+    fn decode_lossy(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        self.count("decode", bytes);
+        out.extend(lossy(bytes));
+        Some(())
+    }
+
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+        self.0.streams[1].fetch_add(1, Relaxed);
+        Some(sound_stream())
+    }
+
+    fn batched(&self) -> Option<&dyn Batched> {
+        Some(self)
+    }
+}
+
+impl Batched for Remote {
+    fn planner(&self) -> &dyn Decoder {
+        &self.0
+    }
+
+    fn ask_planned(&self) {
+        self.0.known.lock().unwrap().append(&mut self.0.planned.lock().unwrap());
+    }
+
+    fn is_slow(&self) -> bool {
+        false
+    }
+
+    fn stop(&self) {}
+
+    fn summary(&self) -> String {
+        String::new()
+    }
+}
+
+fn sound_stream() -> Box<dyn Stream> {
+    Box::new(Leaky { inner: Streaming::new(), push: |stream, chunk, out| stream.push(chunk, out), finish })
+}
+
+#[test]
+fn what_is_planned_is_all_that_is_asked() {
+    let remote = Remote::new();
+    let inputs: Vec<Vec<u8>> =
+        (0..400).map(|number| [format!("{number} ").as_bytes(), b"\xE2\x82\xAC\xFF a\xE2\x82"].concat()).collect();
+    let cases = || inputs.iter().map(|bytes| Case::new(bytes));
+    let counters = || [&remote.0.unknown, &remote.0.streams[0], &remote.0.streams[1]];
+    let mut judge = Judge::new([&remote as &dyn Decoder]);
+    let is_sound = |judge: &mut Judge<'_>| cases().all(|case| judge.judge(&case).is_empty());
+    assert!(judge.is_batched());
+    let counts = |judge: &mut Judge<'_>| {
+        counters().iter().for_each(|counter| counter.store(0, Relaxed));
+        judge.prepare(cases(), Questions::ALL);
+        assert!(is_sound(judge));
+        counters().map(|counter| counter.load(Relaxed))
+    };
+    let [unknown, planned_streams, streams] = counts(&mut judge);
+    assert_eq!((unknown, planned_streams), (0, streams));
+    // Those of cases after which streams are dropped, among others.
+    assert!(streams > 400 / 64, "{streams}");
+    remote.0.known.lock().unwrap().clear();
+    assert!(is_sound(&mut judge));
+    assert!(remote.0.unknown.load(Relaxed) > 400, "{:?}", remote.0.unknown);
 }

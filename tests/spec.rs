@@ -5,7 +5,7 @@ use std::fs;
 use utfuzz::generate::classes::Block;
 use utfuzz::generate::vectors;
 use utfuzz::spec;
-use utfuzz::spec::{Contract, End, Reading, Replacement, Segmentation, grammar};
+use utfuzz::spec::{Bom, Contract, Detection, End, Reading, Replacement, Segmentation, grammar};
 use utfuzz::utf8::{ByteClass, ErrorLen, Kind, Malformed, Validity};
 
 /// Asserts that `spec` and `core::str` give the same verdict and output for every byte string of length `N`.
@@ -309,4 +309,82 @@ fn the_kind_of_an_error_and_its_rule_are_these() {
     let kept = fs::read_to_string(path).unwrap();
     assert_eq!(text.lines().zip(kept.lines()).find(|(found, kept)| found != kept), None, "found and kept");
     assert_eq!(text.lines().count(), kept.lines().count());
+}
+
+/// Fed one byte at a time, an input is known to be ill-formed at the first prefix that no further bytes can complete.
+#[test]
+fn an_error_is_detected_at_the_first_byte_that_decides() {
+    let begun: [&[u8]; 7] = [
+        b"",
+        b"\xC1\x81",
+        b"\xC0\x80",
+        b"\xED\xA0\xBD",
+        b"\xED\xA0\xBD\xED\xB8\x80",
+        b"\xF4\x90\x80\x80",
+        b"\xF8\x88\x80\x80\x80",
+    ];
+    let mut bytes = Vec::new();
+    for grammar in grammar::ALL {
+        let contract = Contract { grammar, ..Contract::STANDARD };
+        let is_decided = |bytes: &[u8]| match spec::validity(&contract, bytes) {
+            Validity::Valid => false,
+            Validity::Invalid(malformed) => malformed.len != Some(ErrorLen::Incomplete),
+        };
+        for len in 1..=2 {
+            let block = Block { len, offset: 0 };
+            for index in 0..block.count() {
+                block.write(index, &mut bytes);
+                for begun in begun {
+                    let bytes = [begun, &bytes[..]].concat();
+                    let first = (1..=bytes.len()).find(|&end| is_decided(&bytes[..end]));
+                    assert_eq!(spec::detected_at(grammar, &bytes), first, "{}: {bytes:02X?}", grammar.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_contract_is_read_as_it_is_written() {
+    let replacements: Vec<Option<Replacement>> = Replacement::ALL.into_iter().map(Some).chain([None]).collect();
+    let mut read = 0;
+    for grammar in grammar::ALL {
+        for segmentation in Segmentation::ALL {
+            for &replacement in &replacements {
+                for bom in [Bom::Keep, Bom::Strip] {
+                    for end in [End::Incomplete, End::Error] {
+                        for detection in [Detection::Late, Detection::Earliest] {
+                            let contract = Contract { grammar, segmentation, replacement, bom, end, detection };
+                            let expected = contract.check().map(|()| contract);
+                            assert_eq!(contract.to_string().parse(), expected, "{contract}");
+                            read += usize::from(expected.is_ok());
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(read > 2000, "{read}");
+    // What is not stated is as in the standard, and a word that is none is refused.
+    assert_eq!("rfc3629".parse(), Ok(Contract::STANDARD));
+    assert_eq!("rfc3629 no-output".parse(), Ok(Contract::VALIDATOR));
+    let refused = "rfc3629 byte replaced".parse::<Contract>();
+    assert_eq!(refused, Err("\"replaced\" is not a word of a contract".to_owned()));
+}
+
+#[test]
+fn every_segmentation_is_described_in_its_own_words() {
+    let summaries: BTreeMap<&str, &str> = Segmentation::ALL.map(|of| (of.summary(), of.name())).into();
+    assert_eq!(summaries.len(), Segmentation::ALL.len(), "{summaries:?}");
+    // Software that readers may know is named where a policy is that of one program.
+    for (segmentation, user) in [
+        (Segmentation::MaximalSubpart, "the Unicode Standard"),
+        (Segmentation::MaximalSubpartSurrogate, "OpenJDK"),
+        (Segmentation::Byte, "Go"),
+        (Segmentation::Run, "Go strings.ToValidUTF8"),
+        (Segmentation::LeadAnnounced, "ICU before 60"),
+        (Segmentation::SwallowNonLead, "PHP htmlspecialchars"),
+    ] {
+        assert!(segmentation.summary().contains(user), "{}: {}", segmentation.name(), segmentation.summary());
+    }
 }

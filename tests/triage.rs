@@ -1,19 +1,29 @@
 //! Triage through the public interface: brute force finds no smaller witnesses, and any mix of files can be triaged.
 
-use std::collections::BTreeMap;
+mod faulty;
+
+use faulty::{Faulty, Honest, Leaky, finish, verdict};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ThreadId};
+use utfuzz::Contract;
 use utfuzz::case::{Case, Cuts, Input};
+use utfuzz::codec::Streaming;
+use utfuzz::decoder::Batched;
+use utfuzz::engine::check::{Options, Plan, Stage, check};
 use utfuzz::generate::classes::Block;
 use utfuzz::generate::structured::Structured;
-use utfuzz::judge::{Judge, silence_panics};
+use utfuzz::judge::{Judge, Questions, silence_panics};
 use utfuzz::triage::Causes;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::triage::minimise::{Witness, minimise_as};
 use utfuzz::triage::session::{Session, Shown};
 use utfuzz::triage::{Status, regression, triage};
-use utfuzz::{Decoder, peers};
+use utfuzz::utf8::Validity;
+use utfuzz::{Decoder, Info, peers};
 
 fn planted(id: &str) -> Box<dyn Decoder> {
     let name = format!("planted-{id}");
@@ -206,4 +216,265 @@ fn a_finding_lists_twenty_files_and_keeps_the_smallest_input() {
         let many = record(settles, 0..25, short);
         assert_eq!(many.findings.values().map(|of| (of.hits, of.files.len())).collect::<Vec<_>>(), [(25, 20)]);
     }
+}
+
+/// A validator that gives these verdicts.
+fn validator(validate: fn(&[u8]) -> Option<Validity>) -> Faulty {
+    let info = Info::new("faulty", "1.0.0").contract(Contract::VALIDATOR);
+    Faulty { info, validate, lossy: |_| None, ..Faulty::default() }
+}
+
+/// A ledger with one entry.
+fn ledger(versions: &str, law: &str, subject: &str) -> Ledger {
+    let text = format!(
+        r#"
+        [[known]]
+        id = "it-is-known"
+        decoder = "faulty"
+        versions = "{versions}"
+        laws = ["{law}"]
+        subjects = ["{subject}"]
+        reason = "r"
+        link = "l"
+        date = "2026-11-20"
+    "#
+    );
+    Ledger::parse(&text, "a test").unwrap()
+}
+
+#[test]
+fn every_number_of_a_version_counts_however_it_is_written() {
+    for version in ["1.5.2", "expat_1.5.2", "1.5.2_15+6-Debian", "release 1.5.2, patched"] {
+        let is_about =
+            |versions| ledger(versions, "verdict", "surrogate").entries()[0].is_about(&Info::new("faulty", version));
+        assert!(is_about("=1.5.2") && is_about(">=1.5.2, <1.5.3"), "{version}");
+        assert!(!is_about("<=1.5.1") && !is_about(">=1.5.3") && !is_about("<1.5"), "{version}");
+    }
+}
+
+#[test]
+fn kinds_of_one_cause_are_one_finding_unless_the_ledger_names_some_of_them() {
+    let everything = validator(|_| Some(Validity::Valid));
+    let decoders: [&dyn Decoder; 1] = [&everything];
+    let scratch = tempfile::tempdir().unwrap();
+    let inputs: [(&str, &[u8]); 2] = [("surrogate", b"some text \xED\xA0\x80 and more"), ("overlong", b"a \xC0\x80 b")];
+    let files = inputs.map(|(name, bytes)| {
+        let path = scratch.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    });
+    let shares: Mutex<Vec<f64>> = Mutex::default();
+    let run = |ledger: &Ledger| {
+        let progress = |step, share| {
+            if step == "minimising" {
+                shares.lock().unwrap().push(share);
+            }
+        };
+        let outcome = triage(&decoders, ledger, &files, None, &progress).unwrap();
+        let mut shares = std::mem::take(&mut *shares.lock().unwrap());
+        shares.sort_by(f64::total_cmp);
+        let members: Vec<_> = outcome.clusters.into_iter().flat_map(|cluster| cluster.members).collect();
+        for member in &members {
+            assert_eq!(member.finding.divergence.bytes, member.witness.input.bytes, "the witness is explained");
+        }
+        (members, shares)
+    };
+    let (together, shares_of_one) = run(&Ledger::default());
+    assert_eq!((together.len(), shares_of_one), (1, vec![1.0]));
+    let others: Vec<String> = together[0].others.iter().map(ToString::to_string).collect();
+    let expected = ["verdict/faulty/overlong-2/anywhere", "verdict/faulty/surrogate/anywhere"];
+    let witness = together[0].witness.signature.to_string();
+    let expected: Vec<&str> = expected.into_iter().filter(|one| *one != witness).collect();
+    assert_eq!(
+        (others, together[0].finding.hits),
+        (expected.iter().map(ToString::to_string).collect(), 2),
+        "{witness}"
+    );
+
+    let (apart, shares_of_two) = run(&ledger("1", "verdict", "surrogate"));
+    let found: Vec<_> = apart.iter().map(|member| (&member.status, member.finding.hits, member.others.len())).collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    let known = Status::Known("it-is-known".to_owned());
+    assert!([&Status::New, &known].iter().all(|status| found.contains(&(*status, 1, 0))), "{found:?}");
+    assert_eq!(shares_of_two, [0.5, 1.0]);
+}
+
+/// Accepts surrogates and overlong forms of two bytes, which are shorter.
+fn accepts_two_kinds(mut bytes: &[u8]) -> Option<Validity> {
+    while let Err(error) = std::str::from_utf8(bytes) {
+        bytes = match &bytes[error.valid_up_to()..] {
+            [0xED, 0xA0..=0xBF, 0x80..=0xBF, rest @ ..] | [0xC0 | 0xC1, 0x80..=0xBF, rest @ ..] => rest,
+            _ => return Some(Validity::INVALID),
+        };
+    }
+    Some(Validity::Valid)
+}
+
+#[test]
+fn a_witness_is_of_the_kind_that_was_found_even_if_another_kind_is_shorter() {
+    let decoder = validator(accepts_two_kinds);
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("crash");
+    fs::write(&file, b"text \xED\xA0\x80").unwrap();
+    let outcome = triage(&[&decoder], &Ledger::default(), &[file], None, &|_, _| {}).unwrap();
+    let member = outcome.new_members().next().unwrap();
+    assert_eq!(member.witness.signature.to_string(), "verdict/faulty/surrogate/anywhere");
+    assert_eq!(member.witness.input.bytes, b"\xED\xA0\x80");
+}
+
+#[test]
+fn a_law_whose_explanation_varies_is_settled_after_four_times_as_many() {
+    // Two faults in one kind of byte: at certain offsets, and in inputs of a certain size.
+    let decoder = validator(|bytes| {
+        let is_missed = |at: usize| bytes[at] == 0xFE && (at % 32 == 31 || bytes.len() == 11);
+        let is_wrong = (0..bytes.len()).any(is_missed);
+        Some(if is_wrong { Validity::Valid } else { verdict(bytes) })
+    });
+    let ledger = Ledger::default();
+    let mut session = Session::new([&decoder as &dyn Decoder], &ledger).settling_after(2);
+    let (at_edge, in_eleven) = ([&[b'a'; 31][..], b"\xFE"].concat(), b"text \xFE text");
+    let mut is_new = Vec::new();
+    for _ in 0..5 {
+        is_new.extend(explained(&mut session, &at_edge, 1));
+        is_new.extend(explained(&mut session, in_eleven, 1));
+    }
+    let found: Vec<String> = session.record().findings.keys().map(ToString::to_string).collect();
+    assert_eq!(found, ["verdict/faulty/invalid-byte/edge32", "verdict/faulty/invalid-byte/context"]);
+    assert_eq!(is_new, [[true; 8].as_slice(), &[false; 2]].concat());
+}
+
+#[test]
+fn a_known_difference_is_counted_without_an_explanation() {
+    silence_panics();
+    let verdicts = validator(|_| Some(Validity::Valid));
+    let ledger_of_verdicts = ledger("1", "verdict", "surrogate");
+    let case = Case::with_cuts(b"a\xED\xA0\x80", Cuts::NONE);
+    let mut session = Session::new([&verdicts as &dyn Decoder], &ledger_of_verdicts);
+    assert!(matches!(session.judge(&case)[..], [Shown::Known(0)]));
+    assert!(session.explaining().is_zero() && session.record().known == BTreeMap::from([(0, 1)]));
+
+    // Its output is wrong too, but that is not what is known about it: its stream panics.
+    const PUSH: fn(&mut Streaming, &[u8], &mut Vec<u8>) = |stream, chunk, out| {
+        assert!(!chunk.contains(&0xED), "as it is known to");
+        stream.push(chunk, out);
+    };
+    let panics = Faulty {
+        info: Info::new("faulty", "1.0.0"),
+        lossy: |bytes| Some(if bytes.contains(&0xED) { Vec::new() } else { faulty::lossy(bytes) }),
+        stream: || Some(Box::new(Leaky { inner: Streaming::new(), push: PUSH, finish })),
+        ..Faulty::default()
+    };
+    let ledger_of_panics = ledger("1", "panic", "unplaced");
+    let mut session = Session::new([&panics as &dyn Decoder], &ledger_of_panics);
+    let shown = session.judge_selected(&case, Questions::ANSWERS, |_| true);
+    assert!(matches!(shown[..], [Shown::Known(0)]), "{shown:?}");
+    assert!(session.explaining().is_zero(), "it is found by asking every question");
+}
+
+#[test]
+fn a_finding_of_a_check_has_the_answers_of_all_decoders() {
+    let (wrong, right) = (validator(|_| Some(Validity::Valid)), Honest::new(Contract::VALIDATOR));
+    let decoders: [&dyn Decoder; 2] = [&wrong, &right];
+    let options = Options { only: vec![Stage::Vectors], ledger: Ledger::default(), ..Options::default() };
+    let outcome = check(&decoders, &options, &|_, _| {}).unwrap();
+    assert!(!outcome.divergences.is_empty());
+    for (signature, finding) in &outcome.divergences {
+        let groups = finding.divergence.grid.questions.iter().flat_map(|question| &question.groups);
+        let mut names: Vec<_> = groups.flat_map(|group| &group.decoders).collect();
+        names.sort();
+        assert_eq!(names, ["faulty", "honest"], "{signature}");
+    }
+}
+
+/// What one thread has noted, and what it asked for before that.
+#[derive(Default)]
+struct Told {
+    noted: BTreeSet<Vec<u8>>,
+    asked: BTreeSet<Vec<u8>>,
+}
+
+/// Answers many questions at once; counts those that it was not told of before.
+struct Remote {
+    planner: Planner,
+    times: AtomicUsize,
+    questions: AtomicUsize,
+    untold: AtomicUsize,
+}
+
+struct Planner {
+    standard: Honest,
+    told: Mutex<HashMap<ThreadId, Told>>,
+}
+
+impl Planner {
+    fn told<T>(&self, with: impl FnOnce(&mut Told) -> T) -> T {
+        with(self.told.lock().unwrap().entry(thread::current().id()).or_default())
+    }
+}
+
+impl Decoder for Planner {
+    fn info(&self) -> &Info {
+        self.standard.info()
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        self.told(|told| told.noted.insert(bytes.to_vec()));
+        self.standard.validate(bytes)
+    }
+}
+
+impl Decoder for Remote {
+    fn info(&self) -> &Info {
+        self.planner.info()
+    }
+
+    fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+        self.questions.fetch_add(1, Ordering::Relaxed);
+        let is_told = self.planner.told(|told| told.asked.contains(bytes));
+        // What it can answer is found out with empty input.
+        if !is_told && !bytes.is_empty() {
+            self.untold.fetch_add(1, Ordering::Relaxed);
+        }
+        self.planner.standard.validate(bytes)
+    }
+
+    fn batched(&self) -> Option<&dyn Batched> {
+        Some(self)
+    }
+}
+
+impl Batched for Remote {
+    fn planner(&self) -> &dyn Decoder {
+        &self.planner
+    }
+
+    fn ask_planned(&self) {
+        self.times.fetch_add(1, Ordering::Relaxed);
+        self.planner.told(|told| told.asked = std::mem::take(&mut told.noted));
+    }
+
+    fn is_slow(&self) -> bool {
+        false
+    }
+
+    fn stop(&self) {}
+
+    fn summary(&self) -> String {
+        String::new()
+    }
+}
+
+#[test]
+fn a_decoder_in_another_process_is_asked_many_questions_at_once_and_no_other() {
+    let planner = Planner { standard: Honest::new(Contract::VALIDATOR), told: Mutex::default() };
+    let (times, questions, untold) = Default::default();
+    let remote = Remote { planner, times, questions, untold };
+    let only = vec![Stage::Vectors, Stage::Classes];
+    let options = Options { only, plan: Plan::Few, ledger: Ledger::default(), ..Options::default() };
+    let outcome = check(&[&remote], &options, &|_, _| {}).unwrap();
+    assert!(outcome.divergences.is_empty());
+    let count = |of: &AtomicUsize| of.load(Ordering::Relaxed);
+    let (times, questions) = (count(&remote.times), count(&remote.questions));
+    assert_eq!(count(&remote.untold), 0, "of {questions}");
+    assert!(times > 10 && questions > 10 * times, "{questions} in {times}");
 }

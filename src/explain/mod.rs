@@ -124,7 +124,7 @@ pub fn first_divergence(decoder: &dyn Decoder, case: &Case<'_>) -> Option<Diverg
 impl Divergence {
     /// The length in bytes above which other decoders are not asked: what they answer says little about such an input,
     /// and nobody reads it.
-    pub const LONG: usize = 1 << 14;
+    pub const LONG: usize = 16_384;
 
     /// Fills the grid with the answers of these decoders; if the input is long, with those of the one that diverges.
     pub(crate) fn ask<'d>(&mut self, decoders: impl IntoIterator<Item = &'d dyn Decoder>) {

@@ -3,9 +3,9 @@
 
 use crate::codec;
 use crate::codec::convert::{Detector, Encoding, repair};
-use crate::spec::grammar::RFC3629;
-use crate::spec::policy::Charset;
-use crate::spec::{Contract, Reading, segments};
+use crate::spec::grammar::{Form, RFC3629};
+use crate::spec::policy::{Charset, Segmentation};
+use crate::spec::{Contract, Reading, Segments, segments};
 use crate::text::{counted, quoted};
 use crate::utf8::Kind;
 use std::io::{self, Read};
@@ -27,9 +27,9 @@ pub struct Window {
 }
 
 /// How many bytes are kept before and after the place that is shown.
-const AROUND: usize = 32 << 10;
+const AROUND: usize = 32_768;
 /// How many bytes are read at a time.
-const CHUNK: usize = 64 << 10;
+const CHUNK: usize = 65_536;
 /// More than any sequence takes.
 const UNDECIDED: usize = 16;
 
@@ -60,9 +60,12 @@ impl Window {
 struct Scan<'c> {
     contract: &'c Contract,
     takes_ascii: bool,
-    /// The last bytes that were read. The first of them are known already, see `known`.
+    /// The last bytes that were received, whose meaning depends on what follows.
     pending: Vec<u8>,
-    known: usize,
+    /// The form of the sequence before them, if they may depend on it.
+    previous: Option<Form>,
+    /// Whether they begin in a run of ill-formed bytes that is counted already.
+    is_counted: bool,
     total: u64,
     faults: u64,
     first: Option<(u64, u64)>,
@@ -106,7 +109,8 @@ impl<'c> Scan<'c> {
             contract,
             takes_ascii,
             pending: Vec::new(),
-            known: 0,
+            previous: None,
+            is_counted: false,
             total: 0,
             faults: 0,
             first: None,
@@ -142,36 +146,40 @@ impl<'c> Scan<'c> {
         let base = self.total - bytes.len() as u64;
         let is_utf8 = *self.contract.grammar == RFC3629 && codec::validate(&bytes).is_ok();
         if is_utf8 || self.takes_ascii && bytes.is_ascii() {
-            self.count_lines(&bytes[self.known..]);
-            self.known = 0;
+            self.count_lines(&bytes);
+            self.previous = None;
             return;
         }
         let decided = if is_end { bytes.len() } else { bytes.len().saturating_sub(UNDECIDED) };
-        let (mut last, mut read) = (0, self.known);
-        for segment in segments(self.contract, &bytes) {
-            if segment.range().end > decided {
+        let mut read = 0;
+        for segment in Segments::resume(self.contract, &bytes, 0, self.previous) {
+            let is_fault = matches!(segment.reading, Reading::IllFormed { .. });
+            // Of a run of ill-formed bytes only the end is undecided. It may be long, and is not kept.
+            let is_open = is_fault
+                && self.contract.segmentation == Segmentation::Run
+                && (segment.start + 1..segment.range().end).contains(&decided);
+            if segment.range().end > decided && !is_open {
                 break;
             }
-            last = segment.start;
-            if segment.start < self.known {
-                continue;
-            }
-            if let Reading::IllFormed { .. } = segment.reading {
+            if is_fault && !std::mem::take(&mut self.is_counted) {
                 self.faults += 1;
                 if self.first.is_none() {
-                    self.count_lines(&bytes[read..segment.start]);
-                    read = segment.start;
+                    self.count_lines(&bytes[..segment.start]);
                     let offset = base + segment.start as u64;
                     self.first = Some((offset, self.line_feeds + 1));
                     self.fault = Some(Kept::around(offset, &self.recent, self.total));
                 }
             }
-            self.known = segment.range().end;
+            let is_lead = matches!(segment.reading, Reading::WellFormed(0xD800..=0xDBFF));
+            self.previous = is_lead.then_some(Form::LeadSurrogate);
+            read = segment.range().end;
+            if is_open {
+                (read, self.is_counted) = (decided, true);
+                break;
+            }
         }
-        self.count_lines(&bytes[read.min(self.known)..self.known]);
-        // The meaning of a segment may depend on the one before it.
-        self.pending = bytes[last..].to_vec();
-        self.known = self.known.saturating_sub(last);
+        self.count_lines(&bytes[..read]);
+        self.pending = bytes[read..].to_vec();
     }
 
     fn count_lines(&mut self, bytes: &[u8]) {
@@ -189,7 +197,6 @@ impl<'c> Scan<'c> {
         };
         // A character may be cut off at the start.
         let cut = if start == 0 { 0 } else { bytes.iter().take(5).take_while(|&&byte| byte & 0xC0 == 0x80).count() };
-        let cut = if self.first.is_some_and(|(first, _)| first < start + cut as u64) { 0 } else { cut };
         bytes.drain(..cut);
         start += cut as u64;
         Window { bytes, start, total: self.total, faults: self.faults, first: self.first }

@@ -136,8 +136,8 @@ impl Located {
 /// subject.
 const OFFSETS: usize = 192;
 const SETTLED: usize = 64;
-/// The number of offsets tried if that is not enough to tell a period.
-const MORE_OFFSETS: usize = SETTLED + 3 * 256;
+/// The number of offsets tried if that is not enough to tell a period: the first 64, and three times the longest period.
+const MORE_OFFSETS: usize = 832;
 
 pub(super) fn examine(decoder: &dyn Decoder, case: &Case<'_>, broken: &Broken) -> Located {
     if let Subject::Process(_) = broken.subject {
@@ -284,7 +284,7 @@ fn only_if_many(
     broken: &Broken,
 ) -> Option<(Law, Subject)> {
     const FEW: usize = 100;
-    const LONGEST: usize = 1 << 20;
+    const LONGEST: usize = 1_048_576;
     if !broken.law.is_about_one_answer() {
         return None;
     }
@@ -306,12 +306,12 @@ fn only_if_many(
 /// Whether the addresses at which the law of placement is broken repeat.
 fn alignment(judge: &mut Judge<'_>, case: &Case<'_>) -> Shape {
     const BLOCK: usize = 64;
-    let breaks = |alignment| !judge.judge_on(&case.at_alignment(alignment), Questions::PLACEMENT).is_empty();
-    let hits: Vec<bool> = (0..BLOCK).map(breaks).collect();
-    if !(hits.contains(&true) && hits.contains(&false)) {
+    let keeps = |alignment| judge.judge_on(&case.at_alignment(alignment), Questions::PLACEMENT).is_empty();
+    let kept: Vec<bool> = (0..BLOCK).map(keeps).collect();
+    if !(kept.contains(&true) && kept.contains(&false)) {
         return Shape::Offset;
     }
-    let repeats = |period: &usize| hits.windows(period + 1).all(|window| window[0] == window[*period]);
+    let repeats = |period: &usize| kept.windows(period + 1).all(|window| window[0] == window[*period]);
     Shape::Aligned([16, 32].into_iter().find(repeats).unwrap_or(BLOCK) as u16)
 }
 
@@ -463,13 +463,12 @@ fn count(segments: &[Segment], mut holds: impl FnMut(&Segment) -> bool) -> usize
     }
 }
 
-/// The subject at the cut that breaks the law: the segment that is incomplete there; otherwise the segment where the
-/// answers differ, if it is next to the cut; otherwise the segment next to the cut, on the side where the answers
-/// differ.
+/// The subject at the cut that breaks the law: the segment that is incomplete there; otherwise the segment next to the
+/// cut, on the side where the answers differ.
 fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law: Law) -> Option<Subject> {
     const FEW: usize = 1024;
     /// About how many bytes are judged again for each number of cuts.
-    const BYTES: usize = 1 << 22;
+    const BYTES: usize = 4_194_304;
     let len = case.bytes.len();
     let few = FEW.min(1 + BYTES / len.max(1));
     let cuts: Vec<usize> = match case.cuts().step() {
@@ -485,15 +484,11 @@ fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law:
             Some((cuts[0], broken))
         })
     })?;
-    let at = |offset: usize| segments(contract, case.bytes).find(|segment| segment.range().contains(&offset));
-    let parts_at_cut =
-        broken.offset.and_then(at).is_some_and(|segment| [segment.start, segment.range().end].contains(&cut));
     let is_waiting = segments(contract, &case.bytes[..cut]).any(|segment| segment.is_incomplete());
     let side = if broken.offset.is_some_and(|offset| offset >= cut) { cut } else { cut.saturating_sub(1) };
     Some(match law {
         Law::Detection => broken.subject,
         _ if is_waiting => Subject::at(contract, case.bytes, Some(cut.saturating_sub(1))),
-        _ if parts_at_cut => broken.subject,
         _ => Subject::at(contract, case.bytes, Some(side)),
     })
 }
@@ -512,6 +507,8 @@ mod tests {
             assert_eq!(period(&hits(&|offset| offset % wide == wide - 1, MORE_OFFSETS)), Some(wide as u16));
         }
         assert_eq!(period(&every(128)), None, "once is not enough");
+        let one_and_a_half = SETTLED + 128 + 64;
+        assert_eq!(period(&hits(&|offset| offset % 128 == 127, one_and_a_half)), None, "nor is once and a half");
         assert_eq!(period(&every(1)), Some(1));
         assert_eq!(period(&every(16)), Some(16));
         assert_eq!(period(&every(32)), Some(32));

@@ -93,15 +93,30 @@ fn mixture(index: usize) -> Vec<u8> {
         4 => [b"", b"\x80", b"\xC3"],
         _ => [b"\"", b"\"", b"\xE2\x82"],
     };
-    let text = FRAGMENTS.into_iter().filter(|one| core::str::from_utf8(one).is_ok()).flatten();
-    let mut bytes: Vec<u8> = BYTE_ORDER_MARK.iter().chain(text).copied().collect();
     // A quotation mark would end the quotation.
     let fits = |one: &Vec<u8>| before.is_empty() || !one.contains(&b'"');
-    for one in everything().filter(|one| index != 1 && index != 2 && fits(one)) {
-        [before, &one, after].into_iter().for_each(|part| bytes.extend_from_slice(part));
-    }
-    bytes.extend_from_slice(end);
-    bytes
+    let parts = everything().filter(|one| index != 1 && index != 2 && fits(one));
+    joined(parts.map(|one| [before, &one, after].concat()), end)
+}
+
+/// A byte order mark, all fragments that are well-formed, these parts, and this end.
+fn joined(parts: impl Iterator<Item = Vec<u8>>, end: &[u8]) -> Vec<u8> {
+    let text = FRAGMENTS.into_iter().filter(|one| core::str::from_utf8(one).is_ok()).flatten();
+    BYTE_ORDER_MARK.iter().chain(text).copied().chain(parts.flatten()).chain(end.iter().copied()).collect()
+}
+
+/// All fragments and an overlong form or a too long one of each length, each followed by a letter, and a truncated character: a
+/// tenth of a mixture, at a tenth of its cost.
+fn small_mixture() -> Vec<u8> {
+    const REFUSED: [&[u8]; 6] = [
+        b"\xC1\xBF",
+        b"\xE0\x80\x80",
+        b"\xF0\x80\x80\x80",
+        b"\xF5\x80\x80\x80",
+        b"\xF8\x88\x80\x80\x80",
+        b"\xFC\x84\x80\x80\x80\x80",
+    ];
+    joined(FRAGMENTS.into_iter().chain(REFUSED).map(|one| [one, b"a"].concat()), b"\xE2\x82")
 }
 
 /// The same, each followed by a block of ASCII: one input that is much longer than the mixtures.
@@ -134,10 +149,12 @@ pub fn opening() -> impl Iterator<Item = Input> {
     short.map(whole).chain(cut).chain(std::iter::once_with(|| whole(spread())))
 }
 
-/// Short inputs that show most faults, by index: the mixtures, and between them each fragment alone that is not ASCII.
+/// Short inputs that show most faults, by index: a small mixture; the mixtures, and between them each fragment alone that is
+/// not ASCII.
 pub fn opening_bytes(index: usize) -> Option<Vec<u8>> {
     /// How many mixtures come first. A decoder that reports only the first error of an input needs others.
     const FIRST: usize = 4;
+    let Some(index) = index.checked_sub(1) else { return Some(small_mixture()) };
     let alone = FRAGMENTS.iter().filter(|one| !one.is_ascii());
     let count = alone.clone().count();
     match index {
@@ -345,7 +362,8 @@ mod tests {
         let short: Vec<Vec<u8>> = (0..).map_while(opening_bytes).collect();
         let expected: BTreeSet<Vec<u8>> =
             FRAGMENTS.map(<[u8]>::to_vec).into_iter().filter(|one| !one.is_ascii()).collect();
-        assert_eq!(short.len(), MIXTURES + expected.len());
+        assert_eq!(short.len(), 1 + MIXTURES + expected.len());
+        assert!(short[0].len() < 200, "a small mixture has {} bytes", short[0].len());
         assert_eq!(short.iter().filter(|one| expected.contains(*one)).count(), expected.len());
         assert!((0..MIXTURES).all(|index| short.contains(&mixture(index))));
         assert!(short.iter().all(|bytes| bytes.len() < 4096), "libFuzzer shortens what is longer");

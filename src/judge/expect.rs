@@ -102,6 +102,12 @@ impl Questions {
         Self { asked: bits(questions), after_error: None }
     }
 
+    /// This set with the verdict and the output: the other answers of a decoder that does not promise everything are compared
+    /// with these.
+    pub(crate) const fn comparable(self) -> Self {
+        Self { asked: self.asked | Self::ANSWERS.asked, ..self }
+    }
+
     /// This set without these questions.
     pub(crate) const fn without(self, questions: &[Question]) -> Self {
         Self { asked: self.asked & !bits(questions), ..self }
@@ -489,7 +495,7 @@ impl<'a> Expectation<'a> {
     pub(crate) fn errors(&self) -> impl ExactSizeIterator<Item = Malformed> + Clone + 'a {
         let contract = self.contract();
         let nowhere = Malformed { valid_up_to: None, len: None, kind: None };
-        let last = self.segments.len().saturating_sub(LONGEST - 1);
+        let last = self.segments.len().saturating_sub(LONGEST);
         let ends = self.segments[last..].iter().position(|segment| is_last_error(contract, segment));
         let errors = ends.map_or(self.segments, |end| &self.segments[..=last + end]);
         errors.iter().map(move |segment| malformed(contract, segment).unwrap_or(nowhere))

@@ -21,7 +21,12 @@ struct Group {
 
 impl Group {
     const fn after(name: &'static str, before: Self, count: usize) -> Self {
-        Self { name, first: before.first + before.count, count }
+        Self { name, first: before.end(), count }
+    }
+
+    /// The feature after its last.
+    const fn end(self) -> usize {
+        self.first + self.count
     }
 
     /// The feature of this index in the group.
@@ -52,7 +57,7 @@ const OUTCOMES: Group = Group::after("outcomes", SIZES, 512);
 const GROUPS: [Group; 6] = [PAIRS, ERRORS, NEIGHBOURS, LENGTHS, SIZES, OUTCOMES];
 
 /// The number of features, rounded up to a multiple of eight.
-pub const FEATURES: usize = (OUTCOMES.first + OUTCOMES.count).next_multiple_of(8);
+pub const FEATURES: usize = OUTCOMES.end().next_multiple_of(8);
 
 /// The features seen so far.
 pub(super) struct Features {
@@ -77,7 +82,7 @@ impl Features {
         }
         self.groups = GROUPS.map(|group| names.contains(&group.name));
         for (group, _) in GROUPS.iter().zip(self.groups).filter(|(_, enabled)| !enabled) {
-            self.seen[group.first..group.first + group.count].fill(1);
+            self.seen[group.first..group.end()].fill(1);
         }
         Ok(())
     }
@@ -101,10 +106,8 @@ impl Features {
 
     /// Whether this feature's group is enabled.
     fn is_enabled(&self, feature: usize) -> bool {
-        GROUPS
-            .iter()
-            .zip(self.groups)
-            .any(|(group, enabled)| enabled && (group.first..group.first + group.count).contains(&feature))
+        let mut groups = GROUPS.iter().zip(self.groups);
+        groups.any(|(group, enabled)| enabled && (group.first..group.end()).contains(&feature))
     }
 
     /// Records the features of an input. True if any is new.
@@ -199,6 +202,19 @@ mod tests {
         assert_eq!(found, [("lengths", 3), ("sizes", 7 * 16 + 2), errors[0], neighbours[0], errors[1], neighbours[1]]);
         assert_eq!([0, 1, 2, 255, 256, 1 << 14, 1 << 20].map(magnitude), [0, 1, 2, 8, 9, 15, 15]);
         assert_eq!(PAIRS.at(PAIRS.count + 3), 3);
+    }
+
+    #[test]
+    fn each_group_has_a_feature_for_each_index_and_follows_the_one_before_it() {
+        let sizes = [CLASSES * CLASSES * 10, KINDS * 64, KINDS * KINDS, 128, 256, 512];
+        assert_eq!(GROUPS.map(|group| group.count), sizes);
+        let mut end = 0;
+        for group in GROUPS {
+            assert_eq!(group.first, end, "{}", group.name);
+            end += group.count;
+            assert_eq!([group.end(), Group::after("next", group, 1).first], [end; 2], "{}", group.name);
+        }
+        assert_eq!(FEATURES, end.next_multiple_of(8));
     }
 
     #[test]

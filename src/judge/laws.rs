@@ -24,9 +24,14 @@ macro_rules! laws {
             $(#[doc = $sentence] $law,)*
         }
 
+        impl Law {
+            /// Every law, in order of strength.
+            pub const ALL: [Self; [$(Law::$law),*].len()] = [$(Self::$law),*];
+        }
+
         /// The table, in the order of the variants.
-        const TABLE: [Row; [$(Law::$law),*].len()] =
-            [$(Row { law: Law::$law, name: $name, sentence: $sentence, aspect: Aspect::$aspect, check: $check }),*];
+        const TABLE: [Row; Law::ALL.len()] =
+            [$(Row { name: $name, sentence: $sentence, aspect: Aspect::$aspect, check: $check }),*];
     };
 }
 
@@ -69,9 +74,8 @@ laws! {
         "The concatenation of two well-formed strings is well-formed.";
 }
 
-/// One law with its properties.
+/// The properties of one law.
 struct Row {
-    law: Law,
     name: &'static str,
     sentence: &'static str,
     aspect: Aspect,
@@ -96,17 +100,6 @@ pub(crate) enum Aspect {
 }
 
 impl Law {
-    /// Every law, in order of strength.
-    pub const ALL: [Self; TABLE.len()] = {
-        let mut all = [Self::Panic; TABLE.len()];
-        let mut index = 0;
-        while index < all.len() {
-            all[index] = TABLE[index].law;
-            index += 1;
-        }
-        all
-    };
-
     fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }

@@ -22,7 +22,7 @@ pub use isolate::{Timeout, silence_panics, watch};
 pub use laws::{Broken, Law, Subject};
 
 use crate::case::{Case, Cuts};
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, Promise};
 use crate::spec::{Contract, Detection};
 use crate::utf8::{Kind, Validity};
 use core::fmt;
@@ -147,7 +147,7 @@ impl<'d> Judge<'d> {
     /// violation of a stronger law.
     pub fn judge_novelty(&mut self, case: &Case<'_>, feature: impl FnMut(usize)) -> Novel<'_> {
         /// The number of initial judgements made in full, since almost every case is new to a new judge.
-        const FIRST_JUDGEMENTS: u64 = 16 * 1024;
+        const FIRST_JUDGEMENTS: u64 = 16_384;
         self.start(case);
         let first = self.expectations.of(0, case.bytes, false);
         let mut is_novel = first.is_some_and(|first| self.features.note(first, case.bytes));
@@ -305,6 +305,10 @@ impl Slot<'_> {
     /// Of these questions, those that make sense for this decoder.
     fn applicable(&self, questions: Questions) -> Questions {
         let questions = if self.prompt { questions } else { questions.without(&[Question::Written]) };
+        let questions = match self.decoder.info().promise {
+            Promise::Everything => questions,
+            _ => questions.comparable(),
+        };
         // A decoder in another process does not see the memory of this one.
         match self.planned {
             None => questions,
@@ -395,7 +399,7 @@ impl Slot<'_> {
         [*case.cuts(), Cuts::NONE].into_iter().any(|cuts| {
             self.renew_streams();
             let case = Case::with_cuts(case.bytes, cuts);
-            let questions = if self.prompt { Questions::STREAM } else { Questions::CHUNKS };
+            let questions = self.applicable(Questions::STREAM);
             self.first_broken(expectation, observation, &case, questions, &mut 0).is_some()
         })
     }

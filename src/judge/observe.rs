@@ -135,7 +135,7 @@ pub(crate) enum End {
 const FOLLOWED: usize = 4096;
 /// About how many bytes in all are validated again to follow the errors of an input. Many decoders read the whole input,
 /// wherever its first error is.
-const FOLLOWED_BYTES: usize = 1 << 22;
+const FOLLOWED_BYTES: usize = 4_194_304;
 
 impl Observation {
     /// Asks the decoder these questions. `expected` are the errors `spec` finds.
@@ -648,16 +648,15 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
     let (before, after) = if poisoned { (0xC3, 0x80) } else { (b'a', b'a') };
     let len = case.bytes.len();
     let unit = if case.choices.is_across_pages() { PAGE } else { BLOCK };
-    let room = 3 * unit + BLOCK + len;
-    if buffer.len() < room {
-        buffer.resize(room, 0);
-    }
+    buffer.resize(buffer.len().max(4 * unit + len), 0);
     let edge = buffer.as_ptr().align_offset(unit).min(unit) + unit;
     let start = match unit {
         PAGE => edge - (alignment * (len + 1) / BLOCK).min(PAGE - BLOCK),
         _ => edge + alignment,
     };
-    buffer[start - BLOCK..start].fill(before);
+    if let Some(margin) = buffer[..start].last_chunk_mut::<BLOCK>() {
+        margin.fill(before);
+    }
     buffer[start..start + len].copy_from_slice(case.bytes);
     buffer[start + len..start + len + BLOCK].fill(after);
     start..start + len

@@ -160,7 +160,7 @@ pub(crate) fn fault(grammar: &Grammar, rest: &[u8], matched: usize, previous: Op
         (0xE0, 0x80..=0x9F) => Kind::Overlong(3),
         (0xED, _) => Kind::Surrogate,
         (0xEF, _) => Kind::Noncharacter,
-        (0xF0, 0xA0..=0xBF) if matched == 2 && rest[1] == 0x8D => Kind::Surrogate,
+        (0xF0, 0xA0..=0xBF) if rest[1] == 0x8D => Kind::Surrogate,
         (0xF0, 0x80..=0x8F) if matched == 1 => Kind::Overlong(4),
         (0xF4, 0x90..=0xBF) if matched == 1 => Kind::TooLarge,
         (0xF0..=0xF4, _) if matched > 0 => Kind::Noncharacter,
@@ -427,7 +427,8 @@ fn push_text(contract: &Contract, text: &[u32], joins: bool, out: &mut Vec<u8>) 
         let pair = text.get(index + 1).and_then(|&second| pair(first, second)).filter(|_| joins);
         let code_point = pair.unwrap_or(first);
         if escapes && (0xDC80..=0xDCFF).contains(&code_point) {
-            out.push((code_point - 0xDC00) as u8);
+            // U+DC00 has no bits among the last eight.
+            out.push(code_point as u8);
         } else if let Err(kind) = encode(contract.grammar, code_point, out) {
             out.truncate(start);
             return Err(Unencodable { index, code_point, kind });

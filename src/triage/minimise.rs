@@ -128,9 +128,14 @@ impl<'a> Hunt<'a> {
         })
     }
 
+    /// Whether this phase has judged as many inputs as it may.
+    fn is_over(&self) -> bool {
+        self.steps - self.phase >= STEPS
+    }
+
     /// Whether the input has the signature.
     fn shows(&mut self, input: &Input) -> bool {
-        if self.steps - self.phase >= STEPS || self.examined >= EXAMINED {
+        if self.is_over() || self.examined >= EXAMINED {
             return false;
         }
         self.steps += 1;
@@ -215,7 +220,7 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     for index in 0..best.bytes.len() {
         let byte = best.bytes[index];
         // Most continuation bytes may be any; witnesses of one cause should not differ in them.
-        let lower = [0x80, 0x90].into_iter().filter(|&lower| is_continuation(byte) && lower < byte);
+        let lower = [0x80, 0x90].into_iter().filter(|&lower| is_continuation(byte) && lower <= byte);
         for plain in lower.chain([ByteClass::of(byte).canonical()]) {
             let mut bytes = best.bytes.clone();
             bytes[index] = plain;
@@ -250,7 +255,7 @@ fn shortest(hunt: &mut Hunt<'_>, best: &Input) -> Option<Input> {
                 }
                 hunt.judge.prepare(batch.iter().map(Input::case), Questions::ALL);
                 for candidate in batch {
-                    if hunt.steps - hunt.phase >= STEPS {
+                    if hunt.is_over() {
                         return None;
                     }
                     if hunt.shows(&candidate) {
@@ -329,5 +334,31 @@ mod tests {
         assert!(hunt.steps >= before + 1 + ByteClass::COUNT as u64, "{} after {before}", hunt.steps);
         let witness = minimise(&Wrong, &divergence);
         assert!(witness.steps > hunt.steps, "{} of at least {}", witness.steps, hunt.steps);
+    }
+
+    #[test]
+    fn each_phase_judges_and_examines_so_many_inputs_and_no_more() {
+        let bytes = b"some text \xFF\xFE, and more text";
+        let divergence = crate::explain::first_divergence(&Wrong, &Case::new(bytes)).unwrap();
+        let same = |signature: &Signature| *signature == divergence.signature;
+        let input = Input { bytes: bytes.to_vec(), cuts: None };
+        // How many inputs had been judged when the phase began, how many have been since, and for how many of these the
+        // signature was computed.
+        let shows = |before: u64, since: u64, examined: u64| {
+            let mut hunt = Hunt::new(&Wrong, &divergence, &same);
+            (hunt.steps, hunt.phase, hunt.examined) = (before + since, before, examined);
+            let shown = hunt.shows(&input);
+            let is_one_more = (hunt.steps, hunt.examined) == (before + since + 1, examined + 1);
+            let is_as_before = (hunt.steps, hunt.examined) == (before + since, examined);
+            assert!(if shown { is_one_more } else { is_as_before }, "{before} {since} {examined}");
+            shown
+        };
+        assert!(shows(0, 0, 0) && shows(0, STEPS - 1, EXAMINED - 1) && shows(STEPS, STEPS - 1, 0));
+        assert!(!shows(0, STEPS, 0) && !shows(STEPS, STEPS, 0) && !shows(0, 0, EXAMINED));
+        // The second phase has a limit of its own.
+        let mut hunt = Hunt::new(&Wrong, &divergence, &same);
+        (hunt.steps, hunt.examined) = (STEPS, EXAMINED);
+        let best = Input { bytes: b"\xFF\xFE".to_vec(), cuts: None };
+        assert!(shortest(&mut hunt, &best).is_none() && hunt.steps > STEPS + ByteClass::COUNT as u64);
     }
 }

@@ -301,7 +301,7 @@ pub fn fails_on_every_kind(decoder: &dyn Decoder, law: Law) -> bool {
         let case = Case::new(&bytes);
         judge.judge_on(&case, Questions::IN_PLACE).first().is_some_and(|broken| broken.law == law)
     };
-    examples.len() > 1 && examples.values().all(|forms| forms.iter().any(&mut is_broken))
+    examples.values().all(|forms| forms.iter().any(&mut is_broken))
 }
 
 /// Two ill-formed sequences, or one, of each kind that starts with a lead byte and is complete, the least in byte order:
@@ -419,6 +419,7 @@ mod tests {
     use crate::case::Cuts;
     use crate::decoder::Info;
     use crate::judge::{Law, Subject};
+    use crate::spec::grammar;
     use crate::utf8::{Kind, Validity};
 
     fn signature(law: Law, decoder: &'static str, subject: Subject, shape: Shape) -> Signature {
@@ -483,6 +484,14 @@ mod tests {
         let kinds = ["invalid-byte 2", "overlong-2 2", "overlong-3 2", "overlong-4 1", "surrogate 2", "too-large 2"];
         assert_eq!(counts, [&kinds[..], &["too-short 2"]].concat());
         assert_eq!(examples[&Kind::Surrogate], [b"\xED\xA0\x80", b"\xED\xBF\x80"]);
+        for grammar in grammar::ALL {
+            let kinds = super::examples(&Contract { grammar, ..Contract::STANDARD });
+            assert!(
+                [Kind::InvalidByte, Kind::TooShort].iter().all(|kind| kinds.contains_key(kind)),
+                "{}",
+                grammar.name
+            );
+        }
     }
 
     /// Its verdict is wrong on ill-formed sequences of these kinds.

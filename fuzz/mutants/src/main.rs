@@ -18,6 +18,7 @@ mod instrument;
 mod report;
 mod run;
 
+use report::Reasons;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -71,13 +72,14 @@ fn main() -> ExitCode {
     let read = |path: &String| fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let mutants: Vec<Mutant> = serde_json::from_str(&read(list))
         .unwrap_or_else(|error| panic!("{list}: {error}; make it with `cargo mutants --list --json`"));
-    let reasons = toml::from_str(&read(reasons)).unwrap_or_else(|error| panic!("{reasons}: {error}"));
+    let reasons: Reasons = toml::from_str(&read(reasons)).unwrap_or_else(|error| panic!("{reasons}: {error}"));
     let are_elsewhere = mutants.iter().all(|mutant| mutant.file != "src/lib.rs");
     assert!(are_elsewhere, "src/lib.rs has mutants; move its code into a module");
     let sources = Sources::read(&tree, &mutants);
     let build = run::build(&tree, &sources, &mutants, options);
     let tests = run::reached(&build.programs, &tree);
-    let outcomes = run::outcomes(&tree, &mutants, &build, &tests);
+    let is_explained: Vec<bool> = report::names(&mutants).iter().map(|name| reasons.of(name).is_some()).collect();
+    let outcomes = run::outcomes(&tree, &mutants, &build, &tests, &is_explained);
     let (text, complete) = report::report(&mutants, &outcomes, &reasons);
     fs::write(output, text).unwrap_or_else(|error| panic!("{output}: {error}"));
     ExitCode::from(u8::from(!complete))

@@ -21,6 +21,15 @@ struct Group {
     mutants: Vec<String>,
 }
 
+impl Reasons {
+    /// The pattern that matches this name, and its reason.
+    pub fn of(&self, name: &str) -> Option<(&str, &str)> {
+        let patterns = self.group.iter().flat_map(|group| group.mutants.iter().map(move |pattern| (pattern, group)));
+        let (pattern, group) = patterns.into_iter().find(|(pattern, _)| matches(pattern, name))?;
+        Some((pattern, &group.reason))
+    }
+}
+
 /// The name without line and column, and numbered where a file has several of that name.
 pub fn names(mutants: &[Mutant]) -> Vec<String> {
     let mut seen = BTreeMap::new();
@@ -38,10 +47,9 @@ pub fn report(mutants: &[Mutant], outcomes: &[(Outcome, Option<String>)], reason
     let names = names(mutants);
     let mut used = BTreeSet::new();
     let mut reason = |name: &str| {
-        let patterns = reasons.group.iter().flat_map(|group| group.mutants.iter().map(move |pattern| (group, pattern)));
-        let found = patterns.into_iter().find(|(_, pattern)| matches(pattern, name))?;
-        used.insert(found.1.as_str());
-        Some(found.0.reason.as_str())
+        let (pattern, reason) = reasons.of(name)?;
+        used.insert(pattern);
+        Some(reason)
     };
     let mut folders: BTreeMap<String, BTreeMap<Outcome, usize>> = BTreeMap::new();
     let (mut explained, mut open) = (BTreeMap::<&str, Vec<&str>>::new(), Vec::new());

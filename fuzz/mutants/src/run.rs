@@ -16,7 +16,10 @@ use wait_timeout::ChildExt;
 const LONGEST: Duration = Duration::from_secs(4);
 
 /// No more tests are tried with a mutant once those tried take this long: it is missed then.
-const ENOUGH: Duration = Duration::from_secs(8);
+const ENOUGH: Duration = Duration::from_secs(40);
+
+/// The same for a mutant that need not be noticed.
+const ENOUGH_IF_EXPLAINED: Duration = Duration::from_secs(8);
 
 /// The programs with tests, and the mutants that do not compile.
 pub struct Build {
@@ -215,8 +218,14 @@ pub fn reached(programs: &[PathBuf], tree: &Path) -> Vec<Test> {
     tests
 }
 
-/// What became of each mutant, and which test noticed it.
-pub fn outcomes(tree: &Path, mutants: &[Mutant], build: &Build, tests: &[Test]) -> Vec<(Outcome, Option<String>)> {
+/// What became of each mutant, and which test noticed it. `is_explained` says which need not be noticed.
+pub fn outcomes(
+    tree: &Path,
+    mutants: &[Mutant],
+    build: &Build,
+    tests: &[Test],
+    is_explained: &[bool],
+) -> Vec<(Outcome, Option<String>)> {
     let (start, done) = (Instant::now(), AtomicUsize::new(0));
     let switched = |index: usize| {
         if build.unviable.contains(&index) {
@@ -224,9 +233,10 @@ pub fn outcomes(tree: &Path, mutants: &[Mutant], build: &Build, tests: &[Test]) 
         }
         let variable = (index + 1).to_string();
         let mut outcome = (Outcome::Unreached, None);
+        let enough = if is_explained[index] { ENOUGH_IF_EXPLAINED } else { ENOUGH };
         let mut tried = Duration::ZERO;
         for case in tests.iter().filter(|test| test.reaches.contains(&index)) {
-            if tried > ENOUGH {
+            if tried > enough {
                 break;
             }
             tried += case.time;
@@ -248,7 +258,7 @@ pub fn outcomes(tree: &Path, mutants: &[Mutant], build: &Build, tests: &[Test]) 
         if done.is_multiple_of(200) {
             eprintln!("{done} of {}; {:.0?}", mutants.len(), start.elapsed());
         }
-        if matches!(outcome.0, Outcome::Missed | Outcome::Unreached) {
+        if matches!(outcome.0, Outcome::Missed | Outcome::Unreached) && !is_explained[index] {
             eprintln!("{:?}: {}", outcome.0, mutants[index].name);
         }
         outcome

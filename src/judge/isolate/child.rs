@@ -199,7 +199,7 @@ impl Page {
     /// The longest name that is kept, in bytes.
     const NAME: usize = 256;
     /// The longest input that is kept, in bytes.
-    const BYTES: usize = 1 << 20;
+    const BYTES: usize = 1_048_576;
     pub(super) const SIZE: usize = size_of::<Self>();
 
     /// Reads the content of the file.
@@ -286,8 +286,8 @@ pub(super) fn note(decoder: &str, bytes: &[u8]) -> Option<Note> {
 /// The environment variable that contains the directory of a supervised process.
 const DIRECTORY: &str = "UTFUZZ_SUPERVISED";
 
-/// The most memory that a supervised process may have, in bytes.
-const MEMORY: u64 = 4 << 30;
+/// The most memory that a supervised process may have: 4 GiB.
+const MEMORY: u64 = 4_294_967_296;
 
 /// A command that will run under supervision, and a directory for files that it exchanges with its parent.
 #[derive(Debug)]

@@ -126,18 +126,20 @@ fn install_handler() -> Option<usize> {
         // SAFETY: plain queries and the installation of a handler that is async-signal-safe. Both
         // structures are plain data for which zero is a value.
         unsafe {
-            let page = libc::sysconf(libc::_SC_PAGESIZE);
+            let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE));
             let mut before: libc::sigaction = core::mem::zeroed();
             let mut ours: libc::sigaction = core::mem::zeroed();
             ours.sa_sigaction = on_fault as *const () as usize;
             ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-            if page > 0 && libc::sigaction(libc::SIGSEGV, &ours, &mut before) == 0 {
+            if let Ok(page) = page
+                && libc::sigaction(libc::SIGSEGV, &ours, &mut before) == 0
+            {
                 BEFORE.store(Box::into_raw(Box::new(before)), Ordering::SeqCst);
-                PAGE.store(page as usize, Ordering::SeqCst);
+                PAGE.store(page, Ordering::SeqCst);
             }
         }
     });
-    Some(PAGE.load(Ordering::SeqCst)).filter(|&page| page > 0)
+    Some(PAGE.load(Ordering::SeqCst)).filter(|&page| page != 0)
 }
 
 /// Opens the guard page that was accessed; restores the previous handler for every other fault.
