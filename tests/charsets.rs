@@ -158,3 +158,100 @@ fn long_text_is_likely_and_short_text_a_guess() {
         assert!(found.name == Some(name) || confidence == "guess", "{name}: {found:?}");
     }
 }
+
+/// The same as for every scalar value and every pair of bytes, for some of them, in less time, and cut anywhere.
+#[test]
+fn some_text_is_converted_as_by_encoding_rs_whatever_its_chunks() {
+    let options = replacing(Replacement::ReplacementCharacter);
+    let text: Vec<char> = ('\0'..='\u{17F}').chain(('\u{180}'..=char::MAX).step_by(331)).collect();
+    let mut count = 0;
+    for (encoding, theirs) in all() {
+        let has = |c: &char| !theirs.encode(c.encode_utf8(&mut [0; 4])).2;
+        let (lacks, text): (String, String) = text.iter().copied().partition(|c| !has(c));
+        let bytes = theirs.encode(&text).0;
+        let there = theirs.decode_without_bom_handling(&bytes).0;
+        count += text.len();
+        for chunk in [1, 7, 100_000] {
+            let (out, ended) = convert(Encoding::Utf8, encoding, Options::STRICT, text.as_bytes(), chunk);
+            assert_eq!(ended, Ok(0), "{encoding}");
+            assert!(out == *bytes || encoding == Encoding::Iso2022Jp, "{encoding}");
+            let (back, ended) = convert(encoding, Encoding::Utf8, Options::STRICT, &bytes, chunk);
+            assert_eq!(ended, Ok(0), "{encoding}");
+            assert!(back == there.as_bytes(), "{encoding}");
+        }
+        for c in lacks.chars().step_by(lacks.chars().count() / 5 + 1) {
+            let text = format!("abc{c}d{c}");
+            let fault = convert(Encoding::Utf8, encoding, Options::STRICT, text.as_bytes(), 1).1.unwrap_err();
+            assert_eq!((fault.offset(), fault.reason()), (3, Reason::Unencodable(c.into())), "{encoding}");
+            let wanted =
+                if encoding == Encoding::Gb18030 { &b"abc\x84\x31\xA4\x37d\x84\x31\xA4\x37"[..] } else { b"abc?d?" };
+            let replaced = convert(Encoding::Utf8, encoding, options, text.as_bytes(), 100);
+            assert_eq!(replaced, (wanted.to_vec(), Ok(2)), "{encoding}: {c:?}");
+        }
+        for pair in (0..=u16::MAX).step_by(83) {
+            let text = [&b"a"[..], &pair.to_be_bytes(), b"1b\n"].concat();
+            let (wanted, is_wrong) = theirs.decode_without_bom_handling(&text);
+            for chunk in [1, 6] {
+                let (out, ended) = convert(encoding, Encoding::Utf8, options, &text, chunk);
+                assert_eq!(String::from_utf8_lossy(&out), wanted, "{encoding}: {text:02X?}");
+                assert_eq!(ended.unwrap() > 0, is_wrong, "{encoding}: {text:02X?}");
+            }
+        }
+    }
+    assert!(count > 10_000, "{count}");
+}
+
+/// Where a character is two code points, each has its place.
+#[test]
+fn a_character_of_two_code_points_has_its_place() {
+    let (out, ended) = convert(Encoding::Big5, Encoding::Utf8, Options::STRICT, b"\x88\x62\x88\x64a", 1);
+    assert_eq!((String::from_utf8(out).unwrap(), ended), ("Ê̄Ê̌a".into(), Ok(0)));
+    for before in [&b""[..], b"a", b"\x88\x62"] {
+        for (to, code_point) in [(Encoding::Ascii, 0xCA), (Encoding::Latin1, 0x304)] {
+            let text = [before, b"\x88\x62b"].concat();
+            let fault = convert(Encoding::Big5, to, Options::STRICT, &text, 100).1.unwrap_err();
+            let offset = if before.len() == 1 { 1 } else { 0 };
+            assert_eq!((fault.offset(), fault.byte_len()), (offset, 2), "{to}: {text:02X?}");
+            assert_eq!(fault.reason(), Reason::Unencodable(code_point), "{to}: {text:02X?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_cut_off_at_the_end_is_one_fault_or_several_as_by_encoding_rs() {
+    let options = replacing(Replacement::ReplacementCharacter);
+    let ends: [&[u8]; 9] = [
+        b"\x1B",
+        b"\x1B$",
+        b"\x1B(",
+        b"\x1B(J\x1B$",
+        b"\x1B$B\x21",
+        b"\x81",
+        b"\x84\x31",
+        b"\x84\x31\x81",
+        b"\x8F\xA2",
+    ];
+    for (encoding, theirs) in all() {
+        for end in ends {
+            let text = [b"ab", end].concat();
+            for chunk in [1, 100] {
+                let (out, _) = convert(encoding, Encoding::Utf8, options, &text, chunk);
+                let wanted = theirs.decode_without_bom_handling(&text).0;
+                assert_eq!(String::from_utf8_lossy(&out), wanted, "{encoding}: {text:02X?}");
+            }
+        }
+    }
+}
+
+/// A character of several bytes is not cut off where the text ends, so these are none.
+#[test]
+fn short_text_that_ends_in_a_letter_is_not_taken_for_half_a_character() {
+    for (text, encoding) in [("Съеш", Encoding::Koi8R), ("Zażółć", Encoding::Windows1250)] {
+        let bytes = at_once(text.as_bytes(), Encoding::Utf8, encoding, Options::STRICT).unwrap();
+        let mut detector = Detector::new();
+        detector.push(&bytes);
+        let found = detector.finish();
+        assert_eq!(found.encoding, Some(encoding), "{found:?}");
+        assert!(found.is_unknown());
+    }
+}

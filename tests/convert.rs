@@ -1,7 +1,8 @@
 //! Conversions, compared with `spec`: every scalar value between any two encodings, every cut, every error.
 
 use utfuzz::codec::convert::{
-    ConvertReader, ConvertWriter, Converter, Encoding, Failed, Fault, Mark, Options, Reason, UnpairedSurrogates,
+    ConvertReader, ConvertWriter, Converter, Doubt, Encoding, Failed, Fault, Mark, Options, Reason, UnpairedSurrogates,
+    repair,
 };
 use utfuzz::spec::{Contract, Replacement, Segmentation, code_points, encode, grammar, validity};
 use utfuzz::utf8::{Kind, Validity};
@@ -646,4 +647,401 @@ fn several_threads_give_the_output_of_one() {
         }
     }
     assert_eq!(in_parallel, 2 * forms.len() * forms.len());
+}
+
+/// Text of one code point fills whole blocks, so a block that is taken for what it is not shows.
+#[test]
+fn text_of_one_code_point_goes_from_any_encoding_to_any_other() {
+    const TIMES: usize = 67;
+    const CODE_POINTS: [u32; 25] = [
+        0,
+        0x41,
+        0x7F,
+        0x80,
+        0x81,
+        0x9F,
+        0xA0,
+        0xE9,
+        0xFF,
+        0x100,
+        0x160,
+        0x178,
+        0x20AC,
+        0xD7FF,
+        0xD800,
+        0xDBFF,
+        0xDC80,
+        0xDFFF,
+        0xE000,
+        0xFFFD,
+        0xFFFF,
+        0x1_0000,
+        0x10_FFFF,
+        0x11_0000,
+        0x7FFF_FFFF,
+    ];
+    let mut conversions = 0;
+    for code_point in CODE_POINTS {
+        for from in encodings() {
+            let Some(here) = expected(from, code_point) else { continue };
+            for to in encodings() {
+                let (out, ended) = convert(from, to, PLAIN, &[&here.repeat(TIMES)]);
+                match expected(to, code_point) {
+                    Some(there) => {
+                        assert_eq!((out, ended), (there.repeat(TIMES), Ok(None)), "{from} to {to}: {code_point:04X}");
+                    }
+                    None => {
+                        let said = ended.map_err(|fault| (fault.offset(), fault.reason()));
+                        let wanted = Err((0, Reason::Unencodable(code_point)));
+                        assert_eq!((out, said), (Vec::new(), wanted), "{from} to {to}: {code_point:04X}");
+                    }
+                }
+                conversions += 1;
+            }
+        }
+    }
+    assert!(conversions > 5000, "{conversions}");
+}
+
+#[test]
+fn every_policy_cuts_ill_formed_input_as_the_standard_says() {
+    let rows = [
+        (Encoding::Utf8, &grammar::RFC3629),
+        (Encoding::Rfc2279, &grammar::RFC2279),
+        (Encoding::Cesu8, &grammar::CESU8),
+        (Encoding::ModifiedUtf8, &grammar::MODIFIED_UTF8),
+        (Encoding::Wtf8, &grammar::WTF8),
+    ];
+    let mut strings: Vec<Vec<u8>> = ill_formed().into_iter().filter(|string| string.len() != 3).collect();
+    // A lead byte of every length before what may follow it, and half a pair before what may follow that.
+    for lead in *b"\xC1\xC3\xE1\xED\xF1\xF6\xF9\xFC\xFD\xFE" {
+        for tail in
+            [&b"\x80\x80"[..], b"\xA0\x80\x80", b"\x80\x80\x80\x80", b"\xFF\x80\x80", b"\x85\x80\x80\x80\x80\x80"]
+        {
+            strings.push([b"a", &[lead], tail, b"z"].concat());
+            strings.push([&[lead], tail].concat());
+        }
+    }
+    for tail in [
+        &b""[..],
+        b"\xED",
+        b"\xEDa",
+        b"\xED\xB0",
+        b"\xED\xB0a",
+        b"\xED\xB0\xC3\xA9",
+        b"\xED\x80\x80",
+        b"\xEDa\x80",
+        b"a",
+    ] {
+        strings.push([b"\xED\xA0\xBD", tail].concat());
+    }
+    for (from, grammar) in rows {
+        for segmentation in Segmentation::ALL {
+            let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
+            for string in &strings {
+                for on_error in [Replacement::ReplacementCharacter, Replacement::Drop] {
+                    let options = Options { segmentation, ..replacing(on_error) };
+                    let (out, ended) = convert(from, Encoding::Rfc2279, options, &[string]);
+                    let contract = Contract { replacement: Some(on_error), ..contract };
+                    let mut wanted = Vec::new();
+                    for code_point in code_points(&contract, string) {
+                        encode(&grammar::RFC2279, code_point, &mut wanted).unwrap();
+                    }
+                    assert_eq!(out, wanted, "{from}, {segmentation:?}, {on_error:?}: {string:02X?}");
+                    let first = ended.unwrap().map(|fault| (fault.offset() as usize, fault.kind().unwrap()));
+                    let expected = match validity(&contract, string) {
+                        Validity::Valid => None,
+                        Validity::Invalid(malformed) => malformed.valid_up_to.zip(malformed.kind),
+                    };
+                    assert_eq!(first, expected, "{from}, {segmentation:?}: {string:02X?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_summary_counts_what_was_replaced() {
+    for (text, faults) in [(&b"a\xFFb\xFF\xFEc"[..], 3), (b"\xE2\x82", 1), (b"abc", 0)] {
+        for on_error in [Replacement::ReplacementCharacter, Replacement::Drop] {
+            let mut converter = Converter::new(Encoding::Utf8, Encoding::Utf16Le, replacing(on_error)).unwrap();
+            converter.push(text, &mut Vec::new()).unwrap();
+            let summary = converter.finish(&mut Vec::new()).unwrap();
+            assert_eq!((summary.faults, summary.read), (faults, text.len() as u64), "{text:02X?}");
+        }
+    }
+}
+
+#[test]
+fn lines_are_counted_in_units_of_every_size() {
+    for from in encodings().filter(|from| !from.is_utf8_like()) {
+        let text: Vec<u8> = "a\n\n\nb".chars().flat_map(|c| expected(from, c.into()).unwrap()).collect();
+        let (to, bad) = match expected(from, 0x100) {
+            Some(bytes) => (Encoding::Latin1, bytes),
+            None => match expected(from, 0xE9) {
+                Some(bytes) => (Encoding::Ascii, bytes),
+                None => (Encoding::Utf8, vec![0xE9]),
+            },
+        };
+        let fault = convert(from, to, PLAIN, &[&[&text[..], &bad].concat()]).1.unwrap_err();
+        assert_eq!((fault.offset() as usize, fault.line()), (text.len(), 4), "{from} to {to}");
+    }
+}
+
+#[test]
+fn a_fault_shows_eight_bytes_and_says_that_there_are_more() {
+    let options = Options { segmentation: Segmentation::Run, ..replacing(Replacement::Drop) };
+    for (len, says) in [
+        (2, "byte 1, line 1: FF FF: "),
+        (8, "byte 1, line 1: FF FF FF FF FF FF FF FF: "),
+        (9, "byte 1, line 1: FF FF FF FF FF FF FF FF …: "),
+    ] {
+        let text = [b"a", &b"\xFF".repeat(len)[..], b"b"].concat();
+        let fault = convert(Encoding::Utf8, Encoding::Utf8, options, &[&text]).1.unwrap().unwrap();
+        assert_eq!((fault.byte_len(), fault.bytes().len()), (len as u64, len.min(8)));
+        assert!(fault.to_string().starts_with(says), "{fault}");
+    }
+}
+
+/// Where unpaired surrogates pass, half a pair is a code point only if the other half does not come.
+#[test]
+fn a_pair_that_is_cut_is_joined_where_surrogates_pass() {
+    let pass = Options { surrogates: UnpairedSurrogates::Pass, ..PLAIN };
+    let rows: [(Encoding, &[u8]); 3] = [
+        (Encoding::Utf16Le, b"\x3D\xD8\x00\xDE"),
+        (Encoding::Utf16Be, b"\xD8\x3D\xDE\x00"),
+        (Encoding::Cesu8, b"\xED\xA0\xBD\xED\xB8\x80"),
+    ];
+    for (from, pair) in rows {
+        for cut in 0..=pair.len() {
+            let (first, second) = pair.split_at(cut);
+            let (out, ended) = convert(from, Encoding::Utf8, pass, &[first, second]);
+            assert_eq!((&out[..], ended), ("😀".as_bytes(), Ok(None)), "{from}, cut at {cut}");
+        }
+        let half = &pair[..pair.len() / 2];
+        for after in ["", "a", "é", "世"] {
+            let after = after.chars().flat_map(|c| expected(from, c.into()).unwrap()).collect::<Vec<u8>>();
+            let text = [half, &after].concat();
+            let (out, ended) = convert(from, Encoding::Wtf8, pass, &[&text]);
+            assert_eq!(ended, Ok(None), "{from}: {text:02X?}");
+            assert!(out.starts_with(b"\xED\xA0\xBD"), "{from}: {out:02X?}");
+            assert_eq!(convert(Encoding::Wtf8, from, pass, &[&out]).0, text, "{from}");
+        }
+    }
+}
+
+#[test]
+fn an_escaped_byte_stays_a_surrogate_where_the_output_has_surrogates() {
+    let escape = replacing(Replacement::SurrogateEscape);
+    let pass = Options { surrogates: UnpairedSurrogates::Pass, ..escape };
+    let rows: [(Encoding, Options, &[u8]); 7] = [
+        (Encoding::Utf8, escape, b"a\xFF"),
+        (Encoding::Utf8, pass, b"a\xED\xB3\xBF"),
+        (Encoding::Wtf8, escape, b"a\xED\xB3\xBF"),
+        (Encoding::Cesu8, escape, b"a\xFF"),
+        (Encoding::Cesu8, pass, b"a\xED\xB3\xBF"),
+        (Encoding::Utf16Be, pass, b"\0a\xDC\xFF"),
+        (Encoding::Utf32Be, pass, b"\0\0\0a\0\0\xDC\xFF"),
+    ];
+    for (to, options, wanted) in rows {
+        assert_eq!(convert(Encoding::Utf8, to, options, &[b"a\xFF"]).0, wanted, "{to}, {options:?}");
+    }
+}
+
+#[test]
+fn the_mark_of_every_order_is_detected() {
+    let detect = Options { mark: Mark::Detect, ..Options::STRICT };
+    for (encoding, marked) in [
+        (Encoding::Utf8, &b"\xEF\xBB\xBFa"[..]),
+        (Encoding::Utf16Le, b"\xFF\xFEa\0"),
+        (Encoding::Utf16Be, b"\xFE\xFF\0a"),
+        (Encoding::Utf32Le, b"\xFF\xFE\0\0a\0\0\0"),
+        (Encoding::Utf32Be, b"\0\0\xFE\xFF\0\0\0a"),
+    ] {
+        let mut converter = Converter::new(Encoding::Latin1, Encoding::Utf8, detect).unwrap();
+        let mut out = Vec::new();
+        converter.push(marked, &mut out).unwrap();
+        assert_eq!((converter.finish(&mut out).unwrap().from, &out[..]), (encoding, &b"a"[..]));
+    }
+}
+
+#[test]
+fn a_name_is_suggested_only_if_it_is_near() {
+    let error = |label| Encoding::named(label).unwrap_err().to_string();
+    for near in ["utf-9", "latin11", "wtf-", "uft8"] {
+        assert!(error(near).contains("did you mean "), "{}", error(near));
+    }
+    // One letter is as far from every name as no letter, and a long name is far from a short part of it.
+    for far in ["x", "8859", "klingon"] {
+        assert!(error(far).contains("; there are: UTF-8, "), "{}", error(far));
+    }
+}
+
+#[test]
+fn a_failed_conversion_says_why() {
+    use utfuzz::codec::convert::convert;
+    let fault = convert(b"a\xFF", Encoding::Utf8, Encoding::Latin1, PLAIN).unwrap_err();
+    assert!(matches!(fault, Failed::Fault(_)));
+    assert!(fault.to_string().starts_with("byte 1, line 1: FF: invalid-byte: "), "{fault}");
+    let options = convert(b"a", Encoding::Utf16, Encoding::Utf8, replacing(Replacement::Latin1)).unwrap_err();
+    assert!(matches!(options, Failed::Options(_)));
+    assert!(options.to_string().contains("does not consist of single bytes"), "{options}");
+}
+
+/// Counts how often it is flushed.
+struct Flushed<'a>(&'a std::cell::Cell<u32>);
+
+impl std::io::Write for Flushed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.set(self.0.get() + 1);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_writer_flushes_what_it_writes_to() {
+    use std::io::Write;
+    let flushed = std::cell::Cell::new(0);
+    let converter = Converter::new(Encoding::Utf8, Encoding::Latin1, PLAIN).unwrap();
+    let mut writer = ConvertWriter::new(Flushed(&flushed), converter);
+    writer.write_all(b"a").unwrap();
+    assert_eq!(flushed.get(), 0);
+    writer.flush().unwrap();
+    assert_eq!(flushed.get(), 1);
+    writer.finish().unwrap();
+    assert_eq!(flushed.get(), 2);
+}
+
+#[test]
+fn a_reader_gives_what_is_left_to_any_buffer() {
+    use std::io::Read;
+    let text = "Grüße, 世界 ".repeat(20_000);
+    let converter = Converter::new(Encoding::Utf8, Encoding::Utf16Be, PLAIN).unwrap();
+    let mut reader = ConvertReader::new(text.as_bytes(), converter);
+    let (mut out, mut buffer) = (Vec::new(), vec![0; 1 << 20]);
+    for len in [1, 3, 1 << 20, 7, 100_000, 1].into_iter().chain(std::iter::repeat(1 << 20)) {
+        match reader.read(&mut buffer[..len]).unwrap() {
+            0 => break,
+            count => out.extend_from_slice(&buffer[..count]),
+        }
+    }
+    let wanted: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    assert!(out == wanted, "{} bytes", out.len());
+}
+
+#[test]
+fn a_converter_of_single_bytes_can_be_shown() {
+    let converter = Converter::new(Encoding::Windows1252, Encoding::Utf8, PLAIN).unwrap();
+    let shown = format!("{converter:?}");
+    assert!(shown.contains("SingleByte([20AC, 0081, 201A, "), "{shown}");
+}
+
+/// How many bytes were read and how many faults there were; or the offset and the line of the fault that ended it.
+#[cfg(feature = "rayon")]
+type Counted = Result<(u64, u64), (u64, u64)>;
+
+/// On one thread, and on several: the output, and what was counted.
+#[cfg(feature = "rayon")]
+fn both(from: Encoding, to: Encoding, options: Options, chunks: &[&[u8]]) -> (Vec<u8>, Counted) {
+    let convert = |mut converter: Converter| {
+        let mut out = Vec::new();
+        let pushed = chunks.iter().try_for_each(|chunk| converter.push(chunk, &mut out));
+        let finished = converter.finish(&mut out);
+        let said = pushed.and(finished).map(|summary| (summary.read, summary.faults));
+        (out, said.map_err(|fault| (fault.offset(), fault.line())))
+    };
+    let converter = || Converter::new(from, to, options).unwrap();
+    let (one, several) = (convert(converter()), convert(converter().in_parallel()));
+    assert_eq!(one.1, several.1, "{from} to {to}");
+    assert!(one.0 == several.0, "{from} to {to}: the output differs");
+    several
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn several_threads_convert_text_up_to_a_fault_like_one() {
+    const LEN: usize = 600_000;
+    // The first unit, and the cut between two shares: half a pair, and what may be taken for it.
+    for (from, to) in [
+        (Encoding::Utf8, Encoding::Utf16Le),
+        (Encoding::Utf16Le, Encoding::Utf8),
+        (Encoding::Utf16Be, Encoding::Ucs2Le),
+        (Encoding::Latin1, Encoding::Utf32Be),
+        (Encoding::Cesu8, Encoding::Utf8),
+    ] {
+        let of = |text: &str| -> Vec<u8> {
+            text.chars().flat_map(|c| expected(from, c.into()).unwrap_or_else(|| vec![b'?'])).collect()
+        };
+        let fill = |line: &str| of(line).repeat(LEN / of(line).len());
+        for line in ["a\n", "\u{2000}", "😀"] {
+            let text = fill(line);
+            for begin in ["a", "\u{FEFF}"] {
+                let text = [of(begin), text.clone()].concat();
+                let options = Options { mark: Mark::Detect, ..replacing(Replacement::ReplacementCharacter) };
+                let (out, said) = both(from, to, options, &[&text]);
+                assert!(out.len() > 1000 && said.is_ok_and(|(read, _)| read == text.len() as u64), "{from} to {to}");
+            }
+        }
+        // In the first share, in the last, and at the start.
+        let text = fill("aé\n");
+        let bad: &[u8] = match from {
+            Encoding::Latin1 => b"",
+            Encoding::Utf16Be => b"\xDC\x80",
+            _ => b"\x80\xDC",
+        };
+        for at in [0, 60_000, LEN - 60_000] {
+            let text = [&text[..at], bad, &text[at..]].concat();
+            assert_eq!(both(from, to, PLAIN, &[&text]).1.is_err(), !bad.is_empty(), "{from} to {to}");
+            assert!(both(from, to, replacing(Replacement::Drop), &[&text]).1.is_ok(), "{from} to {to}");
+        }
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn several_threads_keep_half_a_pair_in_its_place() {
+    let (lead, trail, text) = (&b"\xED\xA0\xBD"[..], &b"\xED\xB8\x80"[..], "naïve\n".repeat(100_000));
+    let text = text.as_bytes();
+    // The first half waits for the second, which does not come.
+    let (out, _) = both(Encoding::Rfc2279, Encoding::Wtf8, PLAIN, &[lead, text]);
+    assert!(out == [lead, text].concat());
+    // Two halves with text between them are no pair; without, they are an error.
+    let (out, said) = both(Encoding::Wtf8, Encoding::Rfc2279, PLAIN, &[lead, &[text, trail].concat()]);
+    assert!(out == [lead, text, trail].concat() && said.is_ok());
+    let (out, said) = both(Encoding::Wtf8, Encoding::Rfc2279, PLAIN, &[lead, &[trail, text].concat()]);
+    assert_eq!((&out[..], said), (lead, Err((3, 1))));
+}
+
+#[test]
+fn a_line_is_repaired_only_if_all_of_it_is_wrong() {
+    let rows: [(&[u8], &str, &[Doubt]); 12] = [
+        // What is sound before what could be undone.
+        ("crème cafÃ©".as_bytes(), "crème cafÃ©", &[Doubt::Part]),
+        // What is plausible next to what is sound.
+        ("CAFÉ… é".as_bytes(), "CAFÉ… é", &[]),
+        ("\"Ã©Ã¨\" as it looks".as_bytes(), "\"Ã©Ã¨\" as it looks", &[Doubt::Cited]),
+        ("\"Ã©\"Ã¨".as_bytes(), "\"Ã©\"Ã¨", &[Doubt::Cited]),
+        ("\"Ã©, Ã¨\"".as_bytes(), "\"é, è\"", &[]),
+        // Letters next to signs, but not between two of them.
+        (b"th\xC3\xA9\n\xE9\x94 x", "thé\né” x", &[]),
+        (b"th\xC3\xA9\n\x93\xE9 x", "thé\n“é x", &[]),
+        (b"th\xC3\xA9\nx \xE9\x94", "thé\nx é”", &[]),
+        (b"th\xC3\xA9\n\x93x\xE9\x94 \xE9.", "thé\n“xé” é.", &[]),
+        (b"th\xC3\xA9\n\x93a \xE9\xE8 \xE9", "thé\n“a éè é", &[]),
+        (b"th\xC3\xA9\n\x93\xE9\x94 x", "", &[Doubt::OtherEncoding]),
+        (b"th\xC3\xA9\na\x81 \xE9", "", &[Doubt::OtherEncoding]),
+    ];
+    for (bytes, wanted, doubts) in rows {
+        let repairs = repair(bytes);
+        let wanted = if wanted.is_empty() { bytes } else { wanted.as_bytes() };
+        assert_eq!(String::from_utf8_lossy(&repairs.text), String::from_utf8_lossy(wanted));
+        let said: Vec<_> = repairs.left.iter().map(|left| left.doubt).collect();
+        assert_eq!(said, doubts, "{}", String::from_utf8_lossy(bytes));
+        // Two or more bytes are repaired in each of these.
+        assert!(repairs.repaired.iter().all(|line| line.layers == 1 || line.stray_bytes >= 2), "{repairs:?}");
+    }
 }

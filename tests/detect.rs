@@ -171,3 +171,111 @@ fn the_most_likely_encoding_is_detected() {
         assert_eq!(detection.read, bytes.len() as u64);
     }
 }
+
+#[test]
+fn base64_and_shifts_are_an_encoding_only_if_they_are_letters() {
+    let (utf_7, hz) = (Some("UTF-7"), Some("HZ-GB-2312"));
+    let rows: [(&str, Option<&str>); 22] = [
+        ("caf+AOk-", utf_7),
+        // A Greek letter with a digit among its digits, and letters with the digits 62 and 63.
+        ("+A6k-", utf_7),
+        ("+A+Q-", utf_7),
+        ("+A/A-", utf_7),
+        ("caf+AOkA6ADq-", utf_7),
+        // Cut off.
+        ("caf+AOk- caf+AO", utf_7),
+        ("caf+AOk- caf+", utf_7),
+        ("caf+AOk", None),
+        // A digit too many.
+        ("caf+AOkA6ADqA-", None),
+        // An ASCII letter needs no base64.
+        ("+AGE-", None),
+        ("+AOkAYQ-", None),
+        // For private use, and an arrow.
+        ("+4AA-", None),
+        ("+IZA-", None),
+        ("1 + 1 = 2", None),
+        ("caf+AOk- and 1+1=2", None),
+        ("caf+AOk- and 1 + 1", None),
+        ("a~{VP~}b", hz),
+        ("a~{VPND~}b~{VPND~}", hz),
+        ("~{VPND~}~{VPND~}", hz),
+        ("a~{VPN~}b", None),
+        ("a~{~}b", None),
+        ("a~{VPND~}b ~{VPND", None),
+    ];
+    for (text, name) in rows {
+        let found = detect(text.as_bytes());
+        assert_eq!(found.name, name.or(Some("UTF-8")), "{text}: {found:?}");
+        assert_eq!(found.confidence == Confidence::Certain, name.is_none(), "{text}: {found:?}");
+    }
+}
+
+/// The bytes before each are fewer or more by one unit or character.
+#[test]
+fn units_are_believed_if_most_of_them_are_common() {
+    let rows: [(&[u8], Option<&str>); 6] = [
+        (b"a\0b\0c\0xx", Some("UTF-16LE")),
+        // Half of the units are not enough if the bytes are UTF-8 as well.
+        (b"a\0xx", None),
+        // An odd number of bytes.
+        (b"a\0b\0c\0d", None),
+        // In one order there are only twice as many as in the other.
+        (b"a\0b\0\0c", None),
+        (b"a\0b\0d\0\0c", Some("UTF-16LE")),
+        (b"\0\0\xFE\xFF\0\0\0a", Some("UTF-32BE")),
+    ];
+    for (bytes, name) in rows {
+        let found = detect(bytes);
+        assert_eq!(found.name, name, "{bytes:02X?}: {found:?}");
+        assert_eq!(found.byte_order_mark, name == Some("UTF-32BE"), "{bytes:02X?}");
+        assert_eq!(found.confidence == Confidence::Certain, found.byte_order_mark, "{bytes:02X?}");
+    }
+    // More than a quarter of the units is likely, and a quarter a guess, but a guess with a name.
+    for (text, confidence) in [
+        ("你好，世界。这是一个测试。", Confidence::Guess),
+        ("你好，世界。这是个测试。", Confidence::Guess),
+        ("你好，世，界。是个测试。", Confidence::Likely),
+    ] {
+        let found = detect(&ours(text, Encoding::Utf16Le));
+        assert_eq!((found.name, found.confidence), (Some("UTF-16LE"), confidence), "{text}: {found:?}");
+        assert!(!found.is_unknown(), "{text}");
+    }
+}
+
+#[test]
+fn text_with_few_errors_is_likely_utf_8() {
+    for (text, is_utf_8) in [
+        (&b"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xFF"[..], true),
+        (b"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xFF", false),
+        (b"\xC3\xA9\xC3\xA9\xC3\xA9\xFF\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xFF.\xFF", false),
+    ] {
+        let found = detect(text);
+        assert_eq!(found.encoding == Some(Encoding::Utf8), is_utf_8, "{found:?}");
+        assert!(found.confidence == Confidence::Likely || !is_utf_8, "{found:?}");
+        assert_eq!(found.is_unknown(), found.confidence == Confidence::Guess, "{found:?}");
+    }
+}
+
+#[test]
+fn a_detector_is_decided_when_more_bytes_change_nothing() {
+    // The start that is examined more closely, which `SAMPLE` in the source is.
+    const SAMPLE: usize = 256 * 1024;
+    for (piece, decides) in [(&b"a"[..], false), (b"\xE9 ", true), (b"\xC3\xA9", false)] {
+        let mut detector = Detector::new();
+        assert!(!detector.is_decided());
+        let text = piece.repeat(2 * SAMPLE / piece.len());
+        let mut pushed = 0;
+        for chunk in text.chunks(60_000) {
+            detector.push(chunk);
+            pushed += chunk.len();
+            assert_eq!(detector.is_decided(), decides && pushed >= SAMPLE, "{} bytes", pushed);
+        }
+        let found = detector.finish();
+        assert_eq!((found.read, found.is_ascii), (2 * SAMPLE as u64, piece.is_ascii()));
+        assert_eq!(found.encoding == Some(Encoding::Utf8), !decides, "{found:?}");
+    }
+    // The sample ends inside a character: it is not repaired, and no line is counted as wrong.
+    let found = detect(&"é\n".repeat(SAMPLE / 2).into_bytes());
+    assert_eq!((found.confidence, &found.reason[..]), (Confidence::Certain, "it is well-formed"));
+}

@@ -440,7 +440,7 @@ pub struct Utf8Reader<R> {
 
 impl<R: Read> Utf8Reader<R> {
     /// Bytes read from the inner reader at a time.
-    const CHUNK: usize = 64 << 10;
+    const CHUNK: usize = 0x1_0000;
 
     /// Reads from `inner`.
     pub fn new(inner: R) -> Self {
@@ -497,4 +497,31 @@ fn incomplete_suffix(bytes: &[u8]) -> usize {
         matches!(sequence, Some(Sequence::IllFormed { len: read, kind: Kind::Incomplete }) if read == *len)
     };
     (1..=3).find(is_incomplete).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_automaton_tells_text_from_what_is_none_and_from_what_may_become_text() {
+        /// The first and the last byte of every range that RFC 3629 tells apart.
+        const ENDS: [u8; 24] = [
+            0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF,
+            0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF,
+        ];
+        let next = scalar::next();
+        let after = |bytes: &[u8]| bytes.iter().fold(0, |state, &byte| next[usize::from(byte)] >> (state & 63)) & 63;
+        let (text, none) = (after(b""), after(b"\xFF"));
+        for index in (0..ENDS.len().pow(4)).step_by(if cfg!(miri) { 997 } else { 1 }) {
+            let bytes = [0, 1, 2, 3].map(|place| ENDS[index / ENDS.len().pow(place) % ENDS.len()]);
+            for len in 1..=bytes.len() {
+                let state = after(&bytes[..len]);
+                let standard = str::from_utf8(&bytes[..len]);
+                assert_eq!(state == text, standard.is_ok(), "{:02X?}", &bytes[..len]);
+                let is_wrong = standard.is_err_and(|error| error.error_len().is_some());
+                assert_eq!(state == none, is_wrong, "{:02X?}", &bytes[..len]);
+            }
+        }
+    }
 }

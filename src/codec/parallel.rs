@@ -22,7 +22,7 @@ use core::mem::MaybeUninit;
 use rayon::prelude::*;
 
 /// The approximate length of a piece in bytes: it stays in a cache while it is validated and then counted.
-const PIECE: usize = 1 << 16;
+const PIECE: usize = 0x1_0000;
 
 /// Starting threads takes longer than to convert fewer pieces.
 const FEW: usize = 16;
@@ -35,9 +35,7 @@ pub fn validate(bytes: &[u8]) -> Result<(), Utf8Error> {
     let kernel = Kernel::best();
     let first = pieces(bytes).find_map_first(|(at, piece)| Some(at + kernel.validate(piece).err()?.valid_up_to()));
     // The length and kind of an error may depend on the bytes after its piece.
-    first.map_or(Ok(()), |at| {
-        kernel.validate(&bytes[at..]).map_err(|error| Utf8Error { valid_up_to: at + error.valid_up_to, ..error })
-    })
+    first.map_or(Ok(()), |at| kernel.validate(&bytes[at..]).map_err(|error| Utf8Error { valid_up_to: at, ..error }))
 }
 
 /// How many characters `text` has.
@@ -241,5 +239,25 @@ mod tests {
         assert_eq!(boundary("😀".as_bytes(), 1), 4);
         assert_eq!(boundary(b"\x80\x80\x80\x80\x80", 0), 3);
         assert_eq!((boundary(b"a", 1), boundary(b"a", 9)), (1, 1));
+    }
+
+    #[test]
+    fn parts_are_about_as_long_as_asked_and_together_the_input() {
+        for bytes in [&b""[..], &[b'a'; 99], &[b'a'; 100], &[0x80; 250], "😀".repeat(70).as_bytes()] {
+            for len in [10, 50, 100] {
+                let parts: Vec<_> = (0..count_of(bytes, len)).map(|index| part(bytes, index, len)).collect();
+                let mut end = 0;
+                for &(at, part) in &parts {
+                    assert_eq!(at, end);
+                    end += part.len();
+                }
+                assert_eq!(parts.iter().map(|(_, part)| *part).collect::<Vec<_>>().concat(), bytes);
+                let ((_, last), others) = parts.split_last().unwrap();
+                assert!(last.len() < 2 * len, "the last of {} has {} bytes", parts.len(), last.len());
+                for (_, part) in others {
+                    assert!((len - 3..=len + 3).contains(&part.len()), "{} bytes instead of {len}", part.len());
+                }
+            }
+        }
     }
 }

@@ -45,7 +45,9 @@ pub(super) static WINDOWS_1252_STRICT: SingleByte = SingleByte::new(except(
 ));
 
 /// The code points of 80..FF in Latin-1.
-const LATIN_1_UPPER: [u16; 128] = {
+const LATIN_1_UPPER: [u16; 128] = latin_1_upper();
+
+const fn latin_1_upper() -> [u16; 128] {
     let mut upper = [0; 128];
     let mut at = 0;
     while at < 128 {
@@ -53,7 +55,7 @@ const LATIN_1_UPPER: [u16; 128] = {
         at += 1;
     }
     upper
-};
+}
 
 #[rustfmt::skip]
 const WINDOWS_1252_UPPER: [u16; 128] = except(LATIN_1_UPPER, &[
@@ -386,6 +388,29 @@ mod by_encoding_rs {
         /// Ends the text: what follows is ASCII.
         pub(crate) fn flush(self, shift: &mut Shift, out: &mut Vec<u8>) {
             self.shift(shift, Shift::ASCII, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Charset;
+
+    #[test]
+    fn the_tables_are_those_of_the_standard() {
+        let upper = latin_1_upper();
+        let changes: Vec<(u8, u16)> = (0x80..=0xFF)
+            .map(|byte| (byte, Charset::Windows1252.decode(byte)))
+            .filter_map(|(byte, code_point)| Some((byte, u16::try_from(code_point?).ok()?)))
+            .filter(|&(byte, code_point)| u16::from(byte) != code_point)
+            .collect();
+        assert_eq!(changes.len(), 27);
+        let changed = except(upper, &changes);
+        for (at, byte) in (0x80..=0xFF).enumerate() {
+            assert_eq!(Some(upper[at].into()), Charset::Latin1.decode(byte));
+            assert_eq!(Some(changed[at].into()), Charset::Windows1252.decode(byte));
+            assert_eq!(Some(WINDOWS_1252_UPPER[at]), Some(changed[at]));
         }
     }
 }

@@ -163,7 +163,7 @@ impl Reader {
     /// these are.
     fn run(&self, bytes: &[u8], units: &mut Vec<u16>, block: &mut Vec<u32>) -> usize {
         /// Bytes that are read before they are validated; twice as many each time.
-        const STRETCH: usize = 1 << 10;
+        const STRETCH: usize = 1024;
         match self.form {
             Form::Utf8Like(like) => {
                 let common = like.common_prefix(bytes);
@@ -545,10 +545,7 @@ impl Utf8Like {
             (Segmentation::Byte | Segmentation::Run, _) => 1,
             (Segmentation::LeadAnnounced, _) => follow(announced, &is_continuation),
             (Segmentation::SwallowNonLead, lead) if leads(lead) => follow(announced, &|byte| !leads(byte)),
-            (Segmentation::SwallowNonLead, _) => 1,
-            (Segmentation::MaximalSubpartSurrogate, 0xED) if matches!(rest.get(1), Some(0xA0..=0xBF)) => {
-                follow(2, &is_continuation)
-            }
+            (Segmentation::MaximalSubpartSurrogate, 0xED) => follow(2, &is_continuation),
             _ => matched.max(1),
         }
     }

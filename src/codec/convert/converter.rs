@@ -78,7 +78,7 @@ pub struct Summary {
 }
 
 /// Code units that are converted at a time, so that their output stays in the cache.
-const PIECE: usize = 4 << 10;
+const PIECE: usize = 4096;
 
 impl Converter {
     /// A conversion at the start of its input.
@@ -231,11 +231,12 @@ impl Converter {
     fn text_in_parallel(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> usize {
         use rayon::prelude::*;
         /// Bytes for each thread at a time.
-        const SHARE: usize = 1 << 18;
+        const SHARE: usize = 0x4_0000;
         let form = self.reader.form();
         let shortcut = self.direct.filter(|_| !self.reader.is_after_error() && !self.writer.is_waiting());
         let (Some(direct), 2..) = (shortcut, bytes.len() / SHARE) else { return 0 };
-        let cut = |index: usize| form.boundary(bytes, index * SHARE);
+        // What the input begins with may look like the rest of a character.
+        let cut = |index: usize| if index == 0 { 0 } else { form.boundary(bytes, index * SHARE) };
         let shares: Vec<&[u8]> =
             (0..bytes.len().div_ceil(SHARE)).map(|index| &bytes[cut(index)..cut(index + 1)]).collect();
         let convert = |(share, (units, converted)): (&&[u8], &mut (Vec<u16>, Vec<u8>))| {

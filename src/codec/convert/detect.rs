@@ -105,7 +105,7 @@ struct Candidate {
 }
 
 /// Bytes that are examined more closely.
-const SAMPLE: usize = 256 << 10;
+const SAMPLE: usize = 0x4_0000;
 
 /// UTF-8 and encodings that could be taken for it; the first that fits is chosen.
 const CANDIDATES: [Encoding; 5] =
@@ -387,13 +387,13 @@ fn utf_7(text: &[u8]) -> Option<(&'static str, String)> {
             continue;
         }
         // Where the text was cut, this one is incomplete.
-        if rest.is_empty() && shifts > 0 {
+        if rest.is_empty() {
             break;
         }
         if !is_letters(&digits[..len]) {
             return None;
         }
-        shifts += usize::from(ends || !rest.is_empty());
+        shifts += 1;
     }
     (shifts > 0)
         .then(|| ("UTF-7", format!("every byte is ASCII, and each of {shifts} plus signs begins letters in base64")))
@@ -418,9 +418,7 @@ fn is_letters(digits: &[u8]) -> bool {
     let text: Result<String, _> = char::decode_utf16(units).collect();
     bits == 0
         && count < 6
-        && text.is_ok_and(|text| {
-            !text.is_empty() && !text.is_ascii() && text.chars().all(|c| is_common(c) && !c.is_ascii_alphanumeric())
-        })
+        && text.is_ok_and(|text| !text.is_empty() && text.chars().all(|c| is_common(c) && !c.is_ascii_alphanumeric()))
 }
 
 /// The value of a digit of base64.

@@ -123,7 +123,7 @@ pub struct ConvertReader<R> {
 
 impl<R: Read> ConvertReader<R> {
     /// Bytes read from the inner reader at a time.
-    const CHUNK: usize = 64 << 10;
+    const CHUNK: usize = 0x1_0000;
 
     /// Reads one input, up to its end, from `inner`.
     pub fn new(inner: R, converter: Converter) -> Self {

@@ -317,14 +317,13 @@ impl Mixed {
         if codec::validate(line).is_ok() {
             return None;
         }
-        let (mut text, mut strays, mut stray_bytes, mut is_plausible) = (String::new(), Vec::new(), 0, true);
+        let (mut text, mut strays, mut stray_bytes) = (String::new(), Vec::new(), 0);
         for character in codec::chars(line) {
             match character {
                 Ok(scalar) => text.push(scalar),
                 Err(error) => {
                     for &byte in line.get(error.range()).unwrap_or_default() {
                         let scalar = WINDOWS_1252_STRICT.code_point(byte).and_then(char::from_u32);
-                        is_plausible &= scalar.is_some();
                         stray_bytes += 1;
                         strays.push(text.len());
                         text.push(scalar.unwrap_or(char::REPLACEMENT_CHARACTER));
@@ -332,7 +331,7 @@ impl Mixed {
                 }
             }
         }
-        is_plausible &= are_plausible(&strays, &text);
+        let is_plausible = are_plausible(&strays, &text);
         let all = |byte: &u8| WINDOWS_1252_STRICT.code_point(*byte).and_then(char::from_u32);
         let windows: Option<String> = line.iter().map(all).collect();
         let sequences = windows.as_deref().map(Sequence::all).unwrap_or_default();

@@ -45,7 +45,7 @@ impl<const MASKS: usize> Compression<MASKS> {
         let mut mask = 0;
         while mask < MASKS {
             let (mut lane, mut to) = (0, 0);
-            while lane < REGISTER / LANE {
+            while mask >> lane != 0 {
                 let mut byte = 0;
                 while mask >> lane & 1 == 1 && byte < LANE {
                     compression.places[mask][to * LANE + byte] = (lane * LANE + byte) as u8;
@@ -231,11 +231,11 @@ unsafe fn replace<U: Copy>(mut replaced: u64, any: u64, unit: U, start: *mut U) 
     }
 }
 
-/// Bytes that are validated, and then written while they are in the nearest cache.
-const STRETCH: usize = 256 * WINDOW;
+/// Bytes that are validated, and then written while they are in the nearest cache: 256 windows.
+const STRETCH: usize = 0x4000;
 
 /// Windows of ASCII for which room is made at a time.
-const ROOM: usize = 1 << 12;
+const ROOM: usize = 0x1000;
 
 /// Windows in a row without an error, after which the loop validates again.
 const PATIENCE: usize = 8;
@@ -632,7 +632,7 @@ mod tests {
                 assert_eq!(usize::from(compression.lanes[mask]), mask.count_ones() as usize);
             }
         }
-        check(&OF_16, 2);
-        check(&OF_32, 4);
+        check::<256>(&Compression::of::<2>(), 2);
+        check::<16>(&Compression::of::<4>(), 4);
     }
 }

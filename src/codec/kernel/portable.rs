@@ -26,7 +26,7 @@ use core::mem::MaybeUninit;
 const BLOCK: usize = 16;
 
 /// Units for which room is made at a time.
-const STRETCH: usize = 1 << 12;
+const STRETCH: usize = 0x1000;
 
 /// The bits that are not set in ASCII.
 const NON_ASCII: u64 = 0x8080_8080_8080_8080;
@@ -180,7 +180,9 @@ fn append_utf8<U: Source>(units: &[U], out: &mut Vec<u8>) {
 }
 
 /// The sequences of the characters below U+0800; of ASCII, the first byte.
-static SHORT: [[u8; 2]; 0x800] = {
+static SHORT: [[u8; 2]; 0x800] = short();
+
+const fn short() -> [[u8; 2]; 0x800] {
     let mut short = [[0; 2]; 0x800];
     let mut scalar = 0;
     while scalar < short.len() {
@@ -189,11 +191,13 @@ static SHORT: [[u8; 2]; 0x800] = {
         scalar += 1;
     }
     short
-};
+}
 
 /// For sixty-four characters of the Basic Multilingual Plane each: the bytes of their sequences without the last six bits of
 /// the character, and in the highest byte the place of these bits. [`u32::MAX`] for surrogates.
-static BASIC: [u32; 0x400] = {
+static BASIC: [u32; 0x400] = basic();
+
+const fn basic() -> [u32; 0x400] {
     let mut basic = [u32::MAX; 0x400];
     let mut row = 0;
     while row < 0x400 {
@@ -206,7 +210,7 @@ static BASIC: [u32; 0x400] = {
         row += 1;
     }
     basic
-};
+}
 
 /// Writes the units of a range as UTF-8, and those of the last step, which may end up to a block after it. Returns where it
 /// ends, and the end of what is written.
@@ -415,9 +419,9 @@ impl Target for u32 {
 /// stretch without errors.
 pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     /// Bytes between errors that are not close to each other.
-    const APART: usize = 2 * BLOCK;
+    const APART: usize = 32;
     /// Bytes in a row without an error, after which it validates again.
-    const PATIENCE: usize = 16 * BLOCK;
+    const PATIENCE: usize = 256;
     let mut at = 0;
     loop {
         at += append_ascii_with_errors(&bytes[at..], out);
@@ -431,7 +435,7 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
             continue;
         }
         let mut errors = 1;
-        while errors > 0 && at < bytes.len() {
+        while errors > 0 {
             if bytes.len() - at <= PATIENCE + BLOCK {
                 return append_units(&bytes[at..], out);
             }
@@ -493,7 +497,7 @@ fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
 
 /// How many bytes at the start are ASCII. No branch depends on it.
 #[inline(never)]
-fn ascii_len(bytes: &[u8; 4 * BLOCK]) -> usize {
+fn ascii_len<const N: usize>(bytes: &[u8; N]) -> usize {
     let words = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word) & NON_ASCII);
     words.enumerate().rev().fold(bytes.len(), |len, (place, non_ascii)| {
         select_unpredictable(non_ascii == 0, len, 8 * place + non_ascii.trailing_zeros() as usize / 8)
@@ -515,7 +519,8 @@ fn append_units<U: Target>(bytes: &[u8], out: &mut Vec<U>) {
         }
     }
     // What follows is read, too, and zeros continue no sequence.
-    let mut padded = [0; 2 * BLOCK];
+    let mut padded = [[0; BLOCK]; 2];
+    let padded = padded.as_flattened_mut();
     let len = bytes.len() - at;
     padded[..len].copy_from_slice(&bytes[at..]);
     out.reserve(2 * U::LONGEST * BLOCK + BLOCK);
@@ -653,4 +658,35 @@ pub(super) fn utf16(bytes: &[u8], out: &mut Vec<u16>) {
 /// Appends UTF-8 as UTF-32, with U+FFFD for every maximal subpart.
 pub(super) fn utf32(bytes: &[u8], out: &mut Vec<u32>) {
     append_units(bytes, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_hold_the_sequence_of_every_character() {
+        let (short, basic) = (short(), basic());
+        for character in '\0'..='\u{FFFF}' {
+            let (scalar, mut bytes) = (u32::from(character), [0; 4]);
+            let sequence = character.encode_utf8(&mut bytes).as_bytes();
+            if let Some(found) = short.get(scalar as usize) {
+                assert_eq!(found[..sequence.len()], *sequence, "{scalar:04X}");
+            }
+            let row = basic[scalar as usize >> 6];
+            let place = row >> 24;
+            let found = (row | (scalar & 0x3F) << place).to_le_bytes();
+            assert_eq!(found[..1 + place as usize / 8], *sequence, "{scalar:04X}");
+        }
+        assert!((0xD800..0xE000).all(|surrogate| basic[surrogate >> 6] == u32::MAX));
+    }
+
+    #[test]
+    fn there_is_room_for_a_block_of_errors_in_an_empty_vector() {
+        for len in 0..=BLOCK {
+            let mut out = Vec::new();
+            append_units::<u8>(&vec![0xFF; len], &mut out);
+            assert_eq!(out, REPLACEMENT.repeat(len));
+        }
+    }
 }

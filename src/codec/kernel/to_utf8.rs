@@ -25,7 +25,7 @@ use crate::codec::kernel::vector::*;
 use crate::utf8::REPLACEMENT;
 
 /// Code units for which room is made at a time.
-const STRETCH: usize = 1 << 12;
+const STRETCH: usize = 0x1000;
 
 /// Units in a block. What follows a block may be overwritten by as many bytes as a register has.
 const BLOCK: usize = 8;
@@ -416,6 +416,7 @@ mod tests {
     /// Every combination of lengths has the shuffle that concatenates the ends, or the starts, of the lanes.
     #[test]
     fn a_packing_concatenates_the_sequences() {
+        let packings = [Packing::of::<4>(false), Packing::of::<4>(true), Packing::of::<2>(false)];
         let lens = |index: usize| (0..4).map(move |lane| 1 + 2 * (index >> lane & 1) + (index >> (4 + lane) & 1));
         for index in 0..256 {
             let four: Vec<u8> =
@@ -425,7 +426,7 @@ mod tests {
             let counted = (0..4).map(|lane| 1 + (index >> (2 * lane) & 3).count_ones() as usize);
             let counted: Vec<u8> =
                 counted.zip(1..).flat_map(|(len, end)| (4 * end - len) as u8..4 * end as u8).collect();
-            for (packing, expected) in [(&OF_FOUR, four), (&OF_UP_TO_THREE, counted), (&OF_EIGHT, eight)] {
+            for (packing, expected) in packings.iter().zip([four, counted, eight]) {
                 assert_eq!(usize::from(packing.lengths[index]), expected.len());
                 assert_eq!(packing.places[index][..expected.len()], expected);
             }

@@ -76,8 +76,10 @@ pub(super) static FINISHED: [u8; 64] = {
 
 /// By the low six bits of a lead: the ranges of [`SECOND`] it refuses.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
-pub(super) static LEAD: [u8; 64] = {
-    let mut table = [0; 64];
+pub(super) static LEAD: [u8; 64] = refused_by_leads();
+
+const fn refused_by_leads() -> [u8; 64] {
+    let (ranges, mut table) = (ranges_of_seconds(), [0; 64]);
     let mut lead = 0xC0;
     while lead <= 0xFF {
         let mut at = 0;
@@ -86,7 +88,7 @@ pub(super) static LEAD: [u8; 64] = {
             let mut second = 0x80;
             while leads[0] as usize <= lead && lead <= leads[1] as usize && second <= 0xBF {
                 if seconds[0] as usize <= second && second <= seconds[1] as usize {
-                    table[lead - 0xC0] |= SECOND[second - 0x80];
+                    table[lead - 0xC0] |= ranges[second - 0x80];
                 }
                 second += 1;
             }
@@ -95,11 +97,13 @@ pub(super) static LEAD: [u8; 64] = {
         lead += 1;
     }
     table
-};
+}
 
 /// By the low six bits of a continuation byte: one bit for each of the ranges 80..8F, 90..9F, A0..BF.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
-pub(super) static SECOND: [u8; 64] = {
+pub(super) static SECOND: [u8; 64] = ranges_of_seconds();
+
+const fn ranges_of_seconds() -> [u8; 64] {
     let mut table = [4; 64];
     let mut second = 0;
     while second < 32 {
@@ -107,12 +111,14 @@ pub(super) static SECOND: [u8; 64] = {
         second += 1;
     }
     table
-};
+}
 
 /// By the high nibble of a byte, by its low nibble, and by the high nibble of the next byte: a bit set in all three entries is
 /// an error, except [`TWO_CONTINUATIONS`], which is right where a sequence of three or four bytes needs it. This is the
 /// lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021).
-pub(super) static NIBBLES: [[u8; 16]; 3] = {
+pub(super) static NIBBLES: [[u8; 16]; 3] = rules_of_nibbles();
+
+const fn rules_of_nibbles() -> [[u8; 16]; 3] {
     // Every rule: a range of bytes, a range of next bytes, and a bit.
     let rules: [([u8; 2], [u8; 2], u8); 11] = [
         // A lead without continuation.
@@ -148,19 +154,19 @@ pub(super) static NIBBLES: [[u8; 16]; 3] = {
         at += 1;
     }
     tables
-};
+}
 
 /// The bit of [`NIBBLES`] for two continuation bytes in a row: the highest.
 pub(super) const TWO_CONTINUATIONS: u8 = 0x80;
 
-/// The bits of [`NIBBLES`] for a lead and a continuation byte it refuses.
-pub(super) const REFUSED: u8 = 4 | 8 | 16 | 32 | 64;
+/// The bits of [`NIBBLES`] for a lead and a continuation byte it refuses: 4, 8, 16, 32 and 64.
+pub(super) const REFUSED: u8 = 0x7C;
 
 /// Registers in a group.
 const GROUP: usize = 8;
 
-/// Registers of a group that are skipped if all of them are ASCII.
-const HALF: usize = GROUP / 2;
+/// Registers in half a group, which are skipped if all of them are ASCII.
+const HALF: usize = 4;
 
 /// Inputs of up to this many bytes are checked by [`short_prefix`], longer ones by [`long_prefix`]: at least two registers
 /// of any kernel.
@@ -474,6 +480,7 @@ mod tests {
 
     #[test]
     fn the_tables_say_of_each_pair_what_the_scalar_step_says() {
+        let (leads, seconds, [high, low, next]) = (refused_by_leads(), ranges_of_seconds(), rules_of_nibbles());
         for (lead, second) in (0..=255).flat_map(|lead| (0..=255).map(move |second| (lead, second))) {
             let refused = match Sequence::read(&[lead, second, 0x80, 0x80]) {
                 Some(Sequence::IllFormed { kind: Kind::Continuation | Kind::TooShort, .. }) => false,
@@ -482,10 +489,9 @@ mod tests {
             };
             let refused = refused && is_continuation(second);
             if lead >= 0xC0 && is_continuation(second) {
-                let found = LEAD[usize::from(lead & 0x3F)] & SECOND[usize::from(second & 0x3F)];
+                let found = leads[usize::from(lead & 0x3F)] & seconds[usize::from(second & 0x3F)];
                 assert_eq!(found != 0, refused, "{lead:02X} {second:02X}");
             }
-            let [high, low, next] = &NIBBLES;
             let found = high[usize::from(lead >> 4)] & low[usize::from(lead & 0xF)] & next[usize::from(second >> 4)];
             assert_eq!(found & REFUSED != 0, refused, "{lead:02X} {second:02X}");
             assert_eq!(found & 1 != 0, lead >= 0xC0 && !is_continuation(second), "{lead:02X} {second:02X}");

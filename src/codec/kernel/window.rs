@@ -80,11 +80,11 @@ use crate::utf8::REPLACEMENT;
 /// Bytes in a window.
 pub(super) const WINDOW: usize = 64;
 
-/// Bytes that must be readable from the start of a window.
-pub(super) const READ: usize = 2 * WINDOW;
+/// Bytes that must be readable from the start of a window: two windows.
+pub(super) const READ: usize = 128;
 
 /// Bytes of UTF-8 that a window may write: three for each input byte, plus 64 for a copy that may run past the end.
-pub(super) const WRITTEN: usize = 4 * WINDOW;
+pub(super) const WRITTEN: usize = 256;
 
 /// Bytes in a cache line. Stores across two lines are slower.
 pub(super) const LINE: usize = 64;
@@ -144,8 +144,8 @@ impl Masks {
         // Where continuation bytes are needed, here and after this window.
         let needed = lead << 1 | lead_of_3 << 2 | lead_of_4 << 3 | carry.good;
         let needed_after = lead >> 63 | lead_of_3 >> 62 | lead_of_4 >> 61;
-        if needed ^ continuation | lead & refused | carry.good ^ carry.others | needed_after & !continuation_after == 0
-        {
+        // What continues an ill-formed segment of the window before is a continuation byte that is not needed.
+        if needed ^ continuation | lead & refused | needed_after & !continuation_after == 0 {
             *carry = Carry { good: needed_after, others: needed_after };
             return Window { good: !0, replaced: 0 };
         }
@@ -196,7 +196,7 @@ pub(super) unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
 /// The end of an input, in a copy with zeros after it, window by window: a window at the very end of the input would be
 /// read beyond it.
 pub(super) struct Padded {
-    bytes: [u8; 4 * READ],
+    bytes: [[u8; READ]; 4],
     /// How many of them are input.
     len: usize,
     /// Offset of the next window.
@@ -209,8 +209,8 @@ impl Padded {
     /// Begins between two segments, with at most `2 * READ` bytes.
     #[inline(always)]
     pub(super) fn new(rest: &[u8]) -> Self {
-        let mut padded = Self { bytes: [0; 4 * READ], len: rest.len(), at: 0, carry: Carry::default() };
-        padded.bytes[..2 * READ][..rest.len()].copy_from_slice(rest);
+        let mut padded = Self { bytes: [[0; READ]; 4], len: rest.len(), at: 0, carry: Carry::default() };
+        padded.bytes[..2].as_flattened_mut()[..rest.len()].copy_from_slice(rest);
         padded
     }
 
@@ -225,7 +225,7 @@ impl Padded {
         // SAFETY: `at < len <= 2 * READ`, so from there on `2 * READ` bytes follow: two windows, and a byte for the
         // masks of the second.
         unsafe {
-            let from = self.bytes.as_ptr().add(self.at);
+            let from = self.bytes.as_flattened().as_ptr().add(self.at);
             let here = masks::<V>(from);
             let mut window = here.decide(masks::<V>(from.add(WINDOW)), &mut self.carry);
             if there < WINDOW {
@@ -468,15 +468,15 @@ pub(super) unsafe fn widen<U: Copy + Default + From<u8>>(
     }
 }
 
-/// Bytes for which room is made at a time.
-const STRETCH: usize = 256 * WINDOW;
+/// Bytes for which room is made at a time: 256 windows.
+const STRETCH: usize = 0x4000;
 
 /// After this many windows in a row without an error the loop validates again. The first number is where it begins; it is
 /// doubled, up to the second, each time validation finds an error at once.
 const PATIENCE: [u32; 2] = [8, 256];
 
-/// Bytes of ASCII that are copied at once.
-const ASCII: usize = 4 * WINDOW;
+/// Bytes of ASCII that are copied at once: four windows.
+const ASCII: usize = 256;
 
 /// Appends `bytes` with U+FFFD for every maximal subpart.
 ///

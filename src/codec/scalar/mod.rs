@@ -233,8 +233,8 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
 #[inline(always)]
 fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
     const BLOCK: usize = 64;
-    /// How many blocks can be summed in one byte for each place.
-    const BLOCKS: usize = 255 / 3;
+    /// How many blocks can be summed in one byte for each place: three for each is at most 255.
+    const BLOCKS: usize = 85;
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     let mut total = rest.iter().map(|&byte| usize::from(number(byte))).sum();
     for blocks in blocks.chunks(BLOCKS) {
@@ -262,22 +262,23 @@ pub(super) fn utf16_len_by_bytes(bytes: &[u8]) -> usize {
     sum(bytes, |byte| u8::from(!is_continuation(byte)) + u8::from(byte >= 0xF0))
 }
 
-/// Bits of a state. Six, because x86 shifts use the low six bits of the count and need no mask.
+/// Bits of a state, and from one state to the next. Six, because x86 shifts use the low six bits of the count and need no
+/// mask.
 const WIDTH: u64 = 6;
 
 /// Between two sequences.
 const BOUNDARY: u64 = 0;
 /// One, two or three continuation bytes are missing.
-const ONE: u64 = WIDTH;
-const TWO: u64 = 2 * WIDTH;
-const THREE: u64 = 3 * WIDTH;
+const ONE: u64 = 6;
+const TWO: u64 = 12;
+const THREE: u64 = 18;
 /// After a lead that refuses some continuation bytes.
-const AFTER_E0: u64 = 4 * WIDTH;
-const AFTER_ED: u64 = 5 * WIDTH;
-const AFTER_F0: u64 = 6 * WIDTH;
-const AFTER_F4: u64 = 7 * WIDTH;
+const AFTER_E0: u64 = 24;
+const AFTER_ED: u64 = 30;
+const AFTER_F0: u64 = 36;
+const AFTER_F4: u64 = 42;
 /// Ill-formed: no byte leads out of it.
-const REJECT: u64 = 8 * WIDTH;
+const REJECT: u64 = 48;
 
 /// From a state, by a byte of a range, to a state (RFC 3629 §4). All other bytes lead to [`REJECT`].
 const STEPS: [(u64, [u8; 2], u64); 16] = [
@@ -299,7 +300,10 @@ const STEPS: [(u64, [u8; 2], u64); 16] = [
     (ONE, [0x80, 0xBF], BOUNDARY),
 ];
 
-static NEXT: [u64; 256] = {
+static NEXT: [u64; 256] = next();
+
+/// The rows of all bytes.
+pub(super) const fn next() -> [u64; 256] {
     let mut rejecting = 0;
     let mut state = BOUNDARY;
     while state <= REJECT {
@@ -318,13 +322,13 @@ static NEXT: [u64; 256] = {
         at += 1;
     }
     next
-};
+}
 
 /// Bytes between two checks of the state.
 const BLOCK: usize = 16;
 
 /// Bytes that are checked for ASCII at once.
-const ASCII: usize = 4 * BLOCK;
+const ASCII: usize = 64;
 
 /// Whether all of these bytes are ASCII.
 #[inline(always)]

@@ -520,7 +520,8 @@ static BITS_OF_FOUR: [u8; BYTES] = bits_of::<4>(4);
 struct Utf8FromUtf32;
 
 impl Step<[u32; UNITS_16], u8> for Utf8FromUtf32 {
-    const ROOM: usize = 4 * UNITS_16;
+    /// Four bytes for each unit.
+    const ROOM: usize = 128;
 
     #[inline(always)]
     unsafe fn write(from: &[u32; UNITS_16], mut to: *mut u8) -> *mut u8 {
@@ -558,7 +559,8 @@ pub(crate) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
 struct Utf8FromLatin1;
 
 impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
-    const ROOM: usize = 2 * BYTES;
+    /// Two bytes for each.
+    const ROOM: usize = 128;
 
     #[inline(always)]
     unsafe fn write(from: &[u8; BYTES], to: *mut u8) -> *mut u8 {
@@ -595,4 +597,36 @@ pub(crate) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
     // SAFETY: the instructions are all it requires.
     unsafe { append_steps::<Utf8FromLatin1, _, _>(steps, out) };
     portable::from_latin_1(rest, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the instruction does, eight bits of the word of each byte are taken, from the bit in the table on. The tables hold
+    /// the same for each word.
+    #[test]
+    fn the_bits_are_those_of_the_sequence() {
+        fn check<const LANE: usize>(len: usize, first: u32, last: u32) {
+            let words: Vec<[u8; 8]> = bits_of::<LANE>(len).as_chunks().0.to_vec();
+            assert!(words.iter().all(|word| *word == words[0]));
+            for character in (first..=last).step_by(13).filter_map(char::from_u32) {
+                let sequence = character.to_string().into_bytes();
+                assert_eq!(sequence.len(), len);
+                // The number in one lane, and other bits in the others.
+                for lane in 0..8 / LANE {
+                    let all = !0_u64 >> (64 - 8 * LANE as u32);
+                    let word = !(all << (8 * LANE * lane)) | u64::from(character) << (8 * LANE * lane);
+                    for (at, &byte) in sequence.iter().enumerate() {
+                        let found = word.rotate_right(words[0][LANE * lane + at].into()) as u8;
+                        let bits = if at > 0 { 0x3F } else { 0x7F >> len };
+                        assert_eq!(found & bits, byte & bits, "byte {at} of {character:?}, lane {lane}");
+                    }
+                }
+            }
+        }
+        check::<2>(2, 0x80, 0x7FF);
+        check::<4>(3, 0x800, 0xFFFF);
+        check::<4>(4, 0x1_0000, 0x10_FFFF);
+    }
 }

@@ -202,17 +202,15 @@ unsafe impl Vector for Avx512 {
     }
 }
 
-/// Inputs of these lengths are checked by a register of SSE4.1, and of AVX2: the shortest that holds them.
-const LAST_SSE41: usize = Sse41::LEN;
-const FIRST_AVX2: usize = Sse41::LEN + 1;
-const LAST_AVX2: usize = Avx2::LEN;
-
+/// An input is checked by the shortest register that holds it.
 impl Partial for Avx512 {
     fn partial_path(len: usize) -> Path {
-        let kernel = match len {
-            ..=LAST_SSE41 => Sse41::NAME,
-            FIRST_AVX2..=LAST_AVX2 => Avx2::NAME,
-            _ => Self::NAME,
+        let kernel = if len <= Sse41::LEN {
+            Sse41::NAME
+        } else if len <= Avx2::LEN {
+            Avx2::NAME
+        } else {
+            Self::NAME
         };
         Path { kernel, registers: Registers::One }
     }
@@ -223,11 +221,14 @@ impl Partial for Avx512 {
         // input, whose address may be dangling, returns before: a load of no bytes from unmapped memory is slow.
         unsafe {
             let (from, mask) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
-            match bytes.len() {
-                0 => 0,
-                1..=LAST_SSE41 => prefix_of(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask),
-                FIRST_AVX2..=LAST_AVX2 => prefix_of(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask),
-                _ => prefix_of(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask),
+            if bytes.is_empty() {
+                0
+            } else if bytes.len() <= Sse41::LEN {
+                prefix_of(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask)
+            } else if bytes.len() <= Avx2::LEN {
+                prefix_of(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask)
+            } else {
+                prefix_of(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask)
             }
         }
     }
@@ -497,7 +498,9 @@ unsafe fn up_to_three<U: Units>(from: *const u8, continuation: u64, last: u64, t
 const UPPER: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 
 /// The number of each place.
-static PLACES: [u8; 64] = {
+static PLACES: [u8; 64] = places();
+
+const fn places() -> [u8; 64] {
     let mut table = [0; 64];
     let mut at = 0;
     while at < 64 {
@@ -505,10 +508,12 @@ static PLACES: [u8; 64] = {
         at += 1;
     }
     table
-};
+}
 
 /// Permutes the bytes of each half to twice each.
-static TWICE: [[u8; 64]; 2] = {
+static TWICE: [[u8; 64]; 2] = twice();
+
+const fn twice() -> [[u8; 64]; 2] {
     let mut tables = [[0; 64]; 2];
     let mut at = 0;
     while at < 128 {
@@ -516,10 +521,12 @@ static TWICE: [[u8; 64]; 2] = {
         at += 1;
     }
     tables
-};
+}
 
 /// Permutes bytes to pairs of each of 32 bytes and the one after it.
-static PAIRS: [u8; 64] = {
+static PAIRS: [u8; 64] = pairs();
+
+const fn pairs() -> [u8; 64] {
     let mut table = [0; 64];
     let mut at = 0;
     while at < 64 {
@@ -527,13 +534,15 @@ static PAIRS: [u8; 64] = {
         at += 1;
     }
     table
-};
+}
 
 /// Windows with at most this many bytes that are not good are written run by run.
 const FEW: u32 = 3;
 
 /// Permutes the bytes of each third of a window, 21 bytes, to three times each.
-static THIRDS: [[u8; 64]; 3] = {
+static THIRDS: [[u8; 64]; 3] = thirds();
+
+const fn thirds() -> [[u8; 64]; 3] {
     let mut tables = [[0; 64]; 3];
     let mut at = 0;
     while at < 3 * 64 {
@@ -541,10 +550,12 @@ static THIRDS: [[u8; 64]; 3] = {
         at += 1;
     }
     tables
-};
+}
 
 /// EF BF BD over and over.
-static REPLACEMENTS: [u8; 64] = {
+static REPLACEMENTS: [u8; 64] = replacements();
+
+const fn replacements() -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut at = 0;
     while at < 64 {
@@ -552,7 +563,7 @@ static REPLACEMENTS: [u8; 64] = {
         at += 1;
     }
     bytes
-};
+}
 
 /// [`WindowWriter::replace`], 21 bytes at a time: each is tripled, overwritten with U+FFFD where it is replaced, and the
 /// places that hold nothing are compressed away.
@@ -640,5 +651,22 @@ unsafe fn store_quarter<const QUARTER: i32>([here, one, two, three]: [__m512i; 4
         let replaced = (replaced >> (16 * QUARTER)) as u16;
         let units = _mm512_mask_mov_epi32(units, replaced, _mm512_set1_epi32(0xFFFD));
         _mm512_storeu_si512(to.add(16 * QUARTER as usize).cast(), units);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_permute_to_places_pairs_and_thirds() {
+        assert!(places().into_iter().eq(0..64));
+        assert!(twice().into_iter().flatten().eq((0..64).flat_map(|byte| [byte; 2])));
+        assert!(pairs().into_iter().eq((0..32).flat_map(|byte| [byte, byte + 1])));
+        for (first, third) in [0, 21, 42].into_iter().zip(thirds()) {
+            // The place after the 21 bytes is not used.
+            assert!(third[..63].iter().copied().eq((first..first + 21).flat_map(|byte| [byte; 3])));
+        }
+        assert!(replacements().into_iter().eq("\u{FFFD}".bytes().cycle().take(64)));
     }
 }
