@@ -1045,3 +1045,56 @@ fn a_line_is_repaired_only_if_all_of_it_is_wrong() {
         assert!(repairs.repaired.iter().all(|line| line.layers == 1 || line.stray_bytes >= 2), "{repairs:?}");
     }
 }
+
+/// The bounds of the surrogates and the last code point of encodings of 32 bits, byte by byte, so that each is a step of its own.
+#[test]
+fn the_last_code_point_of_32_bits_is_converted_and_the_next_is_not() {
+    use Encoding::{Rfc2279, Ucs4Be, Ucs4Le, Utf32Be, Utf32Le};
+    let one_by_one = |from, to, bytes: &[u8]| {
+        let chunks: Vec<&[u8]> = bytes.chunks(1).collect();
+        let (out, ended) = convert(from, to, PLAIN, &chunks);
+        ended.map(|_| out).map_err(|fault| fault.kind())
+    };
+    for (encoding, last) in
+        [(Utf32Le, 0x10_FFFF_u32), (Utf32Be, 0x10_FFFF), (Ucs4Le, 0x7FFF_FFFF), (Ucs4Be, 0x7FFF_FFFF)]
+    {
+        let is_big_endian = encoding == Utf32Be || encoding == Ucs4Be;
+        for code_point in [0xD7FF, 0xD800, 0xDFFF, 0xE000, last, last + 1] {
+            let unit = if is_big_endian { code_point.to_be_bytes() } else { code_point.to_le_bytes() };
+            let read = one_by_one(encoding, Rfc2279, &unit);
+            let mut spelled = Vec::new();
+            let is_spelled = encode(&grammar::RFC2279, code_point, &mut spelled).is_ok();
+            match code_point {
+                0xD800..=0xDFFF => assert_eq!(read, Err(Some(Kind::Surrogate)), "{encoding}"),
+                _ if code_point > last => assert_eq!(read, Err(Some(Kind::TooLarge)), "{encoding}"),
+                _ => assert_eq!(read.as_ref(), Ok(&spelled), "{encoding}: {code_point:X}"),
+            }
+            if is_spelled {
+                let written = one_by_one(Rfc2279, encoding, &spelled);
+                assert_eq!(written.ok(), expected(encoding, code_point), "{encoding}: {code_point:X}");
+            }
+            // After a unit that is replaced, the next is read and written alone.
+            let surrogate = if is_big_endian { 0xD800_u32.to_be_bytes() } else { 0xD800_u32.to_le_bytes() };
+            if code_point == last {
+                let replaced = replacing(Replacement::ReplacementCharacter);
+                let (out, _) = convert(encoding, Rfc2279, replaced, &[&[surrogate, unit].concat()]);
+                assert_eq!(out, [b"\xEF\xBF\xBD", &spelled[..]].concat(), "{encoding}");
+                let (out, _) = convert(Rfc2279, encoding, replaced, &[&[b"\xED\xA0\x80", &spelled[..]].concat()]);
+                assert_eq!(Some(&out[4..]), expected(encoding, code_point).as_deref(), "{encoding}");
+            }
+        }
+    }
+}
+
+/// In UTF-8B the unpaired surrogates DC80 to DCFF stand for bytes, and no others exist, whatever is done with surrogates.
+#[test]
+fn surrogates_that_are_passed_on_are_bytes_in_utf_8b() {
+    let pass = Options { surrogates: UnpairedSurrogates::Pass, ..PLAIN };
+    for bytes in [&b"\xFF"[..], b"\xED\xA0\x80"] {
+        let units: Vec<u8> = bytes.iter().flat_map(|&byte| (0xDC00 | u32::from(byte)).to_le_bytes()).collect();
+        assert_eq!(convert(Encoding::Utf8b, Encoding::Ucs4Le, pass, &[bytes]), (units.clone(), Ok(None)));
+        assert_eq!(convert(Encoding::Ucs4Le, Encoding::Utf8b, pass, &[&units]), (bytes.to_vec(), Ok(None)));
+    }
+    let (out, ended) = convert(Encoding::Ucs4Le, Encoding::Utf8b, pass, &[&0xD800_u32.to_le_bytes()]);
+    assert!(out.is_empty() && ended.is_err(), "{out:02X?}");
+}

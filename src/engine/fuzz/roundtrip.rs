@@ -38,9 +38,14 @@ impl fmt::Display for Deviation {
     }
 }
 
+/// All encodings but those that the feature `charsets` adds: most of them have several byte sequences for some characters.
+fn generated() -> impl Iterator<Item = Encoding> {
+    Encoding::all().filter(|encoding| !encoding.is_charset())
+}
+
 impl<'a> Arbitrary<'a> for RoundTrip {
     fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
-        let all: Vec<Encoding> = Encoding::all().collect();
+        let all: Vec<Encoding> = generated().collect();
         let through = *u.choose(&all)?;
         let cut = u.arbitrary::<u8>()?.into();
         let count = u.int_in_range(0..=48)?;
@@ -264,7 +269,7 @@ mod tests {
             assert_eq!(case.deviation(), None, "{case:?}");
             drawn.insert(case.through.name());
         }
-        assert_eq!(drawn.len(), Encoding::all().count());
+        assert_eq!(drawn.len(), generated().count());
     }
 
     #[test]
