@@ -47,6 +47,15 @@ fn expected(encoding: Encoding, code_point: u32) -> Option<Vec<u8>> {
     }
 }
 
+/// UTF-8 and relatives of it, with the grammar of each.
+const RELATIVES: [(Encoding, &grammar::Grammar); 5] = [
+    (Encoding::Utf8, &grammar::RFC3629),
+    (Encoding::Rfc2279, &grammar::RFC2279),
+    (Encoding::Cesu8, &grammar::CESU8),
+    (Encoding::ModifiedUtf8, &grammar::MODIFIED_UTF8),
+    (Encoding::Wtf8, &grammar::WTF8),
+];
+
 /// Byte order marks are neither looked for nor written.
 const PLAIN: Options = Options { mark: Mark::Keep, ..Options::STRICT };
 
@@ -250,16 +259,9 @@ fn ill_formed() -> Vec<Vec<u8>> {
 
 #[test]
 fn ill_formed_input_is_replaced_as_the_standard_says_after_and_before_long_text() {
-    let rows = [
-        (Encoding::Utf8, &grammar::RFC3629),
-        (Encoding::Rfc2279, &grammar::RFC2279),
-        (Encoding::Cesu8, &grammar::CESU8),
-        (Encoding::ModifiedUtf8, &grammar::MODIFIED_UTF8),
-        (Encoding::Wtf8, &grammar::WTF8),
-    ];
     let strings = ill_formed();
     let text = "naïve 世界, ".repeat(20);
-    for (from, grammar) in rows {
+    for (from, grammar) in RELATIVES {
         let contract = Contract { grammar, ..Contract::STANDARD };
         for string in &strings {
             for bytes in [string.clone(), [text.as_bytes(), string, text.as_bytes()].concat()] {
@@ -705,13 +707,6 @@ fn text_of_one_code_point_goes_from_any_encoding_to_any_other() {
 
 #[test]
 fn every_policy_cuts_ill_formed_input_as_the_standard_says() {
-    let rows = [
-        (Encoding::Utf8, &grammar::RFC3629),
-        (Encoding::Rfc2279, &grammar::RFC2279),
-        (Encoding::Cesu8, &grammar::CESU8),
-        (Encoding::ModifiedUtf8, &grammar::MODIFIED_UTF8),
-        (Encoding::Wtf8, &grammar::WTF8),
-    ];
     let mut strings: Vec<Vec<u8>> = ill_formed().into_iter().filter(|string| string.len() != 3).collect();
     // A lead byte of every length before what may follow it, and half a pair before what may follow that.
     for lead in *b"\xC1\xC3\xE1\xED\xF1\xF6\xF9\xFC\xFD\xFE" {
@@ -735,7 +730,7 @@ fn every_policy_cuts_ill_formed_input_as_the_standard_says() {
     ] {
         strings.push([b"\xED\xA0\xBD", tail].concat());
     }
-    for (from, grammar) in rows {
+    for (from, grammar) in RELATIVES {
         for segmentation in Segmentation::ALL {
             let contract = Contract { grammar, segmentation, ..Contract::STANDARD };
             for string in &strings {
@@ -1009,7 +1004,7 @@ fn several_threads_keep_half_a_pair_in_its_place() {
     // The first half waits for the second, which does not come.
     let (out, _) = both(Encoding::Rfc2279, Encoding::Wtf8, PLAIN, &[lead, text]);
     assert!(out == [lead, text].concat());
-    // Two halves with text between them are no pair; without, they are an error.
+    // Two surrogates with text between them are not a pair; next to each other they are ill-formed here.
     let (out, said) = both(Encoding::Wtf8, Encoding::Rfc2279, PLAIN, &[lead, &[text, trail].concat()]);
     assert!(out == [lead, text, trail].concat() && said.is_ok());
     let (out, said) = both(Encoding::Wtf8, Encoding::Rfc2279, PLAIN, &[lead, &[trail, text].concat()]);

@@ -696,7 +696,7 @@ fn each_comparison_of_a_decoder_that_promises_nothing_is_counted() {
     }
 }
 
-/// A verdict is wrong once: that is no fault of these bytes, even if the output for them is always wrong.
+/// The verdict is wrong only the first time, so the law about state is broken, even if the output is wrong every time.
 #[test]
 fn a_verdict_that_changes_breaks_the_law_about_state_whatever_else_is_wrong() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);

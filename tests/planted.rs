@@ -37,7 +37,7 @@ fn every_planted_fault_is_caught_under_an_expected_signature() {
 /// `cargo test --release --features planted --test planted -- --ignored --nocapture budget` prints both figures. It needs
 /// an optimised build and a machine that does nothing else; beside other work, set `BUDGET_SECONDS` to more.
 #[test]
-#[ignore = "takes ten seconds of two processors"]
+#[ignore = "ten seconds of two processors; .ci/run planted"]
 fn a_budget_of_ten_seconds_is_kept_and_catches_nearly_every_planted_fault() {
     let seconds = std::env::var("BUDGET_SECONDS").ok().map_or(10, |seconds| seconds.parse().unwrap());
     let budget = Duration::from_secs(seconds);

@@ -6,8 +6,6 @@ pub mod check;
 pub mod conformance;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-#[cfg(all(feature = "check", feature = "fuzz"))]
-pub mod libfuzzer;
 #[cfg(feature = "cli")]
 pub mod nightly;
 #[cfg(feature = "check")]

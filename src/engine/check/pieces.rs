@@ -337,6 +337,7 @@ impl<'w, 'd> Thread<'w, 'd> {
         };
         let (cases, comparisons) = count(&session);
         let part = if let Piece::Strings { part, .. } = &piece { Some(*part) } else { None };
+        // A piece that ends early is noticed by the number of its cases.
         let _ = self.judge_piece(&mut session, piece);
         let (cases_now, mut comparisons_now) = count(&session);
         comparisons_now.iter_mut().zip(comparisons).for_each(|(now, before)| *now -= before);

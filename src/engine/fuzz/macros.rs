@@ -146,17 +146,7 @@ macro_rules! fuzz_target {
         );
     };
     (@symbols) => {
-        /// What LLVM's callbacks for traced comparisons are redirected to; see `utfuzz::engine::link`. The compiler would give
-        /// any other function a code counter, and to increment it at every comparison took most of the time of an input.
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub extern "C" fn utfuzz_ignore_comparison() {
-            ::core::arch::naked_asm!("ret")
-        }
-
-        /// The same for other processors.
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        /// What LLVM's callbacks for traced comparisons are redirected to; see `utfuzz::engine::link`.
         #[unsafe(no_mangle)]
         pub extern "C" fn utfuzz_ignore_comparison() {}
 

@@ -3,9 +3,8 @@
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
 use crate::engine::fuzz::{DECODERS, FEATURES};
-use crate::engine::libfuzzer::{Log, Programs};
 use crate::engine::score::{Cell, Comparison, Engine, LeftOut, Outcome, Row, Run, Score};
-use crate::engine::targets;
+use crate::engine::targets::{self, Log, Programs};
 use crate::error::Error;
 use crate::explain::Signature;
 use crate::generate::classes::blocks;
