@@ -1,6 +1,7 @@
 //! What a subcommand shows, and where: its result on standard output, and notes and progress on standard error; files
 //! are written completely or not at all. Also how much of it the user wants to see, in which colours, and how wide the
-//! terminal is.
+//! terminal is. A write to standard output never fails, so a closed pipe does not change a verdict; `mod.rs` makes the exit
+//! status.
 //!
 //! Progress is a bar on a terminal, otherwise a line every ten seconds.
 
@@ -167,7 +168,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// [`StandardOutput`] does not fail while a subcommand runs, so this is a report that cannot be serialised.
+/// Writing to [`StandardOutput`] never fails while a subcommand runs, so this error can only come from serialising a report.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self(Error::io(Path::new("standard output"), &error))

@@ -1,10 +1,11 @@
 //! The operations on UTF-8 on several threads, for large inputs. The result is that of a single thread, byte for byte.
 //!
-//! UTF-8 can be cut anywhere: no sequence, and no maximal subpart, continues after three continuation bytes, or begins
-//! with one. Each of rayon's threads has a part. First the units of all parts but the last are counted, which takes a
-//! small part of the time of decoding; then each thread knows where its units begin, and decodes to that place, by way
-//! of a buffer that stays in its cache. So there is no more memory than the output. Pieces with errors are decoded in
-//! order to count them. Inputs of a few pieces are left to the thread that asks.
+//! UTF-8 can be cut near any place: a cut moves past up to three continuation bytes. No sequence, whole or truncated,
+//! continues after three of them, and one that belongs to no sequence is an error by itself on either side of a cut. Each
+//! of rayon's threads has a part. First the units of all parts but the last are counted, which takes a small part of the
+//! time of decoding; then each thread knows where its units begin, and decodes to that place, by way of a buffer that
+//! stays in its cache. So there is no more memory than the output. Pieces with errors are decoded in order to count them.
+//! Inputs of a few pieces are left to the thread that asks.
 //!
 //! ```
 //! use utfuzz::codec::parallel;
@@ -70,7 +71,7 @@ pub fn utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) {
     TO_UTF32.append(bytes, out);
 }
 
-/// Where the input can be cut at `at` or up to three bytes later: no segment continues there.
+/// The first place, `at` or up to three bytes later, where the input can be cut: no segment continues there.
 pub(crate) fn boundary(bytes: &[u8], at: usize) -> usize {
     const LONGEST: usize = 3;
     let rest = bytes.get(at..).unwrap_or_default();

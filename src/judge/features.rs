@@ -1,10 +1,11 @@
-//! Behaviour features: what an input exercises, in terms of the standard, for engines that keep what is new.
+//! Behaviour features: what an input exercises, in terms of the standard. They are given to libFuzzer besides code
+//! coverage.
 //!
-//! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly distinguishes inputs. These
-//! features do: which byte classes are adjacent, where in a block, which errors result, and which decoders break which law.
-//! `.ci/report ablation` measures what each group of features is worth. Two more were tried and dropped, since bugs were found
-//! sooner without them: the classes on both sides of a cut, and the position in a block of an error that is both the only one
-//! and at the end.
+//! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly distinguishes
+//! inputs. These features do: which byte classes are adjacent, where in a block, which errors result, and which decoders
+//! break which law. `.ci/report ablation` measures what each group of features is worth. Two more were tried and dropped,
+//! since bugs were found sooner without them: the classes on both sides of a cut, and where in a block an error is, if it
+//! is the only one and ends the input.
 
 use crate::judge::expect::Expectation;
 use crate::judge::laws::Broken;

@@ -1,5 +1,6 @@
-//! The laws, and the subject of what a decoder gets wrong. A law compares what a decoder answered with what `spec` expects,
-//! or with what the decoder itself answers to a related input. No law depends on which decoder is being judged.
+//! The laws, and [`Subject`]: what is in the input where an answer is wrong. A law compares what a decoder answered with
+//! what `spec` expects, or with what the decoder itself answers to a related input. No law depends on which decoder is
+//! being judged.
 //!
 //! Each law is one row of the table below and one function. The rows are in order of strength: of several broken laws
 //! the first in the table is reported.
@@ -13,8 +14,8 @@ use crate::utf8::{Kind, Malformed, Validity};
 use core::fmt;
 
 /// Declares the laws: name of the variant, name in signatures, aspect, check, and the sentence that states the law. The
-/// check is `None` for a law whose violation is found elsewhere: by the check of `Verdict`, which reports the strongest
-/// of four laws, or by the judge while it asks.
+/// check is `None` for a law that has none of its own: that of `Verdict` covers the three after it, and the judge notices
+/// panics while it asks.
 macro_rules! laws {
     ($($law:ident $name:literal $aspect:ident $check:expr, $sentence:literal;)*) => {
         /// What a decoder must comply with, in order of strength: an earlier law is stronger.

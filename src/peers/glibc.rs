@@ -69,7 +69,8 @@ fn push_utf32(bytes: &[u8], out: &mut Vec<u8>) {
     bytes.as_chunks().0.iter().for_each(|unit| push_extended(u32::from_le_bytes(*unit), out));
 }
 
-/// Reads chunks of another encoding, the last of which is marked, and appends their text; `None` if it cannot be read here.
+/// A function that takes chunks in another encoding, and whether each is the last, and appends their text; `None` if this
+/// iconv does not know the encoding.
 pub(super) fn reader(from: &CStr) -> Option<impl FnMut(&[u8], bool, &mut Vec<u8>) -> Validity + use<>> {
     let mut descriptor = Descriptor::open(c"UCS-4LE", from)?;
     let (mut pending, mut read) = (Vec::new(), 0);

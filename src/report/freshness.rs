@@ -20,7 +20,7 @@ use std::time::SystemTime;
 /// A committed report.
 #[derive(Debug)]
 pub struct Report {
-    /// Its name, an argument of `.ci/report`.
+    /// Its name.
     pub name: &'static str,
     /// What it shows.
     pub about: &'static str,

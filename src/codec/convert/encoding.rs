@@ -334,7 +334,6 @@ impl Utf8Like {
 }
 
 impl Form {
-    /// Bytes of a code unit.
     /// Where bytes can be cut, at `at` or a few bytes later, so that the parts are read as in the whole; the end of the
     /// bytes if there are fewer. Not for legacy encodings.
     #[cfg(feature = "rayon")]
@@ -353,6 +352,7 @@ impl Form {
         boundary.min(bytes.len())
     }
 
+    /// Bytes of a code unit.
     pub(super) fn unit_len(self) -> usize {
         match self {
             Self::Utf8Like(_) | Self::SingleByte(_) | Self::Legacy(_) => 1,

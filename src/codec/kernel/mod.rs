@@ -50,8 +50,8 @@ use std::borrow::Cow;
 #[derive(Clone, Copy)]
 pub struct Kernel(&'static Operations);
 
-/// The table of operations: `name(arguments) -> result = portable, SSE4.1, AVX2 and NEON, AVX-512;`. Functions in the last two
-/// columns are compiled for the instruction set, whose register is `V`.
+/// The table of operations: `name(arguments) -> result = portable, vector, avx512;`, where SSE4.1, AVX2 and NEON share
+/// the second column. Functions in the last two columns are compiled for the instruction set, whose register is `V`.
 macro_rules! operations {
     ($use:ident $($options:tt)*) => { $use! { $($options)*
         /// Length in bytes of a prefix that is well-formed and ends between two sequences. If it is not the whole input,

@@ -180,9 +180,9 @@ impl Shared {
         replies
     }
 
-    /// Asks the questions of a batch that failed one by one, up to the first that fails. If none does, the failure
-    /// depends on what was asked before, and the last one counts as the one that failed; but if the batch only took too
-    /// long, nothing is wrong except that the machine was busy.
+    /// Asks the questions of a batch that failed one by one, up to the first that fails. If none does and
+    /// the batch only took too long, nothing is wrong: the machine was busy. After any other failure the last question is
+    /// named, since the failure depends on what came before it.
     fn ask_singly(&self, lane: &mut Lane, batch: &Batch, trouble: Trouble, replies: &mut Vec<Reply>) {
         let mut start = 0;
         let mut failed = (batch.len() == 1).then(|| (1, trouble.clone()));

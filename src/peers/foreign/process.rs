@@ -120,7 +120,7 @@ impl Process {
     /// The answers to a batch, one for each operation.
     ///
     /// # Errors
-    /// The adapter ended, broke the protocol, or took longer than `patience`. Then it has been killed.
+    /// The adapter ended, broke the protocol, or took longer than `patience`. In each case it has been killed.
     pub fn ask(&mut self, batch: &Batch, patience: Duration) -> Result<Vec<Answer>, Trouble> {
         if let Some(requests) = &self.requests {
             // If the thread has ended, the next event says why.
