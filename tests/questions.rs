@@ -2,7 +2,7 @@
 //!
 //! `tests/questions.txt` holds inputs, and after each of them the questions. Where the answers are right, these depend only on the
 //! input. `UPDATE_QUESTIONS=1 cargo test --test questions` looks for inputs with questions of all sorts where there are
-//! none, and writes the questions anew; read the difference before it is committed.
+//! none, and writes the questions again; review the difference before you commit it.
 #![cfg(all(target_os = "linux", feature = "guard-pages"))]
 
 mod faulty;

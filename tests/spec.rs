@@ -252,7 +252,7 @@ fn the_thirteen_classes_are_sound() {
 }
 
 /// `tests/kinds.txt` holds, for each grammar and kind, how many strings begin with such an error, and what is said of the first
-/// and of the last of them. `UPDATE_KINDS=1 cargo test --test spec` writes it anew; read the difference before it is committed.
+/// and of the last of them. `UPDATE_KINDS=1 cargo test --test spec` writes it again; review the difference before you commit it.
 #[test]
 fn the_kind_of_an_error_and_its_rule_are_these() {
     // Surrogates in four bytes, their neighbours, noncharacters, and half a pair.

@@ -2,7 +2,7 @@
 //!
 //! `tests/transcripts.txt` holds, for each planted decoder, inputs that show its fault, and after each of them the report.
 //! `UPDATE_TRANSCRIPTS=1 cargo test --release --features planted --test transcripts` looks for inputs where there are none,
-//! and writes the reports anew; read the difference before it is committed.
+//! and writes the reports again; review the difference before you commit it.
 
 mod faulty;
 
