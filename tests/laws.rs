@@ -821,3 +821,22 @@ fn an_output_that_lacks_one_of_many_equal_characters_is_explained_by_its_cause()
         assert_eq!(signature_of(&decoder, &bytes), "lossy/faulty/valid-1/anywhere", "{errors}");
     }
 }
+
+/// More than 150 errors, one of them truncated, change the character before the last error, here `é`. The signature names what
+/// is wrong in a simpler input: many times the first error after the wrong character, and `a`.
+#[test]
+fn a_fault_that_needs_many_errors_is_shown_with_one_of_them() {
+    let changed = |bytes: &[u8]| {
+        let is_truncated = bytes.last() == Some(&0xC2) || bytes.windows(2).any(|two| two == b"\xC2a");
+        let mut text = String::from_utf8(lossy(bytes)).unwrap();
+        if is_truncated && text.matches('\u{FFFD}').count() > 150 {
+            let last = text.rfind('\u{FFFD}').unwrap();
+            let (at, before) = text[..last].char_indices().next_back().unwrap();
+            text.replace_range(at..last, &char::from_u32(before as u32 + 1).unwrap().to_string());
+        }
+        Some(text.into_bytes())
+    };
+    let decoder = Faulty { validate: |_| None, lossy: changed, ..Faulty::default() };
+    let bytes = [&[0xFF; 200][..], "é".as_bytes(), b"\xC2"].concat();
+    assert_eq!(signature_of(&decoder, &bytes), "lossy/faulty/too-short/size");
+}
