@@ -286,3 +286,12 @@ fn the_cost_of_an_operation_is_measured_in_batches_of_each_size() {
     let cost = |index: usize| entries[0]["batches"][index]["nanoseconds"].as_f64().unwrap();
     assert!(cost(0) > cost(2) && cost(2) > 0.0, "{entries:?}");
 }
+
+#[test]
+fn the_record_of_a_check_of_adapters_has_the_command_that_ran() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = utfuzz(directory.path(), &["check", "--quick", "--json", "--adapter", &example("adapter")]);
+    let output = command.output().unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["command"], "utfuzz check --quick --seconds 0");
+}

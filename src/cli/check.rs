@@ -38,7 +38,8 @@ use std::time::Duration;
 /// classes, then random structured inputs until the time is up. With --budget they take turns.
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// How many seconds to run structured inputs after the other stages [default: 10, or 1 with --quick]
+    /// How many seconds to run structured inputs after the other stages [default: 10; 1 with --quick; 0 for
+    /// decoders in other processes]
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
     /// End the whole check after this many seconds: the stages take turns, those that find most first, and structured
@@ -139,7 +140,7 @@ impl Check {
         let control = Control::default();
         stop_when_interrupted(&control.stop);
         let bar = Bar::counting(control.cases.clone());
-        let clock = Clock::start(self.command());
+        let clock = Clock::start(self.command(self.time()));
         let outcome = match self.bytes {
             Some(len) => self.every_string(&decoders, len, &ledger, &control, &bar)?,
             None => self.every_stage(&decoders, corpus, &ledger, Duration::from_secs(self.time()), &control, &bar)?,
@@ -186,12 +187,10 @@ impl Check {
     ) -> Result<Verdict, Failure> {
         let control = Control::default();
         stop_when_interrupted(&control.stop);
-        let clock = Clock::start(self.command());
-        let at_a_time = rayon::current_num_threads().min(decoders.len()) as u32;
-        let time = match self.budget {
-            Some(budget) => Duration::from_secs(budget) * at_a_time / decoders.len() as u32,
-            None => Duration::from_secs(self.seconds.unwrap_or(0)) / decoders.len() as u32,
-        };
+        let seconds = self.budget.or(self.seconds).unwrap_or(0);
+        let clock = Clock::start(self.command(seconds));
+        let at_a_time = if self.budget.is_some() { rayon::current_num_threads().min(decoders.len()) } else { 1 };
+        let time = Duration::from_secs(seconds) * at_a_time as u32 / decoders.len() as u32;
         let options = self.options(corpus, ledger, time, &control);
         let found = AtomicBool::default();
         let check =
@@ -210,7 +209,7 @@ impl Check {
     ) -> Result<Verdict, Failure> {
         let (bar, stop) = (Bar::new(), Arc::default());
         stop_when_interrupted(&stop);
-        let clock = Clock::start(format!("{} --isolate", self.command()));
+        let clock = Clock::start(format!("{} --isolate", self.command(self.time())));
         let seconds = if self.bytes.is_some() { 0 } else { self.time() };
         let whole = check_isolated(decoders, ledger, &clock, seconds, self.stop_at_first, &stop, &bar);
         bar.finish();
@@ -240,7 +239,7 @@ impl Check {
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.ledger(corpus.as_deref())?;
-        let (bar, clock) = (Bar::new(), Clock::start(self.command()));
+        let (bar, clock) = (Bar::new(), Clock::start(self.command(self.time())));
         let control = Control::default();
         // ^C reaches the parent and its children.
         stop_when_interrupted(&control.stop);
@@ -277,7 +276,8 @@ impl Check {
         if self.only.is_empty() { Stage::ALL.to_vec() } else { self.only.clone() }
     }
 
-    fn command(&self) -> String {
+    /// The command that does the same again; `time` is that of structured inputs or, if there is a budget, of the whole check.
+    fn command(&self, time: u64) -> String {
         let mut command = "utfuzz check".to_owned();
         if let Some(len) = self.bytes {
             return format!("{command} --bytes {len}");
@@ -285,7 +285,7 @@ impl Check {
         for (is_given, option) in [(self.deep, " --deep"), (self.quick, " --quick")] {
             command += if is_given { option } else { "" };
         }
-        command += &format!(" {} {}", if self.budget.is_some() { "--budget" } else { "--seconds" }, self.time());
+        command += &format!(" {} {}", if self.budget.is_some() { "--budget" } else { "--seconds" }, time);
         command += if self.stop_at_first { " --stop-at-first" } else { "" };
         if !self.only.is_empty() {
             command += &format!(" --only {}", self.only.iter().map(|stage| stage.word()).collect::<Vec<_>>().join(","));

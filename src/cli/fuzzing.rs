@@ -27,7 +27,7 @@ use std::time::Duration;
 /// Set up fuzzing, a test and CI for the decoders of your own crate
 ///
 /// Writes a crate of fuzz targets, tests/utfuzz/, a GitHub workflow, ClusterFuzzLite's build files and an empty ledger of
-/// known differences, and adds utfuzz to the dev-dependencies. An existing file is never changed.
+/// known differences, and adds utfuzz to the dev-dependencies in Cargo.toml. No other file that exists is changed.
 #[derive(Debug, Args)]
 pub(super) struct Init {
     /// The directory of the crate

@@ -2,8 +2,8 @@
 //! the first new divergence.
 //!
 //! A target returns whether its input has a new behaviour feature (see [`judge`](crate::judge)), and which. libFuzzer
-//! keeps inputs with a new feature and discards the others. That also spares it from scanning tens of thousands of code
-//! counters that say little about branch-free decoders.
+//! keeps inputs with a new feature and discards the others. So it need not scan tens of thousands of code counters, which
+//! say little about branch-free decoders.
 //!
 //! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by

@@ -1,7 +1,8 @@
-//! The fuzz targets: their list, building them with cargo-fuzz, running them as processes, and reading what libFuzzer logs.
+//! The fuzz targets: their list, how long their inputs may be, building them with cargo-fuzz, running them as processes,
+//! and reading what libFuzzer logs.
 //!
-//! `fuzz/`, the workflows, ClusterFuzzLite, `.ci/targets` and `docs/fuzzing.md` are compared with the list by
-//! `tests/targets.rs`; the engines and the nightly run read it.
+//! The engines and the nightly run read this list; `tests/targets.rs` compares `fuzz/`, the workflows, ClusterFuzzLite,
+//! `.ci/targets` and `docs/fuzzing.md` with it.
 
 use crate::engine::fuzz::{DECODERS, FOUND_AFTER};
 use crate::error::Error;

@@ -1,10 +1,10 @@
-//! The signature: what a divergence is, the same on every machine and run; and how it is determined.
+//! The signature: the name of a divergence, the same on every machine and in every run; and how it is determined.
 //!
-//! [`examine`] finds the part of the input that a decoder gets wrong, and whether the failure depends on where that part is.
-//! A broken law states the offset at which the answers differ, if it can. That may be after the cause, or missing; so
-//! the parts that may be the cause are tried, the most likely first: each alone, with ASCII before it at every offset,
-//! and with or without text after it. The signature then names the strongest law that is broken there, so that inputs
-//! which differ only in the surroundings get the same signature.
+//! [`examine`] finds the part of the input that a decoder gets wrong, and whether the failure depends on where that part
+//! is. A broken law usually states the offset at which the answers differ. That offset may be missing, or lie after the
+//! cause; so the parts that may be the cause are tried, the most likely first: each without its original surroundings,
+//! with ASCII before it at every offset, and with or without text after it. The signature then names the strongest law
+//! that is broken there, so that inputs which differ only in the surroundings get the same signature.
 
 use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;

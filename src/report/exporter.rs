@@ -1,6 +1,6 @@
-//! The trait of report formats, and the formats. JSON is for programs, and text for a terminal. Markdown, for a
-//! repository's web view, and a self-contained HTML page, without network access and with only its own script, are both
-//! written from one [`Document`]. CI systems read a triage as SARIF 2.1.0, in the form that GitHub code scanning
+//! The trait of report formats, and the formats. JSON is for programs, and text for a terminal. Markdown (for a
+//! repository's web view) and HTML are both written from one [`Document`]; the HTML page is self-contained: it needs no
+//! network, and has no script but its own. CI systems read a triage as SARIF 2.1.0, in the form that GitHub code scanning
 //! accepts, or as JUnit XML.
 
 use crate::engine::check::headline;

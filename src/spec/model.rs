@@ -1,9 +1,9 @@
 //! From (contract, bytes) to segments, and from the segments to everything observable.
 //!
 //! [`segments`] is the one function that reads bytes. A segment is a well-formed sequence, or ill-formed bytes that the
-//! contract reports as one error; segments follow each other without gaps. Verdict, offset, length, kind, spans and
-//! output all follow from them; so do whole texts, from bytes to code points and back ([`decode`], [`encode_text`]), and
-//! the clause that an ill-formed segment violates ([`Rule`]).
+//! contract reports as one error; segments follow each other without gaps. Verdict, offset, length, kind, spans, output
+//! and decoded text ([`decode`]) all follow from them; [`encode_text`] goes the other way, and [`Rule`] names the clause
+//! that an ill-formed segment violates.
 
 use crate::spec::grammar::{Form, Grammar, RFC3629, Row};
 use crate::spec::policy::{Bom, Contract, End, Replacement, Segmentation};

@@ -1,5 +1,5 @@
-//! Encodings that are not Unicode: those of one byte for each code point, as tables; and, with the feature `charsets`,
-//! the others of the Encoding Standard, through the crate encoding_rs.
+//! Encodings that are not Unicode: ASCII, Latin-1 and Windows-1252, as tables; and, with the feature `charsets`, the
+//! others of the Encoding Standard, single-byte ones included, through the crate encoding_rs.
 
 use crate::codec::Kernel;
 use crate::utf8::Kind;

@@ -1,8 +1,8 @@
 //! The embedded engine: puts inputs from every source to the judge, on all cores, without libFuzzer.
 //!
-//! Five stages: published vectors, the corpus, every short string of fragments, every class string up to a length, then
-//! structured inputs generated from seeds until the time is up. All but the last are the same on every machine and run.
-//! Within a budget they take turns.
+//! Five stages: published vectors, the corpus, every short string of fragments, every class string up to a length, and
+//! structured inputs generated from seeds. Each runs to its end, the last for [`Options::time`]; all but the last are the
+//! same on every machine and run. With [`Options::budget`] they take turns until it is used up.
 
 pub mod byte_strings;
 mod outcome;

@@ -1,8 +1,8 @@
-//! What the parts of a check share: its result, and the state of a run over byte strings, in memory and in the file from
-//! which it is resumed.
+//! What the parts of a check share: the options, the stages and their shares of the time, the result, and the saved state
+//! from which a run over byte strings is resumed.
 //!
-//! The file records whole pieces and is replaced atomically, so it is always consistent. Only the same run can resume
-//! from it: the same program, decoders, ledger and length.
+//! The file of that state records whole pieces and is replaced atomically, so it is always consistent. Only the same run
+//! can resume from it: the same program, decoders, ledger and length.
 
 use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;

@@ -1,4 +1,5 @@
-//! The work of a check in pieces, which the threads take one after the other: stage after stage, or in turns.
+//! Cuts the work of a check into pieces, and decides which piece a free thread takes next: stage after stage or, with a
+//! budget, that of the stage furthest behind its share.
 
 use crate::case::{Case, Input};
 use crate::decoder::Decoder;

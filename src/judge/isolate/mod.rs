@@ -1,5 +1,5 @@
 //! Process-wide state that keeps the harness alive when a decoder misbehaves: panics are caught, hangs and crashes are
-//! reported, and accesses outside the input are detected. The rest of the judge has no global state.
+//! reported, and accesses outside the input are detected (`guard_pages`). The rest of the judge has no global state.
 //!
 //! What ends the process, and not only the thread, cannot be caught: `Child` runs a decoder in a process of its own.
 

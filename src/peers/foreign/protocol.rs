@@ -1,5 +1,5 @@
 //! The adapter protocol, version 1, as described in `docs/adapter.md`: the greeting, batches of operations, and their
-//! answers, in both spellings.
+//! answers; in lines of hexadecimal digits, or in binary frames.
 
 use crate::codec::convert::Encoding;
 use crate::decoder::Promise;

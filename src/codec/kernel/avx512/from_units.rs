@@ -2,10 +2,12 @@
 //!
 //! # Idea
 //!
-//! Every unit is given a lane of the longest form that it can have. All forms are computed at once: `vpmultishiftqb` takes any
-//! eight bits of a lane for each byte, so the bytes of a form are one shift, and one operation for masks and marks. Masks select
-//! the form of each unit, bytes that are not needed stay zero, and what is zero is compressed away. Pairs of UTF-16 are joined
-//! to scalar values first, by the unit of each place, the one before it and the one after it, so no step waits for another.
+//! Every unit gets a lane as wide as the longest form that it may need: two bytes if all units are below 800, otherwise
+//! four. All forms are computed at once: `vpmultishiftqb` picks any eight consecutive bits of a lane for each byte, so a
+//! form costs that one shift, and one operation that masks the payload and sets the marks. Masks select the form of each
+//! unit, bytes that are not needed stay zero, and zeros are compressed away, but for the first byte of a unit, since
+//! U+0000 is written too. Pairs of UTF-16 are joined to scalar values first. On the way to UTF-8 each place looks at its
+//! unit, the one before it and the one after it, all loaded from memory, so no step waits for another.
 //!
 //! ```text
 //! while 33 units are left:
@@ -31,8 +33,8 @@
 //!
 //! # Cost
 //!
-//! Sixteen units cost about twenty instructions and a compression, half as many where the 32 units are ASCII or below 800. These
-//! are told apart by branches: text that changes between them every few units loses time to mispredictions. Inputs of up to a
+//! Sixteen units cost about twenty instructions and a compression. Where 32 units are all ASCII, or all below 800, a unit costs
+//! half of that. Branches tell these cases apart: text that changes between them every few units loses time to mispredictions. Inputs of up to a
 //! step are left to portable code.
 
 use crate::codec::kernel::avx512::table;
