@@ -78,7 +78,7 @@ fn main() -> io::Result<()> {
 fn end_of_batch(request: &[u8]) -> Option<usize> {
     match request {
         [b'\n', ..] => Some(1),
-        // Nothing follows a batch before its answers, and to look through an incomplete one each time takes long.
+        // Nothing follows a batch before its answers, and searching an incomplete one each time would be slow.
         _ if !request.ends_with(b"\n\n") => None,
         _ => request.windows(2).position(|pair| pair == b"\n\n").map(|at| at + 2),
     }

@@ -1,9 +1,9 @@
 //! Measures `codec::parallel` on one and on two threads: `parallel [MIB [ROUNDS]]`, by default 1024 MiB and seven rounds.
 //!
 //! UTF-8 is converted to UTF-16, into new memory and into memory that was used before. The limit is a loop that only reads as
-//! many bytes and writes as many units: two threads gain less there if memory is what they wait for. All run in turns, and
-//! medians are printed: of the time, and on Linux of the time for which processors worked, as the second thread has none of its
-//! own on a busy machine.
+//! many bytes and writes as many units: if two threads gain little there, they wait for memory. All run in turns, and
+//! medians are printed: of the time, and on Linux of the processor time, since on a busy machine the second thread may
+//! have no processor to itself.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::hint::black_box;

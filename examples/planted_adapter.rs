@@ -1,5 +1,5 @@
-//! Adapters that misbehave, for the tests of the harness: `planted_adapter FAULT ENTRY`. Each behaves well on inputs that
-//! do not hold the byte FF.
+//! Adapters that misbehave, for the tests of the harness: `planted_adapter FAULT ENTRY`. Most behave well on inputs
+//! without the byte FF; the others misbehave at the start, or after many questions.
 
 use std::io::{self, Read, Write};
 use std::process::{Command, abort, exit};

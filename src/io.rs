@@ -22,7 +22,7 @@ pub fn temporary_beside(path: &Path) -> Result<NamedTempFile, Error> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(directory).map_err(|error| {
-        // Its message has the temporary name.
+        // The message of `error` contains the temporary name.
         let plain = directory.metadata().err().unwrap_or_else(|| error.kind().into());
         Error::io(path, &plain)
     })

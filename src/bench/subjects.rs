@@ -193,9 +193,9 @@ impl Buffers {
     }
 }
 
-/// An input, at a different place in its memory page in each round. A processor takes a load for one of data that it is
-/// still storing, and waits, if both have the same place in their pages (4 KiB aliasing); so the time depends on where
-/// input and output happen to be.
+/// An input, at a different place in its memory page in each round. If a load is at the same place
+/// in its page as data that is still being stored, a processor may take it for a load of that data, and wait (4 KiB
+/// aliasing); so the time depends on where input and output happen to be.
 #[derive(Debug, Default)]
 pub(super) struct Placed<T> {
     all: Vec<T>,

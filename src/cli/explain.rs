@@ -1,5 +1,5 @@
 //! `utfuzz explain`: what bytes mean, and what each decoder answers to them. They come from a file, or are typed or
-//! pasted: hexadecimal, escapes, code points, or text; and `utfuzz chart`: the code page of a grammar.
+//! pasted: hexadecimal, escapes, code points, or text. Also `utfuzz chart`: the code page of a grammar.
 
 use crate::cli::arguments::{Selection, grammar};
 use crate::cli::output::{Failure, Verdict, has_colours, is_verbose, painted};
@@ -256,7 +256,7 @@ pub(super) fn recognise(text: &str) -> Notation {
     }
 }
 
-/// Like [`recognise`] for the content of a file or a pipe, which is bytes unless it is unlikely to be meant so: it is
+/// Like [`recognise`] for the content of a file or a pipe. That is taken as bytes, unless it is probably notation: it is
 /// short, and nothing but pairs of digits with spaces between, escapes without text, or code points.
 pub(super) fn recognise_content(content: &[u8]) -> Option<Notation> {
     const LONGEST: usize = 4096;

@@ -192,7 +192,7 @@ impl Probed {
         let Some(mut found) = probe(decoder) else {
             return Self { words: "it answers nothing".to_owned(), ..named };
         };
-        // Each failure costs another process a restart.
+        // Each failure of a decoder in another process costs a restart.
         let may_ask = !found.is_exact() && !found.asked.iter().any(|asked| asked.answer.panicked);
         let rewritten = if may_ask { Rewritten::of(decoder) } else { None };
         let again = rewritten.as_ref().and_then(|rewritten| probe(rewritten)).filter(|again| again.wrong < found.wrong);
@@ -291,7 +291,7 @@ impl Claim {
     }
 }
 
-/// Whether streams write what is decided at once, for the inputs of these questions in single bytes.
+/// Whether streams write at once what is decided, for the inputs of these questions between text, cut at each place in turn.
 fn detects_at_once(held: &Held<'_>, asked: &[Asked]) -> bool {
     let mut judge = Judge::new([held as &dyn Decoder]);
     asked.iter().all(|asked| {
@@ -331,7 +331,7 @@ impl ProbeVerb {
                 _ => probed.write(out),
             };
             if !self.json {
-                // Standard output keeps its error.
+                // Standard output remembers an error; it is reported at the end.
                 let _ = write().and_then(|()| out.flush());
             }
         };

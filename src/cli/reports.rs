@@ -57,7 +57,7 @@ pub(super) struct Measure {
     #[cfg(unix)]
     #[command(flatten)]
     adapters: crate::cli::arguments::Adapters,
-    /// Write throughput.json, throughput.md and throughput.svg into this directory
+    /// Write throughput.json, throughput.md, throughput.svg and throughput.html into this directory
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }

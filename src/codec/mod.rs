@@ -4,7 +4,7 @@
 //! append. Those named `lossy` write U+FFFD for what is ill-formed: in UTF-8 for every maximal subpart, in UTF-16 for
 //! every lone surrogate, in UTF-32 for every number that is not a scalar value. Other functions named `*_into` append
 //! nothing if there is an error, and return where the first one is. These functions and their kernels share no code with
-//! [`crate::spec`], which judges them; [`convert`] uses its names of grammars and policies.
+//! [`crate::spec`], which judges them; [`convert`] takes grammars, policies and the wording of errors from it.
 //!
 //! Input in chunks is decoded by [`Streaming`], into which the caller pushes bytes, and [`Utf8Reader`], which pulls them
 //! from another reader.

@@ -1,11 +1,11 @@
 //! The operations on UTF-8 on several threads, for large inputs. The result is that of a single thread, byte for byte.
 //!
 //! UTF-8 can be cut near any place: a cut moves past up to three continuation bytes. No sequence, whole or truncated,
-//! continues after three of them, and one that belongs to no sequence is an error by itself on either side of a cut. Each
-//! of rayon's threads has a part. First the units of all parts but the last are counted, which takes a small part of the
-//! time of decoding; then each thread knows where its units begin, and decodes to that place, by way of a buffer that
-//! stays in its cache. So there is no more memory than the output. Pieces with errors are decoded in order to count them.
-//! Inputs of a few pieces are left to the thread that asks.
+//! continues after three of them, and one that belongs to no sequence is an error by itself on either side of a cut. To
+//! convert, each of rayon's threads takes a part. First the units of all parts but the last are counted, which takes a
+//! fraction of the time of decoding; then each thread knows where its units begin, and decodes to that place, by way of a
+//! buffer that stays in its cache: the only memory besides the output. Pieces with errors are decoded to count their units.
+//! Inputs of a few pieces are converted by the calling thread.
 //!
 //! ```
 //! use utfuzz::codec::parallel;
@@ -25,7 +25,7 @@ use rayon::prelude::*;
 /// The approximate length of a piece in bytes: it stays in a cache while it is validated and then counted.
 const PIECE: usize = 0x1_0000;
 
-/// Starting threads takes longer than to convert fewer pieces.
+/// Starting threads takes longer than converting fewer pieces than this.
 const FEW: usize = 16;
 
 /// Checks that `bytes` are well-formed UTF-8.
@@ -134,7 +134,7 @@ impl<U: Copy + Send + Sync> Conversion<U> {
             places.into_par_iter().zip(&parts).map(|(place, part)| self.fill(kernel, part, place)).collect();
         assert_eq!(written[..counted.len()], lens[..counted.len()], "a kernel counts other units than it decodes");
         let written = written.iter().sum::<usize>();
-        // SAFETY: every place but the last has as many units as were written to it, and those of the last come first in it.
+        // SAFETY: every place but the last is full, and the units of the last are at its start: `written` units in a row.
         unsafe { out.set_len(out.len() + written) };
     }
 
@@ -152,7 +152,7 @@ impl<U: Copy + Send + Sync> Conversion<U> {
     }
 
     /// Decodes a part to this place, which has room for its units. Returns how many those are. A piece is decoded into a
-    /// buffer that stays in a cache, since a kernel writes past its units, where the place may belong to another thread.
+    /// buffer that stays in a cache, since a kernel may write past the last unit, into the place of another thread.
     fn fill(&self, kernel: Kernel, part: &[u8], place: &mut [MaybeUninit<U>]) -> usize {
         let mut buffer = Vec::new();
         let mut filled = 0;

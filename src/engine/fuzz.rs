@@ -9,7 +9,7 @@
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by
 //! name, separated by commas, to measure what each is worth; with `none`, libFuzzer uses only code coverage, and every
 //! input is judged in full. `UTFUZZ_ADAPTERS` adds decoders in other processes, which are asked about inputs that have a
-//! new feature, some hundreds at a time.
+//! new feature, a few hundred at a time.
 
 #[cfg(feature = "libfuzzer")]
 mod macros;

@@ -260,7 +260,7 @@ impl Run<'_> {
         let ended = self.watched(command, &log, left + Duration::from_secs(60), state, &|state, elapsed| {
             let done = state.of(self.name);
             let ran = executions(&log);
-            // If it is killed while it still reads its seeds, the next start has the same time.
+            // If it is killed while it still reads its seeds, the time spent on that does not count.
             if ran > 0 {
                 done.seconds = seconds(elapsed);
             }

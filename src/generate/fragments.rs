@@ -105,7 +105,7 @@ fn joined(parts: impl Iterator<Item = Vec<u8>>, end: &[u8]) -> Vec<u8> {
     BYTE_ORDER_MARK.iter().chain(text).copied().chain(parts.flatten()).chain(end.iter().copied()).collect()
 }
 
-/// All fragments and an overlong form or a too long one of each length, each followed by a letter, and a truncated character: a
+/// All fragments and overlong or too large forms of each length, each followed by a letter, and a truncated character: a
 /// tenth of a mixture, at a tenth of its cost.
 fn small_mixture() -> Vec<u8> {
     const REFUSED: [&[u8]; 6] = [
@@ -141,8 +141,8 @@ pub fn mixtures() -> impl Iterator<Item = Input> {
     all().chain(std::iter::once_with(spread)).map(whole).chain(cut)
 }
 
-/// What shows most faults, for the start of a run: nothing; the [short inputs](opening_bytes); two mixtures cut after every
-/// few bytes; and a longer mixture.
+/// What shows most faults, for the start of a run: the empty input; the [short inputs](opening_bytes); two mixtures cut
+/// after every few bytes; and a longer mixture.
 pub fn opening() -> impl Iterator<Item = Input> {
     let short = std::iter::once(Vec::new()).chain((0..).map_while(opening_bytes));
     let cut = [(0, 1), (0, 3), (0, 7), (4, 3), (4, 7)].into_iter().map(|(index, step)| every(step, mixture(index)));

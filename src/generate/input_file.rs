@@ -46,7 +46,7 @@ impl Form {
     }
 }
 
-/// The most bytes of a file that are read: no fault of a decoder needs more, and no fuzz target writes more.
+/// The maximum size of a file in bytes: no fault of a decoder needs more, and no fuzz target writes more.
 pub const LONGEST: u64 = 1 << 20;
 
 /// Reads a file in the form that its path determines.

@@ -249,8 +249,8 @@ pub fn remote(few: bool) -> Vec<Part> {
 ///
 /// For strings of length 4, the answers are asked for at every offset, and every question at the start of the input.
 /// When it is their turn, every question is asked where a register of 16 bytes ends, and elsewhere every question about
-/// the bytes. What is thus asked only at some offsets depends on cuts, on the address, on what was asked before, or on
-/// text before the string, and most of this is chosen pseudo-randomly in any case. Strings of length 5 cross each edge
+/// the bytes. The questions that are thus asked only at some offsets are about cuts, the address, what was asked before,
+/// or text before the string, and most of this is chosen pseudo-randomly in any case. Strings of length 5 cross each edge
 /// at one offset of four, and are cut for streams at the last of the edges, and at the start of the input when it is
 /// their turn. A sequence of RFC 3629 has four bytes at most, so one of the five places is a neighbour; whichever that
 /// is, the other four have every combination of classes at each of the four offsets.

@@ -242,7 +242,7 @@ fn texts(seeds: &mut Seeds) {
     seeds.add("text-windows-1252", b"\x93quoted\x94 \x96 \x80 100");
 }
 
-/// Each byte class directly after each other one, across the edges of a block, of its halves and of its quarters.
+/// Each byte class directly after each other one: at both ends of a block, and across the edges at 16 and 32 bytes.
 fn class_pairs(seeds: &mut Seeds) {
     for first in ByteClass::all() {
         for second in ByteClass::all() {

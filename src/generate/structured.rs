@@ -13,7 +13,7 @@ pub struct Structured(pub Vec<u8>);
 impl Structured {
     /// No segment is added to an input longer than this, except for the few that are [long](Self::LONG) on purpose.
     pub const LONGEST: usize = 600;
-    /// The maximum length in bytes of a long input, about.
+    /// About the maximum length of a long input, in bytes.
     pub const LONG: usize = 10 << 16;
 
     /// The input generated from this seed; one in sixteen is [dense](Self::dense).

@@ -3,8 +3,8 @@
 //! A case has one reading for each grammar and segmentation, and one output for each contract, both computed on demand.
 //! Readings come from an [`Automaton`]: a grammar's rows compiled into a table that finds the same ill-formed segments
 //! as [`segments`], but faster. A state is the set of rows that still match the bytes since the last boundary, so the
-//! table follows from the rows. The kind and length of an error come from `model`: once for each state and byte for
-//! maximal subparts and single bytes, and at each error for the other segmentations. The inner loop has no integer
+//! table follows from the rows. For maximal subparts and single bytes, `model` gives the kind of an error once for each
+//! state and byte; for other segmentations, and at the end of the input, it reads each error. The inner loop has no integer
 //! comparison that a fuzzer would trace: it uses iterators and tables of `bool`.
 //!
 //! [`segments`]: crate::spec::model::segments

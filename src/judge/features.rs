@@ -2,8 +2,8 @@
 //! coverage.
 //!
 //! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly distinguishes
-//! inputs. These features do: which byte classes are adjacent, where in a block, which errors result, and which decoders
-//! break which law. `.ci/report ablation` measures what each group of features is worth. Two more were tried and dropped,
+//! inputs. These features do: which byte classes are where in a block, which errors result, and which decoders break
+//! which law. `.ci/report ablation` measures what each group of features is worth. Two more were tried and dropped,
 //! since bugs were found sooner without them: the classes on both sides of a cut, and where in a block an error is, if it
 //! is the only one and ends the input.
 
@@ -43,7 +43,7 @@ const BLOCK: usize = 64;
 /// The examined positions in a block: next to its edges, or to those of its halves and quarters.
 const EDGES: [usize; 10] = [0, 1, 2, 15, 16, 31, 32, 61, 62, 63];
 
-/// Each class at each examined position, with the class of the byte before it.
+/// Each class at each examined position, with the class at the examined position before it.
 const PAIRS: Group = Group { name: "pairs", first: 0, count: CLASSES * CLASSES * EDGES.len() };
 /// Each kind of error at each position in a block.
 const ERRORS: Group = Group::after("errors", PAIRS, KINDS * BLOCK);

@@ -235,7 +235,7 @@ fn first_unexpected(
     None
 }
 
-/// The first law broken by the observation of a decoder that promises nothing: its answers to related questions are
+/// The first law broken by an observation, whatever the decoder promises: its answers to related questions are
 /// compared with each other, never with the standard. Of the expectation, only the contract is used, since it says how
 /// questions are put.
 fn first_inconsistent(

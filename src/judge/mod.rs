@@ -2,8 +2,9 @@
 //! what the decoder answers to related inputs.
 //!
 //! A [`Judge`] runs all its decoders on one [`Case`] and returns the laws they break. It does no I/O, does not panic,
-//! has no global state, and treats no decoder specially. It allocates only while its buffers grow and when something
-//! diverges. What a process needs to survive decoders that panic, hang or read outside their input is in [`isolate`].
+//! has no global state, and treats no decoder specially. It allocates only while its buffers grow, when something
+//! diverges, and where a case asks for it ([`Case::allocates`]). What a process needs to survive decoders that panic, hang
+//! or read outside their input is in [`isolate`].
 //!
 //! It counts what it has seen and compared ([`Statistics`]), so that an oracle that compares nothing is noticed; and it notes
 //! behaviour features, which are explained in `features.rs`.

@@ -97,7 +97,7 @@ pub(crate) struct Reused {
 struct Prefixed {
     /// The verdict on the whole input, and the verdict of a stream whose first chunk is the prefix.
     verdicts: [Option<Validity>; 2],
-    /// The output for the whole input, of a decoder that does not promise it.
+    /// The output for the whole input, of a decoder that does not promise everything.
     output: Option<Vec<u8>>,
     bytes: Vec<u8>,
     streamed: Streamed,
@@ -239,7 +239,7 @@ impl Observation {
     }
 
     /// The output for the input after an ASCII prefix, of a decoder that does not promise
-    /// it.
+    /// everything.
     pub(crate) fn prefixed_output(&self) -> Option<&[u8]> {
         self.prefixed.get()?.output.as_deref()
     }

@@ -93,7 +93,7 @@ pub struct UnknownDecoder {
 
 impl core::fmt::Display for UnknownDecoder {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        /// More names than this are not read.
+        /// Nobody would read more names than this.
         const MOST: usize = 60;
         let listed = self.known[..self.known.len().min(MOST)].join(", ");
         write!(f, "no decoder is named {:?}; there are: {listed}", self.pattern)?;

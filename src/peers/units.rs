@@ -19,7 +19,7 @@ use crate::utf8::Validity;
 pub struct UnitDecoder {
     /// What it decodes.
     pub encoding: Encoding,
-    /// The decoder. As that of any [`Decoder`], its text is UTF-8, in which a lone surrogate has three bytes.
+    /// The decoder. Like that of any [`Decoder`], its text is UTF-8, in which a lone surrogate has three bytes.
     pub decoder: Box<dyn Decoder>,
 }
 

@@ -41,7 +41,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// What of an answer a decoder states.
+/// Which parts of an answer a decoder states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Abilities {
     /// A verdict.
@@ -119,8 +119,8 @@ fn replacements() -> impl Iterator<Item = Option<Replacement>> {
     Replacement::ALL.into_iter().map(Some).chain([None])
 }
 
-/// Every contract that does not contradict itself, the plainest first. Whether a stream detects errors at once is asked
-/// of streams.
+/// Every contract that does not contradict itself, the plainest first. Detection is always late: whether errors are
+/// detected at once can be seen only in a stream.
 pub fn all() -> Vec<Contract> {
     let mut contracts = Vec::new();
     for grammar in ALL {

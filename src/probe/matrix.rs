@@ -42,7 +42,7 @@ pub struct Column {
 enum Asks {
     /// Whether the input is accepted.
     Accepted,
-    /// What is written for what is between "a" and "b", "é" or the end.
+    /// What is written for the bytes between "a" and "b", "é" or the end.
     Written,
     /// What becomes of U+FEFF.
     Mark,
@@ -140,7 +140,7 @@ pub const COLUMNS: [Column; 52] = [
 /// Its error is at byte 11, code point 3, code unit 5 of UTF-16.
 const OFFSET: &[u8] = b"\xF0\x9F\x98\x80\xF0\x9F\x98\x80\xE2\x82\xAC\xFF";
 
-/// The lengths of ASCII before the input of [`Asks::Lengths`].
+/// The most bytes of ASCII before the input of [`Asks::Lengths`].
 const MOST_BEFORE: usize = 300;
 
 const fn column(
@@ -541,7 +541,7 @@ impl Verdicts {
     }
 }
 
-/// What a decoder makes of inputs without a separator that a careless decoder decodes to it.
+/// What a decoder makes of inputs that contain no separator, but that a careless decoder decodes to one.
 #[derive(Clone, Debug, Default)]
 pub struct Disguised {
     /// Each of [`SEPARATORS`] that it writes for such an input, and the shortest such input that was asked.

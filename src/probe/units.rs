@@ -53,7 +53,7 @@ enum Order {
 /// What is read from the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asks {
-    /// What is written for what is between "a" and "b" or the end.
+    /// What is written for the code units between "a" and "b" or the end.
     Written,
     /// What becomes of U+FEFF.
     Mark,

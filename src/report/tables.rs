@@ -185,8 +185,8 @@ fn compared_by_part(record: &Record, coverage: &Coverage) -> Table {
 
 fn engine_words(engine: Engine) -> &'static str {
     match engine {
-        Engine::Exhaustive => "every class string of the plan, in order",
-        Engine::Structured => "mixtures, then structured inputs generated from a seed",
+        Engine::Exhaustive => "inputs that show most faults, then every class string of the plan",
+        Engine::Structured => "inputs that show most faults, then structured inputs generated from a seed",
         Engine::Plain => "libFuzzer: its own mutations, code coverage",
         Engine::Mutator => "libFuzzer: our mutator, code coverage",
         Engine::Behaviour => "libFuzzer: our mutator, behaviour features",
@@ -289,7 +289,7 @@ fn score_page(record: &Record, score: &Score) -> io::Result<Document> {
         document.heading(2, "Against the rivals");
         document.paragraph(format!(
             "Over the decoders that the rival catches: the geometric means of our executions and seconds, divided by \
-             those of the rival; under 1 is sooner than the rival. A decoder that ours misses counts with the full \
+             those of the rival; under 1, ours catches it sooner. A decoder that ours misses counts with the full \
              budget. Far behind: more than {} times later, in executions or in seconds.",
             Comparison::FAR,
         ));

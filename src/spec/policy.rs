@@ -1,4 +1,4 @@
-//! What a decoder promises: its contract. Grammar, segmentation, replacement, byte order mark, end of input.
+//! What a decoder promises: its contract. Grammar, segmentation, replacement, byte order mark, end of input, detection.
 //!
 //! Real decoders differ in these on purpose, so each is held only to its own contract.
 //!

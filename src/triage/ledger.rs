@@ -32,7 +32,7 @@ pub struct Entry {
     pub versions: semver::VersionReq,
     /// The laws it may break, by name.
     pub laws: Vec<String>,
-    /// The subjects it breaks them on: kinds, `valid-1` to `valid-6`, `end`, `unplaced`.
+    /// The subjects it breaks them on: kinds, `valid-1` to `valid-6`, `end`, `unplaced`, or how the process ended.
     pub subjects: Vec<String>,
     /// Why it is so, and why it is accepted.
     pub reason: String,

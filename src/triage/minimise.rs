@@ -219,7 +219,7 @@ fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     }
     for index in 0..best.bytes.len() {
         let byte = best.bytes[index];
-        // Most continuation bytes may be any; witnesses of one cause should not differ in them.
+        // Often any continuation byte will do; witnesses of one cause should not differ in it.
         let lower = [0x80, 0x90].into_iter().filter(|&lower| is_continuation(byte) && lower <= byte);
         for plain in lower.chain([ByteClass::of(byte).canonical()]) {
             let mut bytes = best.bytes.clone();

@@ -194,8 +194,8 @@ impl<'d> Session<'d> {
     }
 
     /// Stops explaining a law that a decoder breaks on a subject once the explanation is settled: it had the same
-    /// signature this many times in a row, or a first one with the shape `anywhere`; or it was explained four times as
-    /// often. An explanation takes about a thousand judgements.
+    /// signature this many times in a row, or it named this law and subject with the shape `anywhere`; or it was explained
+    /// four times as often. An explanation takes about a thousand judgements.
     pub fn settling_after(self, explanations: u32) -> Self {
         Self { settled_after: explanations, ..self }
     }
@@ -223,7 +223,7 @@ impl<'d> Session<'d> {
         self.judge.statistics()
     }
 
-    /// How long divergences were explained, after they had been found.
+    /// How much time was spent on explaining divergences.
     pub fn explaining(&self) -> Duration {
         self.explaining
     }

@@ -1,5 +1,5 @@
 //! What an ordinary user would write to test a UTF-8 decoder: it accepts what `core::str` accepts, its output is that of
-//! `String::from_utf8_lossy`, and input in chunks is decoded as the whole.
+//! `String::from_utf8_lossy`, and input in chunks is decoded as the whole is.
 //!
 //! `utfuzz score` runs this property under three engines against the planted decoders, to compare our engines with
 //! them. Nothing here uses our judge, generators or cuts. A decoder whose contract is not the standard cannot be

@@ -104,7 +104,7 @@ const fn except(mut upper: [u16; 128], changes: &[(u8, u16)]) -> [u16; 128] {
 }
 
 impl SingleByte {
-    /// Code points from here on are in none of the tables; the last that are in one are box-drawing characters.
+    /// Code points from here on are in none of the tables; the last that is in one is U+2122.
     const CODE_POINTS: usize = 0x2600;
 
     /// The encoding with these code points for 80..FF.
@@ -207,7 +207,7 @@ impl core::fmt::Debug for SingleByte {
     }
 }
 
-/// One of these encodings.
+/// An encoding of the crate encoding_rs; without the feature `charsets` there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Legacy {
     #[cfg(feature = "charsets")]

@@ -1,7 +1,7 @@
 //! From bytes to code points and back: single steps, and whole runs of well-formed text. For some pairs of encodings
 //! `converter.rs` copies or widens well-formed text without going through this file.
 //!
-//! UTF-8 and its relatives are read and written one sequence at a time, without `spec`, which judges it. Text that is
+//! UTF-8 and its relatives are read and written one sequence at a time, without `spec`, which judges the result. Text that is
 //! well-formed in RFC 3629, which is nearly all, goes through the kernels in whole runs; the single steps are for the rest.
 
 use crate::codec;

@@ -107,7 +107,7 @@ impl Converter {
         Ok(converter)
     }
 
-    /// Divides chunks that are long enough, some MiB, among the threads of the rayon pool in which
+    /// Divides chunks of at least 512 KiB among the threads of the rayon pool in which
     /// [`push`](Self::push) is called. The output is the same.
     #[cfg(feature = "rayon")]
     pub fn in_parallel(mut self) -> Self {

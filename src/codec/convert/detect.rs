@@ -134,7 +134,7 @@ impl Detector {
         }
     }
 
-    /// Whether more bytes will not change the answer.
+    /// Whether only the number of the bytes to come, and not their values, can change the answer.
     pub fn is_decided(&self) -> bool {
         self.sample.len() == SAMPLE && self.candidates.iter().all(|candidate| candidate.fault.is_some())
     }
@@ -327,7 +327,8 @@ fn guess(text: &[u8], is_all: bool) -> Option<Encoding> {
     }
 }
 
-/// The encoding whose shift sequences are in ASCII text, and why, if there are any and all of them are well-formed.
+/// The encoding whose shift sequences are in ASCII text, and why, if there are any and all of them are well-formed; of
+/// escape sequences, only the first is examined.
 fn of_ascii(text: &[u8]) -> Option<(&'static str, String)> {
     escapes(text).or_else(|| hz(text)).or_else(|| utf_7(text))
 }

@@ -387,7 +387,7 @@ impl Form {
         }
     }
 
-    /// U+FEFF, the byte order mark; empty if it cannot be spelled.
+    /// U+FEFF, the byte order mark; empty if the encoding has none.
     pub(super) fn mark(self) -> &'static [u8] {
         match self {
             Self::Utf8Like(_) => BYTE_ORDER_MARK,
@@ -492,7 +492,7 @@ pub(super) fn first_of<U: Copy>(units: &[U], is: impl Fn(U) -> bool) -> usize {
 }
 
 impl Encoding {
-    /// The encoding of this name or alias. Only letters and digits count, in either case.
+    /// The encoding of this name or alias. Case, hyphens, underscores, spaces, full stops and colons do not count.
     ///
     /// ```
     /// use utfuzz::codec::convert::Encoding;
@@ -559,7 +559,7 @@ fn of_the_encoding_standard(_: &str) -> Option<Encoding> {
     None
 }
 
-/// The letters and digits of a label.
+/// A label without what does not count in it.
 fn essence(label: &str) -> String {
     label.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.' | ':')).map(|c| c.to_ascii_lowercase()).collect()
 }

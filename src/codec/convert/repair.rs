@@ -1,7 +1,8 @@
 //! Repairs of text that was decoded wrongly and encoded again: UTF-8 that was read as Latin-1 or Windows-1252, once or
 //! several times, and Windows-1252 among UTF-8.
 //!
-//! Each line is judged on its own, and is repaired only if one repair is possible and the line is implausible as it is.
+//! A line is repaired only if exactly one repair is possible and the line is implausible as it is. Stray bytes are
+//! repaired only if those of all other lines are plausible, too, and some of the text beyond ASCII is UTF-8.
 //! The rule is in `docs/conversions.md`.
 
 use crate::codec;
@@ -83,7 +84,7 @@ pub enum Doubt {
     Controls,
     /// Some of its bytes are neither UTF-8 nor plausible as Windows-1252, in this line or another.
     OtherEncoding,
-    /// Some of its bytes are not UTF-8, and nothing in the text is.
+    /// Some of its bytes are not UTF-8, and no character beyond ASCII in the text is.
     NotUtf8,
 }
 
@@ -256,7 +257,7 @@ impl Sequence {
         None
     }
 
-    /// Whether its characters may be meant: a letter at the end of a word, and punctuation that may follow it.
+    /// Whether its characters may be intended as they are: a letter at the end of a word, and punctuation that may follow it.
     fn is_plausible(&self, text: &str) -> bool {
         let mut characters = text[self.start..self.end].chars();
         let Some(lead) = characters.next() else { return false };

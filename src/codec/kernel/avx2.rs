@@ -227,7 +227,7 @@ impl SequenceWriter for Avx2 {
         }
         let marks = _mm256_or_si256(set(0x8080), _mm256_andnot_si256(three, set(0x0040)));
         let tails = _mm256_blendv_epi8(raised, _mm256_or_si256(tails, marks), two);
-        // Four scalar values in each half: 0 and 8, 4 and 12.
+        // Four scalar values in each half: in `low` those from 0 and from 8 on, in `high` those from 4 and from 12 on.
         let (low, high) = (_mm256_unpacklo_epi16(leads, tails), _mm256_unpackhi_epi16(leads, tails));
         let lengths = (of_two & 0x5555_5555 | of_three & 0xAAAA_AAAA).to_le_bytes().map(usize::from);
         let packing = &OF_UP_TO_THREE;

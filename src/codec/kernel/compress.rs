@@ -3,12 +3,12 @@
 //!
 //! # Idea
 //!
-//! For every byte the unit is computed that it would end, of the byte and up to three before it; a shuffle, looked up by the
-//! places where units are written, moves the others out:
+//! For every byte, the unit that it would end is computed from the byte and up to three before it; a shuffle, looked up by
+//! the places where units are written, leaves the others out:
 //!
 //! ```text
 //! bytes     61   C3   A9   E4   B8   96
-//! units     0061 C3.. 00E9 E4.. 0138 4E16      two dots: undefined
+//! units     0061 C3.. 00E9 E4.. 0938 4E16      two dots: undefined
 //! places    1    .    1    .    .    1
 //! written   0061 00E9 4E16
 //! ```
@@ -270,7 +270,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
         // The byte after the windows is text, too.
         let count = good.saturating_sub(1) / WINDOW;
         if count == 0 {
-            // SAFETY: `2 * READ` are four windows.
+            // SAFETY: `passed < most`, so at least `READ + WINDOW` bytes are left.
             at += unsafe { windows::<F, V>(&bytes[at..], PATIENCE, out) };
             continue;
         }
@@ -451,7 +451,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
     count: usize,
     mut to: *mut F::Unit,
 ) -> *mut F::Unit {
-    // SAFETY: every read is in the window, up to three bytes before or up to `WINDOW` bytes after. At most a unit is kept for
+    // SAFETY: every read is in the window, up to four bytes before or up to `WINDOW` bytes after. At most a unit is kept for
     // each byte, and at most `2 * WINDOW` units are written from the end of those.
     unsafe {
         let mut continuation = V::continuations_of(from);

@@ -1,7 +1,7 @@
 //! NEON: registers of 16 bytes, on AArch64.
 //!
-//! `check` is that of SSE4.1 (sse41.rs). NEON has shifts of bytes, and narrows a register to a number of half a register's
-//! length at best, so that masks of many bytes are gathered from four registers at a time.
+//! `check` is that of SSE4.1 (sse41.rs). NEON has shifts of bytes, but no instruction that gathers the highest bits of a
+//! register, so that masks of windows are gathered from four registers at a time.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
@@ -173,7 +173,7 @@ unsafe impl Vector for Neon {
 
 impl SequenceWriter for Neon {}
 
-/// Passes on the registers of a window, and where they begin, if all of it is ASCII.
+/// Calls `widen` with each register of a window and its offset, if all of the window is ASCII.
 ///
 /// # Safety
 /// 64 bytes can be read.

@@ -7,7 +7,8 @@
 pub struct KernelInfo {
     /// `scalar`, or the name of the instruction set.
     pub name: &'static str,
-    /// The processor features it needs, as `is_x86_feature_detected!` and `is_aarch64_feature_detected!` name them; none for `scalar`.
+    /// The processor features it needs, as `is_x86_feature_detected!` and `is_aarch64_feature_detected!` name them; none for
+    /// `scalar`.
     pub features: &'static [&'static str],
     /// The code that validates an input of this many bytes.
     pub path: fn(usize) -> Path,

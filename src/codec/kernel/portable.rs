@@ -51,7 +51,7 @@ pub(super) trait Source: Copy + Into<u32> {
     /// Two units can be read.
     unsafe fn supplementary(from: *const Self) -> Option<u32>;
 
-    /// The first scalar value, U+FFFD for what is none, and how many units it takes: none if there are none.
+    /// The first scalar value, U+FFFD for what is none, and how many units it takes: 0 if `units` is empty.
     fn scalar(units: &[Self]) -> (u32, usize);
 }
 
@@ -461,7 +461,7 @@ fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
         if is_last {
             return at;
         }
-        // What no continuation byte follows is a subpart, whatever it is.
+        // A byte that no continuation byte follows is a maximal subpart, whatever it is.
         at += match bytes[at..] {
             [_] | [_, 0..0x80 | 0xC0.., ..] => 1,
             _ => match Sequence::read(&bytes[at..]) {

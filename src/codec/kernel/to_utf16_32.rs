@@ -5,8 +5,8 @@
 //! A code unit is written at the last byte of its sequence, where it and the bytes before it have all its bits; the high
 //! surrogate of a pair at the third byte. So the units of a window depend on nothing after it, and are its bytes at
 //! [`Places::any`], each combined with up to three bytes before it, with the other places left out. Windows where every byte
-//! is ASCII or an error of its own are widened as they are. For UTF-16, AVX-512 has a loop for windows of sequences of one
-//! and two bytes, which needs fewer masks.
+//! is ASCII or an error of its own are widened as they are. AVX-512 has a loop for windows of sequences of one and two
+//! bytes, which needs fewer masks.
 //!
 //! ```text
 //! for each window:
@@ -29,7 +29,7 @@
 //! # Cost
 //!
 //! A window costs the masks and a fixed number of register operations, whatever its text; AVX-512 compresses a register in an
-//! instruction, the other kernels look up a shuffle (compress.rs). Inputs of a few bytes lose: they are copied to be padded.
+//! instruction, the other kernels look up a shuffle (compress.rs). Inputs of a few bytes are slow: they are copied to be padded.
 //!
 //! # Length
 //!
@@ -214,7 +214,7 @@ pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ve
 /// end between two segments.
 ///
 /// # Safety
-/// The processor has the instructions of `V`; there are more than `READ + WINDOW` bytes.
+/// The processor has the instructions of `V`; there are at least `READ + WINDOW` bytes.
 #[inline(always)]
 pub(super) unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<F::Unit>) -> usize {
     let count = ((bytes.len() - READ) / WINDOW).min(STRETCH);

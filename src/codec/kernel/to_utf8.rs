@@ -2,7 +2,7 @@
 //!
 //! # Idea
 //!
-//! Every character gets a lane of four bytes, or of two if there are no longer sequences, and its sequence is computed there
+//! Every character gets a lane of four bytes, or of two if no sequence is longer, and its sequence is computed there
 //! for whatever length it has, at the end of the lane. A shuffle, looked up by the lengths, moves the sequences together:
 //!
 //! ```text
@@ -13,7 +13,7 @@
 //!
 //! # Cost
 //!
-//! Four characters take some twenty instructions, whatever their lengths; eight of at most two bytes the same. Blocks of
+//! Four characters take some twenty instructions, whatever their lengths; so do eight of at most two bytes. Blocks of
 //! ASCII are only narrowed. In UTF-16, a block ends before a surrogate, and up to four pairs are joined at once.
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -38,7 +38,7 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// For lanes of `LANE` bytes. The length of the sequence in a lane less one has two bits: the higher is bit `lane` of the
+    /// For lanes of `LANE` bytes. The length of the sequence in a lane, less one, has two bits: the higher is bit `lane` of the
     /// index, the lower bit `4 + lane`. If lengths are `counted`, it is the number of bits set among bits `2 * lane` and the next.
     /// With lanes of two bytes there are eight, and one bit each. A sequence is at the end of its lane, or at its start if lanes
     /// have two bytes.

@@ -43,7 +43,7 @@
 //! A register costs four loads and about twenty instructions with three bytes before, fewer with one; ASCII costs a load and
 //! an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. Inputs of up to [`SHORT`] bytes
 //! take a path without groups, because aligning and grouping cost more than they save there. It loses on inputs shorter
-//! than a few bytes, where the calls and the scalar search for the place of an error are all there is, and on text with
+//! than a few bytes, where the calls and the scalar search for the place of an error take most of the time, and on text with
 //! many errors, where each one costs a check of a whole group: decoding with replacement uses windows instead.
 
 use crate::codec::kernel::path::{Path, Registers, note_run};

@@ -16,13 +16,13 @@ pub(super) use in_sse::*;
 ///
 /// # Safety
 /// An implementation has registers of `LEN` bytes, and its functions have the results described here: the algorithms
-/// compute from them which memory they access. Every function may be called only on a processor with the instructions of the implementing file; they have no other
-/// precondition except:
+/// compute from them which memory they access. Every function may be called only on a processor with the instructions of
+/// the implementing file; they have no other precondition except:
 /// * [`load`](Vector::load) reads `from..from + LEN`, which must be readable;
 /// * [`store`](Vector::store) writes `to..to + LEN`, which must be writable;
 /// * what is said of [`continuations_of`](Vector::continuations_of) and [`leads_of_4_of`](Vector::leads_of_4_of).
 ///
-/// Neither needs alignment. No other function touches memory of the caller.
+/// None of these needs alignment. No other function touches memory of the caller.
 ///
 /// The functions are inlined into code compiled for the instruction set (the table in the kernels' `mod.rs`), which is
 /// reached only through a [`Kernel`](crate::codec::Kernel), which is created only after the processor was found to have
@@ -138,7 +138,7 @@ unsafe fn of_window<V: Vector>(from: *const u8, mask: impl Fn(V) -> u64) -> u64 
 #[inline(always)]
 #[cfg(not(miri))]
 pub(super) fn opaque(mut word: u64) -> u64 {
-    // SAFETY: no instruction.
+    // SAFETY: the assembly is a comment without any instruction.
     unsafe { core::arch::asm!("/* {0} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags)) };
     word
 }
@@ -155,7 +155,7 @@ pub(super) fn opaque(word: u64) -> u64 {
 #[cfg(not(miri))]
 #[allow(clippy::pointers_in_nomem_asm_block, reason = "the pointer is passed on, and nothing is read")]
 pub(super) fn hidden<T>(mut from: *const T) -> *const T {
-    // SAFETY: no instruction.
+    // SAFETY: the assembly is a comment without any instruction.
     unsafe { core::arch::asm!("/* {0} */", inout(reg) from, options(pure, nomem, nostack, preserves_flags)) };
     from
 }
@@ -166,7 +166,7 @@ pub(super) fn hidden<T>(from: *const T) -> *const T {
     from
 }
 
-/// What has no common operations.
+/// What SSE4.1 and NEON do with different operations.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_op_in_unsafe_fn, reason = "the callers' contracts state the instructions")]
 mod in_sse {

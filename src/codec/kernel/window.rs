@@ -34,9 +34,10 @@
 //!
 //! # Cost
 //!
-//! Four to six register operations for each register to make the masks, then about thirty on words whatever the text;
-//! windows without errors, and windows where every error stands alone, leave after about ten. It loses to validation and a
-//! copy on text without errors, so decoding with replacement validates first and turns to windows only at an error.
+//! Twelve (AVX-512) to about twenty-two register operations for each register to make the masks, then up to seventy on
+//! words; windows without errors, and windows where every error stands alone, leave after about twenty. On text without
+//! errors validation and a copy are faster, so decoding with replacement validates first and turns to windows only at an
+//! error.
 //!
 //! # Decoding with replacement
 //!
@@ -46,7 +47,7 @@
 //! and then is not validated in vain over and over.
 //!
 //! ```text
-//! while more than two windows are left:
+//! while more than four windows are left:
 //!     good = the well-formed prefix of the next 16 KiB; copy it
 //!     patience = 8 if good > 0, else twice as before, at most 256
 //!     if there is an error: decode windows until `patience` of them in a row have no error, or 16 KiB are done
@@ -222,8 +223,8 @@ impl Padded {
     #[inline(always)]
     pub(super) unsafe fn next<V: Vector>(&mut self) -> Option<(*const u8, Masks, Window)> {
         let there = self.len.checked_sub(self.at).filter(|&there| there > 0)?;
-        // SAFETY: `at < len <= 2 * READ`, so from there on `2 * READ` bytes follow: two windows, and a byte for the
-        // masks of the second.
+        // SAFETY: `at < len <= 2 * READ`, so from there on `2 * READ` bytes follow, and the masks read two windows and a
+        // byte of these.
         unsafe {
             let from = self.bytes.as_flattened().as_ptr().add(self.at);
             let here = masks::<V>(from);
@@ -318,16 +319,16 @@ pub(super) trait WindowWriter: Vector {
     /// `to..to + 128` units.
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16;
 
-    /// Writes UTF-16 if the window holds only well-formed sequences of one and two bytes, not all of one, the last of which may end
-    /// after it. `begun`: whether the window before ends with a lead; then whether this one does. Reads `from - 1..from + READ`;
-    /// writes within `to..to + 128` units.
+    /// Writes UTF-16 if the window holds only well-formed sequences of one and two bytes, and not only ASCII; the last may
+    /// end after it. `begun`: whether the window before ends with a lead; afterwards, whether this one does. Reads
+    /// `from - 1..from + READ`; writes within `to..to + 128` units.
     #[inline(always)]
     unsafe fn utf16_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {
         let _ = (from, begun, to);
         None
     }
 
-    /// Writes UTF-32 so; reads and writes as [`Self::utf16_one_two_byte`].
+    /// Writes UTF-32 in the same way; reads and writes as [`Self::utf16_one_two_byte`].
     #[inline(always)]
     unsafe fn utf32_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u32) -> Option<*mut u32> {
         let _ = (from, begun, to);
@@ -342,7 +343,7 @@ pub(super) trait WindowWriter: Vector {
         to
     }
 
-    /// Writes UTF-32 so; reads and writes as [`Self::utf16_up_to_three`].
+    /// Writes UTF-32 in the same way; reads and writes as [`Self::utf16_up_to_three`].
     #[inline(always)]
     unsafe fn utf32_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u32) -> *mut u32 {
         let _ = (from, continuation, last);
@@ -580,7 +581,7 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
     }
 }
 
-/// Windows with at most this many bytes that are not ASCII are decoded one such byte after the other.
+/// Windows with at most this many bytes that are not ASCII are decoded one segment after the other.
 const SPARSE: u32 = 2;
 
 /// After this many windows of ASCII, more is likely.
@@ -594,8 +595,8 @@ const LONG: usize = 4;
 /// instructions of `V`.
 #[inline(always)]
 unsafe fn sparse_run<V: WindowWriter>(from: *const u8, mut at: usize, end: usize, mut to: *mut u8) -> (usize, *mut u8) {
-    // SAFETY: a window and the sequence after it end at `end` at most. A window is written, of which one byte for each is kept, and
-    // for a segment, four bytes, of which at most three are kept for each of its bytes.
+    // SAFETY: at each step `at + 2 * WINDOW <= end`, and at most three bytes are kept for each that was read, so `6 * WINDOW` more
+    // can be written. A step reads and writes a window, and four bytes that begin in it; or `ASCII` bytes that end before `end`.
     unsafe {
         // Windows of ASCII in a row.
         let mut clean = 0;

@@ -240,8 +240,8 @@ impl Outcome {
         !self.interrupted && self.divergences.is_empty() && self.contradictions.is_empty() && !is_silent
     }
 
-    /// The decoders that answered nothing. Not every decoder is asked every class string, so about some of these
-    /// nothing is known.
+    /// The decoders that answered nothing. None are named after an interruption, or if only a part of the
+    /// class strings was run: not every decoder is asked every class string, so some may not have been asked at all.
     pub fn silent(&self) -> impl Iterator<Item = &str> {
         let asked_all = |ran: &Ran| ran.cases > 0 && (ran.stage != Stage::Classes || ran.planned == Some(ran.cases));
         let is_known = !self.interrupted && (self.stages.is_empty() || self.stages.iter().any(asked_all));

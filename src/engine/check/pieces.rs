@@ -49,7 +49,7 @@ pub(super) struct Work {
 /// What is left of a stage.
 struct Line {
     stage: Stage,
-    /// The last one is the next.
+    /// In reverse order: the last one is taken next.
     pieces: Vec<Piece>,
     /// The number of cases of all pieces; `None` if there is no end to them.
     planned: Option<u64>,
@@ -309,7 +309,7 @@ struct Thread<'w, 'd> {
     session: Option<Session<'d>>,
     record: Record,
     tallies: Vec<Tally>,
-    /// About how much was asked since the end of the check was last looked for.
+    /// About how much was asked since it was last tested whether the check has ended.
     since: usize,
 }
 
@@ -321,7 +321,7 @@ impl<'w, 'd> Thread<'w, 'd> {
         Self { decoders, options, work, end, partitions, session: None, record, tallies, since: 0 }
     }
 
-    /// Judges a piece: the number of cases, and the time.
+    /// Judges a piece. Returns the number of cases, and the time.
     ///
     /// A session learns when a fault need not be explained again. What is found in a stage that has an end must not depend
     /// on which thread takes which piece, so there each piece has a session of its own, unless time is short.
@@ -417,7 +417,7 @@ impl<'w, 'd> Thread<'w, 'd> {
         flow
     }
 
-    /// Judges a case. Breaks if the check has reached its end: looks for that at once after an explanation, and
+    /// Judges a case. Breaks if the check has reached its end: this is tested at once after an explanation, and
     /// otherwise every few dozen cases.
     fn judge(
         &mut self,

@@ -28,7 +28,8 @@ pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
 /// How many mutants there have been.
 static MUTANTS: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts a mutant. The first mutants are the inputs that show most faults, whatever they should be mutants of.
+/// Counts a mutant, and returns it if it is one of the first. These are the inputs that show most faults, whatever input
+/// was to be mutated.
 fn opening(most: usize) -> Option<Vec<u8>> {
     let mut bytes = opening_bytes(MUTANTS.fetch_add(1, Ordering::Relaxed))?;
     bytes.truncate(most);

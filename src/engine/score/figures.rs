@@ -188,7 +188,7 @@ impl Behind {
             true => (ours.runs.iter().map(|run| run.executions).max()? as f64, budget_seconds),
             false => (ours.executions()?, ours.seconds()?),
         };
-        // Below this, the clock and the first use of the code decide.
+        // Shorter times depend on the clock, and on the code being run for the first time, more than on the engine.
         const SHORT: f64 = 1e-3;
         let ratio = |ours: f64, rival: f64, least: f64| ours.max(least) / rival.max(least);
         Some(Self {

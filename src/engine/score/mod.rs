@@ -1,7 +1,7 @@
 //! How many planted decoders each engine catches, and how fast.
 //!
-//! A detector is worth nothing until it has found a known bug. Here each engine is run against each planted decoder
-//! alone, and must report one of the signatures that the fault implies. No engine knows which fault is planted.
+//! What an engine can find is measured on known faults: each engine is run against each planted decoder alone, and must
+//! report one of the signatures that the fault implies. No engine knows which fault is planted.
 //!
 //! Engines that know nothing of this crate are run as well, as rivals: those of `fuzz/rivals` test the property that an
 //! ordinary user would write. It has no signatures, so a violation of it is a catch.
@@ -54,8 +54,8 @@ pub struct LeftOut {
 }
 
 /// One of our engines against a rival, over the planted decoders that the rival catches and our engine was run against.
-/// A ratio is ours divided by the rival's: below 1 is sooner. If ours does not catch a decoder, it counts with all that
-/// it did within the budget. Times below a millisecond count as one.
+/// A ratio is ours divided by the rival's: below 1, ours catches it sooner. If ours does not catch a decoder, it counts
+/// with all that it did within the budget. Times below a millisecond count as one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Our engine.
@@ -91,9 +91,9 @@ pub struct Behind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// Every class string of the plan, in order.
+    /// Inputs that show most faults, the other inputs of `generate::fragments`, then every class string of the plan.
     Exhaustive,
-    /// Structured inputs generated from a seed.
+    /// Inputs that show most faults, then structured inputs generated from a seed.
     Structured,
     /// Unmodified libFuzzer: its own mutations, code coverage.
     Plain,

@@ -32,7 +32,7 @@ pub struct Options {
     pub engines: Vec<Engine>,
     /// The time limit for one engine, decoder and seed.
     pub budget: Duration,
-    /// The number of seeds for the random engines: the seeds are 1 to this.
+    /// The number of seeds for the random engines: the seeds are 1 to this number.
     pub seeds: u64,
     /// How many runs in parallel; each uses one core.
     pub jobs: usize,
@@ -308,7 +308,7 @@ impl Rivals {
                 build.args(["afl", "build"]);
                 ("; it needs `cargo install --locked cargo-afl && cargo afl config --build`", target.clone())
             }
-            // With a target, the flags are not those of build scripts.
+            // With `--target`, the flags do not apply to build scripts.
             Engine::Bolero => {
                 build.args(["build", "--target", env!("UTFUZZ_TARGET")]).env("RUSTFLAGS", Self::BOLERO);
                 ("; it needs a C++ compiler", target.join(env!("UTFUZZ_TARGET")))
@@ -329,7 +329,8 @@ impl Rivals {
         Ok(built.join("release").join(name))
     }
 
-    /// Runs one program against one decoder: one process, from nothing or, for AFL++, which needs a seed, one letter.
+    /// Runs one program against one decoder: one process, which starts without inputs; AFL++ needs a seed, and gets one
+    /// letter.
     fn run(&self, decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Duration) -> Ended {
         let start = Instant::now();
         self.try_run(decoder, engine, seed, budget).unwrap_or_else(|error| Ended::failed(&error, start))
@@ -352,7 +353,7 @@ impl Rivals {
             Engine::Afl => {
                 command.args(["afl", "fuzz", "-V", &seconds, "-s", &seed.to_string(), "-i"]).arg(&seeds);
                 command.arg("-o").arg(scratch).arg("--").arg(program).envs(Self::AFL.map(|name| (name, "1")));
-                // cargo-afl looks for the AFL++ of the compiler that is selected here.
+                // cargo-afl looks for the AFL++ of the compiler that is selected in this directory.
                 command.current_dir(&self.directory);
             }
             Engine::Bolero => {

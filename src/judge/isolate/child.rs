@@ -301,7 +301,7 @@ pub struct Child {
 pub struct Ended {
     /// Its status.
     pub status: ExitStatus,
-    /// What a decoder did to end it; `None` if it ended while none was being asked.
+    /// What a decoder did to end it; `None` if no decoder is taken to have ended it.
     pub crash: Option<Crash>,
     /// The end of what it printed to standard error.
     pub printed: String,
@@ -316,7 +316,7 @@ pub struct Crash {
     pub bytes: Vec<u8>,
     /// What happened.
     pub ending: Ending,
-    /// The same with its number: a signal, or an exit status.
+    /// The same in words: the name of a signal, or an exit status.
     pub detail: String,
 }
 

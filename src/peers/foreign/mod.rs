@@ -180,7 +180,7 @@ impl Shared {
         replies
     }
 
-    /// Asks the questions of a batch that failed one by one, up to the first that fails. If none does and
+    /// Asks the questions of a failed batch one by one, up to the first that fails. If none does and
     /// the batch only took too long, nothing is wrong: the machine was busy. After any other failure the last question is
     /// named, since the failure depends on what came before it.
     fn ask_singly(&self, lane: &mut Lane, batch: &Batch, trouble: Trouble, replies: &mut Vec<Reply>) {
@@ -204,7 +204,7 @@ impl Shared {
                 (1, trouble)
             }
         };
-        // Waiting takes long.
+        // Waiting takes a long time.
         lane.cost.failures += if trouble.ending == Ending::Hang { MOST_FAILURES / 2 } else { 1 };
         let failure = Failure { ending: Some(trouble.ending), what: trouble.what.into() };
         replies.extend((0..count).map(|_| Err(failure.clone())));
@@ -298,7 +298,7 @@ struct Reading {
     rejected: Option<Validity>,
     /// Whether a chunk before any that was rejected held something about which the decoder cannot be asked.
     cannot_say: bool,
-    /// The same of the last stream that was finished.
+    /// The same for the last stream that was finished.
     could_not_say: bool,
     translator: Translator,
 }

@@ -19,7 +19,7 @@ use std::path::Path;
 /// The version of the table.
 const VERSION: u32 = 1;
 
-/// The most entry points that are believed.
+/// A table that states more entry points than this is refused.
 const MOST: u32 = 10_000;
 
 /// The texts of an entry point in the order of the header, by their keys in a greeting.

@@ -26,7 +26,7 @@ pub(super) struct Wire {
     spelling: Spelling,
 }
 
-/// Bytes to write, in pieces of some bytes. After each piece comes a pause, which lasts until the piece has been read.
+/// Bytes to write, in pieces of this length. After each piece comes a pause, which lasts until the piece has been read.
 struct Request {
     bytes: Vec<u8>,
     piece: usize,
@@ -93,7 +93,7 @@ impl Wire {
         self.ask_in_pieces(batch, usize::MAX, Duration::ZERO, patience)
     }
 
-    /// The same in pieces of some bytes, with a pause after each.
+    /// The same in pieces of `piece` bytes, with a pause after each.
     ///
     /// # Errors
     /// What went wrong, in words, and what the adapter wrote until then.
@@ -434,7 +434,7 @@ impl<'p> Proof<'p> {
         }
     }
 
-    /// Asks about whole inputs, and whether each comes back; `false` for what the adapter says it cannot ask.
+    /// Asks about whole inputs. Returns whether each was answered; `false` for what the adapter says it cannot ask.
     pub(super) fn come_back(&mut self, inputs: &[Vec<u8>]) -> Result<Vec<bool>, Fault> {
         let batch = self.texts(inputs);
         let answers = self.ask(&batch)?;
@@ -451,7 +451,7 @@ impl<'p> Proof<'p> {
         Ok(answered)
     }
 
-    /// That nothing follows the answers about these inputs.
+    /// Checks that nothing follows the answers about these inputs.
     pub(super) fn nothing_follows(&mut self, inputs: &[Vec<u8>]) -> Result<(), Fault> {
         let (more, ended) = self.wire.listen(Duration::from_millis(30), |heard| !heard.is_empty());
         let what = match (more.as_slice(), ended) {

@@ -250,7 +250,7 @@ impl Keys {
     }
 }
 
-/// A contract, and what of it is promised.
+/// A contract, and how much of it is promised.
 fn contract(words: &str) -> Result<(Contract, Promise), String> {
     let mut promise = Promise::Everything;
     let mut others = Vec::new();

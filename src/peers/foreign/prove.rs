@@ -215,7 +215,7 @@ fn various(proof: &mut Proof<'_>) -> Vec<Vec<u8>> {
     ];
     let mut inputs: Vec<Vec<u8>> = ill_formed.iter().map(|bytes| bytes.to_vec()).collect();
     for len in 1..17 {
-        // Irregular, so that no shift by some answers goes unnoticed.
+        // At irregular places, so that answers that are shifted by a few places do not go unnoticed.
         inputs.insert((len * 7) % inputs.len(), proof.nonce(len));
         inputs.insert((len * 5) % inputs.len(), [proof.nonce(len), b"\xFE".to_vec()].concat());
     }
@@ -234,7 +234,7 @@ fn repeated(proof: &mut Proof<'_>) -> Result<String, Fault> {
                 singly.extend(answers);
                 inputs.push(input);
             }
-            // A decoder may crash on ill-formed input; if it is most of it, the adapter is the likelier cause.
+            // A decoder may crash on ill-formed input; if it does on most of it, the adapter is the likelier cause.
             Err(_) if proof.wire.has_ended() && !input.is_ascii() && ends.len() < most => {
                 ends.push(shortened(&input));
                 proof.restart()?;
@@ -386,7 +386,7 @@ fn huge(proof: &mut Proof<'_>) -> Result<String, Fault> {
 }
 
 fn big(proof: &mut Proof<'_>) -> Result<String, Fault> {
-    // Of a decoder with a verdict only, nonces say nothing about the order.
+    // If a decoder gives only verdicts, nonces say nothing about the order of the answers.
     let count = proof.affordable(10_000);
     let mut inputs: Vec<_> = (0..count).map(|index| proof.nonce(1 + index % 24)).collect();
     proof.come_back(&inputs)?;

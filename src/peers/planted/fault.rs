@@ -140,7 +140,8 @@ pub(super) fn missing(bytes: &[u8], is_missed: impl Fn(usize) -> bool) -> Option
 pub(super) mod tests {
     use crate::generate::classes::Block;
 
-    /// Asserts that short strings at every offset, and longer ones across an edge, are accepted as `core::str` does.
+    /// Asserts that short strings at every offset, and longer ones across an edge, are accepted if and only if
+    /// `core::str` accepts them.
     pub(crate) fn assert_sound(accepts: fn(&[u8]) -> bool) {
         let blocks = (1..=3).flat_map(|len| (0..=130).map(move |offset| Block { len, offset }));
         let mut bytes = Vec::new();

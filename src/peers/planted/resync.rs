@@ -46,7 +46,7 @@ fn announced(byte: u8) -> usize {
     }
 }
 
-/// Signatures by what starts at the byte that truncates a sequence, and by the truncated sequence itself.
+/// Signatures whose subject is what starts at the byte that truncates a sequence, or the truncated sequence itself.
 const OFFENDING: [&str; 6] = [
     "lossy/too-*/*",
     "lossy/valid-*/*",

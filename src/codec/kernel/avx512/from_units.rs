@@ -34,8 +34,8 @@
 //! # Cost
 //!
 //! Sixteen units cost about twenty instructions and a compression. Where 32 units are all ASCII, or all below 800, a unit costs
-//! half of that. Branches tell these cases apart: text that changes between them every few units loses time to mispredictions. Inputs of up to a
-//! step are left to portable code.
+//! half of that. Branches tell these cases apart: text that changes between them every few units loses time to
+//! mispredictions. Inputs of up to a step are left to portable code.
 
 use crate::codec::kernel::avx512::table;
 use crate::codec::kernel::portable;
@@ -500,13 +500,13 @@ unsafe fn selected<const BITS: u32, const MARKS: u32>(from: __m512i, words: __m5
     }
 }
 
-/// For each byte of a sequence the bit of its number from which its bits are taken, where numbers have lanes of `LANE` bytes.
+/// For each byte of a sequence, the bit of the scalar value from which its bits are taken; a lane has `LANE` bytes.
 const fn bits_of<const LANE: usize>(len: usize) -> [u8; BYTES] {
     let mut from = [0; BYTES];
     let mut at = 0;
     while at < BYTES {
         let (lane, byte) = (at % 8 / LANE * LANE, at % LANE);
-        // After the sequence eight bits that are zero, or left out.
+        // What is taken for bytes after the sequence is masked out.
         let bit = if byte < len { 6 * (len - 1 - byte) } else { 0 };
         from[at] = (8 * lane + bit) as u8;
         at += 1;

@@ -45,7 +45,7 @@
 //!
 //! # Cost
 //!
-//! A window costs three compressions for UTF-8, one for text of up to three bytes, two for text of up to two, three to six for the
+//! A window costs three compressions for UTF-8, one for text of up to three bytes, two for text of up to two, two to four for the
 //! others. Where a window has few errors, writing it run by run is faster, and is done instead; runs of ASCII are copied or
 //! widened before they get here.
 
@@ -510,7 +510,7 @@ const fn places() -> [u8; 64] {
     table
 }
 
-/// Permutes the bytes of each half to twice each.
+/// Permutations that write each byte of a half twice.
 static TWICE: [[u8; 64]; 2] = twice();
 
 const fn twice() -> [[u8; 64]; 2] {
@@ -539,7 +539,7 @@ const fn pairs() -> [u8; 64] {
 /// Windows with at most this many bytes that are not good are written run by run.
 const FEW: u32 = 3;
 
-/// Permutes the bytes of each third of a window, 21 bytes, to three times each.
+/// Permutations that write each byte of a third of a window, 21 bytes, three times.
 static THIRDS: [[u8; 64]; 3] = thirds();
 
 const fn thirds() -> [[u8; 64]; 3] {
