@@ -95,8 +95,8 @@ pub trait Batched: Send + Sync {
     fn summary(&self) -> String;
 }
 
-/// What a decoder panics with, by [`resume_unwind`](std::panic::resume_unwind), if the process that runs it has ended, or
-/// did not answer.
+/// What a decoder panics with, by [`resume_unwind`](std::panic::resume_unwind), if it fails, or if the process that
+/// runs it ends or does not answer.
 #[derive(Clone, Debug)]
 pub struct NoAnswer {
     /// How the process ended; `None` if the decoder failed in some way other than rejecting its input.
@@ -109,7 +109,7 @@ pub struct NoAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Ending {
-    /// It called `abort`; also if memory was refused.
+    /// It called `abort`, perhaps because it could not allocate memory.
     Abort,
     /// Its stack overflowed.
     StackOverflow,
@@ -174,8 +174,8 @@ pub trait Stream {
 
 /// The identity of a decoder, and its contract.
 ///
-/// [`Info::new`], [`Info::contract`] and [`Info::lineage_by_length`] are `const`, so that an `Info` can be a `static`.
-/// Text that is known only at run time may be owned.
+/// [`Info::new`], [`Info::contract`], [`Info::expression`], [`Info::lineage_by_length`] and [`Info::variant_by_length`]
+/// are `const`, so that an `Info` can be a `static`. Text that is known only at run time may be owned.
 ///
 /// ```
 /// use utfuzz::Info;

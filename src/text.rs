@@ -8,8 +8,8 @@ pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// Untrusted text that is safe to print on one line: control characters, line separators, characters that change the
-/// direction of text and those that XML cannot contain are escaped.
+/// Untrusted text that is safe to print on one line: control characters, line separators, common invisible characters,
+/// those that change the direction of text and those that XML cannot contain are escaped.
 pub fn printable(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());
     for c in text.chars() {
@@ -42,7 +42,7 @@ pub fn is_printable(c: char) -> bool {
 
 /// JSON with every character safe to print.
 pub fn printable_json(text: &str) -> String {
-    // JSON outside strings is ASCII, so an unsafe character is always inside a string.
+    // Outside strings, this JSON has only line feeds and printable ASCII, so an unsafe character is inside a string.
     let escape = |c: char| match c {
         '\n' => String::from(c),
         _ if is_printable(c) => String::from(c),

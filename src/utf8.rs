@@ -226,7 +226,8 @@ pub const fn is_continuation(byte: u8) -> bool {
 /// The 13 classes of bytes. RFC 3629 §4 and Unicode Table 3-7 distinguish the bytes of one class only by the resulting
 /// code point.
 ///
-/// Exchanging a byte for another of its class changes no verdict, no span and no replacement.
+/// By RFC 3629, with maximal subparts or single bytes, exchanging a byte for another of its class changes neither the offset
+/// nor the length of any error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ByteClass(u8);
 

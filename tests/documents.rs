@@ -224,6 +224,32 @@ fn paths_in_documents_exist() {
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
+/// Every file below `src/` is named where the architecture says where to find things, by its path or, in a list of files
+/// of one directory, by its name. A `mod.rs` may only declare modules.
+#[test]
+fn the_architecture_names_every_file() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let map = fs::read_to_string(repository.join("docs/architecture.md")).unwrap();
+    let map = map.split_once("\n## Where to find things\n").unwrap().1;
+    let (mut directories, mut names, mut missing) = (vec![repository.join("src")], 0, Vec::new());
+    while let Some(directory) = directories.pop() {
+        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                directories.push(path);
+            } else if !["mod.rs", "lib.rs", "main.rs"].contains(&&*name) {
+                names += 1;
+                let full = path.strip_prefix(repository).unwrap().to_str().unwrap().replace('\\', "/");
+                if ![full.as_str(), &name].iter().any(|name| map.contains(&format!("`{name}`"))) {
+                    missing.push(full);
+                }
+            }
+        }
+    }
+    assert!(names > 80, "{names}");
+    assert!(missing.is_empty(), "docs/architecture.md does not say what is in {missing:?}");
+}
+
 #[test]
 fn every_page_is_in_the_index() {
     let documents = documents();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use utfuzz::engine::targets::{ALL, FuzzTarget, fuzzed};
-use utfuzz::generate::input_file::Form;
+use utfuzz::engine::targets::{self, ALL, FuzzTarget, fuzzed};
+use utfuzz::generate::input_file::{self, Form};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -57,6 +57,16 @@ fn scripts_are_given_the_same_targets() {
         let lists = text.lines().filter(|line| line.contains("streaming") && line.contains("structured"));
         assert_eq!(lists.collect::<Vec<_>>(), [""; 0], "{script} has a list of its own");
     }
+}
+
+/// A night's targets write no input that `triage` would refuse as too long, and the document says how to reach the same length.
+#[test]
+fn the_longest_input_is_that_of_a_file() {
+    let options: BTreeSet<String> = ALL.iter().flat_map(targets::lengths).collect();
+    let longest = format!("-max_len={}", input_file::LONGEST);
+    assert_eq!(options.iter().filter(|option| option.starts_with("-max_len=")).collect::<Vec<_>>(), [&longest]);
+    let document = text("docs/fuzzing.md").replace('\n', " ");
+    assert!(document.contains(&options.into_iter().rev().collect::<Vec<_>>().join(" ")), "docs/fuzzing.md: {longest}");
 }
 
 /// The build script has no list of targets: it excludes the yardsticks by name, and finds the others in the directory.

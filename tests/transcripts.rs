@@ -19,6 +19,7 @@ use utfuzz::engine::check;
 use utfuzz::judge::silence_panics;
 use utfuzz::peers::planted::rows;
 use utfuzz::spec::{Contract, Segmentation};
+use utfuzz::text::matches_glob;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::triage::minimise::minimise;
 use utfuzz::triage::session::{Session, Shown};
@@ -169,14 +170,27 @@ fn decoder(name: &str) -> Box<dyn Decoder> {
 }
 
 /// The decoder that is wrong where a page of memory ends in a character. Now and then that is so in memory that was not placed
-/// for it, and the report is another one.
+/// for it. Then the report is another one, but still about a signature that the fault implies.
 const DEPENDS_ON_PAGES: &str = "planted-h14";
+
+fn is_implied(name: &str, report: &str) -> bool {
+    let parts: Vec<&str> =
+        report.lines().next().and_then(|line| line.strip_prefix("divergence: ")).unwrap_or("").split('/').collect();
+    let [law, decoder, subject, shape] = parts[..] else { return false };
+    let (_, row) = rows().find(|(row, _)| row == name).unwrap();
+    let signature = format!("{law}/{subject}/{shape}");
+    decoder == name && row.expected_signatures.iter().any(|expected| matches_glob(expected, &signature))
+}
 
 fn check_transcript(name: &str, input: &str, expected: &str) -> Result<(), Failed> {
     let report = || report(&*decoder(name), &from_line(input), expected.contains(SMALLEST)).unwrap_or_default();
-    let tries = if name == DEPENDS_ON_PAGES { 4 } else { 1 };
-    let mut reports = std::iter::repeat_with(report).take(tries);
-    let found = reports.find(|found| found == expected).unwrap_or_else(report);
+    let mut found = report();
+    for _ in 0..4 {
+        if found == expected || name != DEPENDS_ON_PAGES || !is_implied(name, &found) {
+            break;
+        }
+        found = report();
+    }
     let different = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
     match different {
         _ if found == expected => Ok(()),

@@ -457,8 +457,8 @@ pub struct AdapterCost {
 pub struct BatchCost {
     /// The number of operations.
     pub operations: usize,
-    /// Nanoseconds for one operation, from request to reply: the median of the batches. None if smaller batches took so
-    /// long that no time was left for this size.
+    /// Nanoseconds for one operation, from request to reply: the median of the batches. None if, judging by smaller
+    /// batches, one of this size would take too long.
     pub nanoseconds: Option<f64>,
 }
 

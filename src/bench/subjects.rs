@@ -81,8 +81,8 @@ impl Operation {
         }
     }
 
-    /// The answer of the standard; for large inputs the one of `core::str`, which is checked against the standard
-    /// elsewhere.
+    /// The answer of the standard; on large inputs the verdict and the offset of the error are those of `core::str`,
+    /// which is checked against the standard elsewhere.
     pub(super) fn expected(self, bytes: &[u8]) -> Answer {
         const MANY: usize = 4 << 20;
         let contract = &Contract::STANDARD;
@@ -277,7 +277,7 @@ pub(super) fn subjects(operation: Operation) -> Vec<Subject> {
     [chosen(operation)].into_iter().chain(kernels).chain(others).collect()
 }
 
-/// Our decoder as users call it: the choice of the kernel is timed too.
+/// Our decoder as users call it; in `Validate` and `Locate`, the choice of the kernel is timed too.
 fn chosen(operation: Operation) -> Subject {
     match operation {
         Operation::Validate => {

@@ -221,7 +221,8 @@ fn scaled(number: u32, bound: usize) -> usize {
     ((u64::from(number) * bound as u64) >> 32) as usize
 }
 
-/// The choices for a case. Each uses bits of its own, so that all choices are independent.
+/// The choices for a case. Each uses bits of its own, so that they are independent, except that an abandoned stream
+/// implies a new one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choices {
     prefix: usize,
@@ -453,7 +454,7 @@ mod tests {
     /// A name, a value below some bound, and the bound.
     type Reduced = (&'static str, fn(&Choices) -> usize, usize);
 
-    /// Each choice, reduced to one of four or of two.
+    /// Most choices, each reduced to one of four or of two.
     const CHOICES: [Reduced; 19] = [
         ("prefix", |choices| choices.prefix() % 4, 4),
         ("kind of cuts", |choices| choices.cuts().below(4), 4),
@@ -476,7 +477,7 @@ mod tests {
         ("question and error", |choices| 2 * choices.sampled_question(2) + choices.sampled_error(2), 4),
     ];
 
-    /// Every pair of choices occurs in every combination, about equally often if their values do.
+    /// Every pair of choices occurs in every combination.
     #[test]
     fn choices_are_independent_of_each_other() {
         let drawn: Vec<Choices> = (0..4000u32).map(|number| Choices::of(&number.to_be_bytes())).collect();

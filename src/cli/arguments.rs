@@ -109,7 +109,7 @@ pub(super) struct Adapters {
 
 #[cfg(unix)]
 impl Adapters {
-    /// Those in other processes. What cannot be started is named and skipped.
+    /// Those in other processes. Anything an `adapter.toml` names that cannot be started is reported and skipped.
     fn found(&self) -> Result<Found, Error> {
         let mut all = Vec::new();
         if let Some(path) = &self.adapters {
@@ -183,7 +183,7 @@ fn registered() -> Vec<Box<dyn Decoder>> {
 }
 
 impl Selection {
-    /// The ledger of the adapters: the file `known.toml` in their directory or in a directory above, if there is one.
+    /// The ledger of the adapters: the file `known.toml` where they are or up to two directories above, if it exists.
     fn ledger(&self) -> Option<PathBuf> {
         #[cfg(unix)]
         if let Some(path) = self.adapters.adapters.as_ref().and_then(|path| std::fs::canonicalize(path).ok()) {
@@ -192,8 +192,8 @@ impl Selection {
         None
     }
 
-    /// The decoders that were named. If none were named, or only some to exclude: those that were registered, or all peers
-    /// if none were registered.
+    /// The decoders that were named. If none were named, or only some to exclude: those of the adapters, else those
+    /// that were registered, else all peers.
     pub(super) fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let (all, _) = self.everything()?;
         let names: Vec<_> = all.iter().map(|decoder| &*decoder.info().name).collect();

@@ -276,7 +276,8 @@ impl Check {
         if self.only.is_empty() { Stage::ALL.to_vec() } else { self.only.clone() }
     }
 
-    /// The command that does the same again; `time` is that of structured inputs or, if there is a budget, of the whole check.
+    /// The command in the record, without the options about decoders, corpus, ledger and seed; `time` is that of
+    /// structured inputs or, if there is a budget, of the whole check.
     fn command(&self, time: u64) -> String {
         let mut command = "utfuzz check".to_owned();
         if let Some(len) = self.bytes {
@@ -514,7 +515,7 @@ pub(super) enum Checked {
 }
 
 impl Checked {
-    /// Whether something new was found.
+    /// Whether something new was found, or the decoder ended its process.
     fn has_found(&self) -> bool {
         match self {
             Self::Finished(part) => part.record.check().is_some_and(|check| !check.divergences.is_empty()),

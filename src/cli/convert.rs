@@ -44,7 +44,8 @@ pub(super) struct Convert {
     /// How ill-formed UTF-8 is cut into segments, each of which is replaced [default: maximal-subpart]
     #[arg(long, value_name = "RULE")]
     policy: Option<Segmentation>,
-    /// What to do with a byte order mark [default: UTF-16 and UTF-32 have one, other encodings keep it as text]
+    /// What to do with a byte order mark [default: detect; with --from, UTF-16 and UTF-32 have one, other encodings keep
+    /// it as text]
     #[arg(long, value_name = "WHAT")]
     bom: Option<Mark>,
     /// What to do with unpaired surrogates

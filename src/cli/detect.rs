@@ -158,7 +158,7 @@ pub(super) fn label(detection: &Detection) -> String {
     }
 }
 
-/// The name by which iconv also removes the byte order mark, if there is one.
+/// The name for iconv; of UTF-16 and UTF-32 with a byte order mark, the one by which iconv removes it.
 fn iconv_name(detection: &Detection) -> &'static str {
     match (detection.name, detection.encoding) {
         (_, Some(Encoding::Utf16Le | Encoding::Utf16Be)) if detection.byte_order_mark => "UTF-16",

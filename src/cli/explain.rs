@@ -307,7 +307,7 @@ fn is_pairs(word: &str) -> bool {
     !word.is_empty() && word.len().is_multiple_of(2) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether all of it is hexadecimal, however it is grouped.
+/// Whether it starts with 0x, or all of it is hexadecimal, however it is grouped.
 fn is_hex(text: &str) -> bool {
     let digits: String = words(text).map(unprefixed).collect();
     is_pairs(&digits) || text.starts_with("0x")

@@ -87,7 +87,7 @@ impl Init {
     }
 }
 
-/// What the files say about the crate.
+/// What `init` writes about the crate into its files.
 struct Package {
     name: String,
     version: String,

@@ -148,7 +148,7 @@ fn painted_lines(text: &str) -> String {
     text.split_inclusive('\n').map(line).collect()
 }
 
-/// The verdict of a subcommand that ran to its end.
+/// The verdict of a subcommand that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Clean,
@@ -168,7 +168,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// Writing to [`StandardOutput`] never fails while a subcommand runs, so this error can only come from serialising a report.
+/// Writing to [`StandardOutput`] never fails while a subcommand runs, so this error comes from serialising a report, or
+/// from `serve-plugin`, which writes elsewhere.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self(Error::io(Path::new("standard output"), &error))

@@ -353,7 +353,7 @@ impl ProbeVerb {
 
 /// Find the shortest inputs that tell two decoders apart
 ///
-/// One for each kind of difference: verdict, offset and length of the first error, output.
+/// One for each kind of difference: verdict, offset and length of the first error, output, failure.
 ///
 /// Exit status 1: they differ.
 #[derive(Debug, Args)]

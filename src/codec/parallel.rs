@@ -101,7 +101,7 @@ fn part(bytes: &[u8], index: usize, len: usize) -> (usize, &[u8]) {
 /// A conversion of UTF-8 to units.
 struct Conversion<U> {
     decode: fn(Kernel, &[u8], &mut Vec<U>),
-    /// The units that text becomes.
+    /// How many units text becomes.
     count: fn(Kernel, &str) -> usize,
     /// Most units for one byte.
     most: usize,
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::case::Rng;
 
-    /// Text and errors, longer than a few pieces.
+    /// Text, with errors if the seed is odd, of one to 49 pieces.
     fn input(seed: u64) -> Vec<u8> {
         const WORDS: [&[u8]; 8] = [
             b"word ",

@@ -43,8 +43,8 @@ const OFFSETS: [usize; 4] = [0, 14, 30, 62];
 /// ```
 ///
 /// # Panics
-/// The decoder answers nothing, or breaks its contract. The message has the smallest input for each fault, with the
-/// reason and a test for it.
+/// The decoder answers nothing, or breaks its contract. The message has the signature of each fault and, for the first
+/// three, the smallest input, the reason and a test.
 #[track_caller]
 pub fn assert_conforms(decoder: &dyn Decoder) {
     let name = &decoder.info().name;
@@ -212,7 +212,7 @@ mod tests {
         assert!(message.starts_with("accepting answers nothing"), "{message}");
     }
 
-    /// Panics at one character, in one-shot decoding only, so cuts do not matter.
+    /// Panics if the input ends with C2, in one-shot decoding only, so cuts do not matter.
     struct Panicking;
 
     impl Decoder for Panicking {

@@ -332,8 +332,8 @@ mod sanitizer {
 }
 
 /// What AddressSanitizer calls before it reports an error (`__asan_on_error`): prints which decoder was asked, and
-/// keeps the report of the sanitizer out, for the same reason. The environment variable `UTFUZZ_ASAN_REPORT` brings it
-/// back.
+/// keeps out the sanitizer's report, by whose stack ClusterFuzz would group. The environment variable
+/// `UTFUZZ_ASAN_REPORT` brings it back.
 #[cfg(feature = "libfuzzer")]
 pub fn memory_fault() {
     let Some((decoder, bytes)) = crate::judge::isolate::asked() else { return };

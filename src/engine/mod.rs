@@ -1,5 +1,5 @@
-//! Engines that run the judge: a test of one decoder, the embedded engine, the fuzz targets, the score of both, and the
-//! nightly run.
+//! Engines that run the judge: a test of one decoder, the embedded engine, the fuzz targets, the score of the last
+//! two, and the nightly run.
 
 #[cfg(feature = "check")]
 pub mod check;

@@ -381,7 +381,7 @@ fn executions(log: &Path) -> u64 {
     text.lines().filter_map(count).max().unwrap_or(0)
 }
 
-/// Kills a process group that an earlier start left running, if it still runs this program.
+/// Kills a target's process group, of this start or an earlier one, if it still runs this program.
 fn end_group(group: Option<u32>, program: &Path) {
     let Some(group) = group else { return };
     let runs = fs::read_link(format!("/proc/{group}/exe"));

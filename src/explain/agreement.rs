@@ -292,7 +292,7 @@ pub struct Family {
     pub grammar: &'static str,
     /// The decoders that accept the input, in the order of the list.
     pub accept: Vec<Cow<'static, str>>,
-    /// Those that reject it.
+    /// Those that reject it, or panic.
     pub reject: Vec<Cow<'static, str>>,
 }
 

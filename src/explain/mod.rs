@@ -307,7 +307,7 @@ pub fn escape(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string()
 }
 
-/// Whether a character affects only its own cell of a terminal: no control, mark, format or private-use character.
+/// Whether a character is also shown as itself: a letter, digit or symbol that is not written from right to left.
 fn is_plain(c: char) -> bool {
     let code_point = u32::from(c);
     let bidi = matches!(code_point, 0x0590..=0x08FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF | 0x1_0800..=0x1_0FFF | 0x1_E800..=0x1_EFFF);

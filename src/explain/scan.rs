@@ -388,7 +388,7 @@ mod tests {
             }
         }
         assert_eq!(guesses("GrÃ¼ÃŸe".as_bytes())[0].repair.as_deref(), Some("repair --apply -o -"));
-        // Good text, also beside double encoding.
+        // Good text, and a line of which only a part is double-encoded.
         for text in ["", "plain", "Grüße", "Ã", "Ärger – Œuvre", "日本語", "Ã© und ü"] {
             assert!(names(text.as_bytes()).is_empty(), "{text}: {:?}", guesses(text.as_bytes()));
         }

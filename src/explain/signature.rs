@@ -57,7 +57,7 @@ impl Shape {
         Self::Context,
     ];
 
-    /// Whether the location is the cause, regardless of the bytes there.
+    /// Whether the cause is not the subject, but where it is, what surrounds it, or the size of the input.
     pub fn is_location(self) -> bool {
         match self {
             Self::Anywhere | Self::Tail => false,
@@ -122,7 +122,8 @@ pub(super) struct Located {
     pub(super) law: Law,
     pub(super) subject: Subject,
     pub(super) shape: Shape,
-    /// An input that breaks this law on this subject, if the original input breaks another law.
+    /// An input that breaks this law on this subject, if the original input breaks another law, or this one on another
+    /// subject.
     pub(super) witness: Option<Vec<u8>>,
 }
 

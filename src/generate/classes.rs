@@ -151,7 +151,8 @@ impl ClassPartition {
         }
     }
 
-    /// Whether it suffices to judge strings when it is their turn, as it does for grammars other than RFC 3629.
+    /// Whether it suffices to judge strings when it is their turn, as it does for grammars other than RFC 3629 with
+    /// maximal subparts or single bytes.
     pub fn is_by_turns(&self) -> bool {
         self.by_turns
     }

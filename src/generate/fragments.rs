@@ -58,7 +58,7 @@ pub fn strings_up_to(longest: u32) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Text with every scalar value and every pair of ASCII bytes, a few dozen characters to an input, to catch decoders
+/// Text with every scalar value and every pair of ASCII bytes, at most 256 characters to an input, to catch decoders
 /// that treat one character or one pair specially.
 pub fn texts() -> impl Iterator<Item = Vec<u8>> {
     const EACH: usize = 64;
@@ -119,7 +119,8 @@ fn small_mixture() -> Vec<u8> {
     joined(FRAGMENTS.into_iter().chain(REFUSED).map(|one| [one, b"a"].concat()), b"\xE2\x82")
 }
 
-/// The same, each followed by a block of ASCII: one input that is much longer than the mixtures.
+/// A byte order mark, [`everything`] with a block of ASCII after each part, and a truncated character: one input that
+/// is much longer than the mixtures.
 fn spread() -> Vec<u8> {
     let all = everything().flat_map(|one| [&one[..], &[b'a'; 64]].concat());
     BYTE_ORDER_MARK.iter().copied().chain(all).chain(*b"\xE2\x82").collect()
@@ -241,7 +242,8 @@ pub fn marks() -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// Inputs of sizes at which counters wrap and buffers end: just below and above 64 KiB and 1 MiB, 256, 4096 and 65,536
-/// errors, outputs that cross 4 to 64 KiB, 256 chunks. Streams get them in chunks of 64 KiB, or byte by byte.
+/// errors, outputs that cross 4 to 64 KiB, 600 chunks, two errors far apart. Streams get them in chunks of 64 KiB, or
+/// byte by byte.
 pub fn sizes() -> impl Iterator<Item = Input> {
     const PIECES: [&[u8]; 6] = [b"a", b"\xC3\xA9", b"\xE2\x82\xAC", b"\xF0\x9F\x98\x80", b"a\xFF", b"\xE2\x82a"];
     const ENDS: [&[u8]; 4] = [b"", b"\xFF", b"\xE2\x82", b"\xF0\x9F\x98\x80"];

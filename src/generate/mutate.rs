@@ -270,7 +270,7 @@ fn end_early(bytes: &mut Vec<u8>, rng: &mut Rng) {
     bytes.truncate(range.start + 1 + rng.below(range.len()));
 }
 
-/// Makes the input begin inside a sequence or directly before it.
+/// Makes the input begin inside a sequence, or directly before or after it.
 fn start_late(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let range = some_sequence(bytes, rng);
     bytes.drain(..range.start + rng.below(range.len() + 1));

@@ -359,7 +359,7 @@ fn alignments() -> Vec<Set> {
 pub enum Padding {
     /// ASCII.
     Ascii,
-    /// Characters of two to four bytes, the lowest and the highest of their length; a single byte is ASCII.
+    /// Characters of two to four bytes, the lowest of their length and high ones; a single byte is ASCII.
     Valid,
     /// ASCII with an ill-formed segment next to the string, and one in every 16 bytes beyond.
     IllFormed,
@@ -431,7 +431,7 @@ impl Padding {
     }
 }
 
-/// The lowest and the highest characters of two to four bytes that are not noncharacters.
+/// The lowest characters of two to four bytes; and high ones: U+07FF, U+D7FF and U+10FFFD.
 const CHARACTERS: [[&[u8]; 3]; 2] =
     [[b"\xC2\x80", b"\xE0\xA0\x80", b"\xF0\x90\x80\x80"], [b"\xDF\xBF", b"\xED\x9F\xBF", b"\xF4\x8F\xBF\xBD"]];
 

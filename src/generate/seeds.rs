@@ -299,7 +299,7 @@ fn sizes(seeds: &mut Seeds) {
 
 /// Inputs that reach code of the judge that no other seed reaches.
 fn paths(seeds: &mut Seeds) {
-    // utf8-decode finds the first error at its offset but misses later ones: the `spans` law at the end of a list.
+    // utf8-decode finds the first error at its offset but misses later ones: its list of errors is too short (`spans`).
     seeds.add("more-errors-than-utf8-decode-finds", b"\xBF\xF0\x80\x9F\xBF");
     // The `prefix` law with a long prefix, which few inputs choose.
     let long = (0..=9999).map(|number| format!("prefix-{number:04}").into_bytes());

@@ -108,7 +108,7 @@ fn fault_at_the_end(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     if u.ratio(2, 3)? { truncated(u, out) } else { fault(u, out) }
 }
 
-/// Text, a fault, or padding that moves the next segment to a block edge.
+/// Text, a fault, a mark of another encoding, random bytes, or padding that moves the next segment to a block edge.
 pub(super) fn segment(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     match u.int_in_range(0..=13)? {
         13 => at_edge(u, out)?,
@@ -142,7 +142,7 @@ fn ascii(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Two characters that are the first or the last of their width.
+/// Two characters that are the first or the last of a row of the grammar.
 fn neighbours(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     for _ in 0..2 {
         let (first, last) = *u.choose(&RANGES[..9])?;
@@ -164,7 +164,7 @@ fn enclosed(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// One character repeated to the end of a large buffer, then text or a fault; all of this twice, then ASCII.
+/// A few characters, or a letter, repeated to the end of a large buffer, then text or a fault; this twice, then ASCII.
 fn long(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let edge = if u.ratio(1, 8)? { 1 << 16 } else { *u.choose(&[1024, 4096, 8192])? };
     let mut character = Vec::new();
@@ -225,7 +225,7 @@ fn many(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// One to twelve characters of one width, often at the bounds of the width.
+/// One to twelve characters of one of the [`RANGES`], often its first or its last.
 fn text(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let (first, last) = *u.choose(&RANGES)?;
     for _ in 0..u.int_in_range(1..=12)? {
@@ -259,7 +259,7 @@ pub(super) fn scalar(u: &mut Unstructured<'_>, first: u32, last: u32) -> Result<
     })
 }
 
-/// One ill-formed sequence, sometimes followed by `a`.
+/// A sequence that is nearly always ill-formed, sometimes followed by `a`.
 fn fault(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     match u.int_in_range(0..=8)? {
         0 => truncated(u, out)?,

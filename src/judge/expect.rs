@@ -69,7 +69,7 @@ impl Questions {
     /// Every question.
     pub const ALL: Self = Self { asked: u32::MAX, after_error: None };
 
-    /// Every question about the input itself, at the address it has.
+    /// Every question about the input itself, at the address it has or next to an inaccessible page.
     pub(crate) const IN_PLACE: Self = Self::ALL.without(&[Question::Prefix, Question::Placement, Question::Halves]);
 
     /// Every question about the bytes; none about their address, their halves or earlier inputs.
@@ -278,7 +278,7 @@ impl Automaton {
             rest = bytes[segment.range().end.min(bytes.len())..].iter();
             state = 0;
         }
-        // The end of the input inside a sequence; under other segmentations it may be several segments.
+        // The end of the input inside a sequence: one maximal subpart, but several segments under some segmentations.
         let mut start = bytes.len() - usize::from(self.depth[usize::from(state)]);
         while start < bytes.len() {
             let segment = self.read_slowly(contract, bytes, start, state);
@@ -302,7 +302,7 @@ impl Automaton {
         (start < bytes.len()).then(|| self.read_slowly(contract, bytes, start, state))
     }
 
-    /// The ill-formed segment that ends before or with the byte at `here`, which this state refuses.
+    /// The ill-formed segment that is found when this state refuses the byte at `here`.
     #[inline]
     fn refused_unit(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Segment {
         let matched = usize::from(self.depth[usize::from(state)]);
@@ -511,8 +511,8 @@ impl<'a> Expectation<'a> {
         &self.output.bytes
     }
 
-    /// The outputs of other segmentations that differ from [`Expectation::lossy`] in more than the number of U+FFFD: in a
-    /// grammar with pairs, a maximal subpart may contain the first byte of the next sequence.
+    /// The outputs of other segmentations that may differ from [`Expectation::lossy`] in more than the number of
+    /// U+FFFD: in a grammar with pairs, a maximal subpart may contain the first byte of the next sequence.
     pub(crate) fn other_texts(&self) -> Vec<Vec<u8>> {
         let has_pairs = self.contract().grammar.rows.iter().any(|row| row.form == Form::Pair);
         let segmentations = [Segmentation::MaximalSubpart, Segmentation::Byte].into_iter().filter(|_| has_pairs);
@@ -623,7 +623,7 @@ mod tests {
         assert!((0..1000).all(|number| !validator.pick(&choices(number), 0).has(&[Output, Stream])));
     }
 
-    /// Under every grammar and segmentation, what the automaton finds in these strings and in longer ones made of them.
+    /// Asserts that under every grammar and segmentation the automaton finds the errors that `segments` finds.
     fn finds_the_errors_of_the_rows(bytes: &[u8]) {
         for grammar in ALL {
             let automaton = compiled(grammar);

@@ -40,14 +40,14 @@ const CLASSES: usize = ByteClass::COUNT;
 const KINDS: usize = Kind::ALL.len();
 const BLOCK: usize = 64;
 
-/// The examined positions in a block: next to its edges, or to those of its halves and quarters.
+/// The examined positions in a block: next to its edges, its middle and the end of its first quarter.
 const EDGES: [usize; 10] = [0, 1, 2, 15, 16, 31, 32, 61, 62, 63];
 
 /// Each class at each examined position, with the class at the examined position before it.
 const PAIRS: Group = Group { name: "pairs", first: 0, count: CLASSES * CLASSES * EDGES.len() };
 /// Each kind of error at each position in a block.
 const ERRORS: Group = Group::after("errors", PAIRS, KINDS * BLOCK);
-/// Each kind of error directly after each kind.
+/// Each kind of error, with the kind of the error before it.
 const NEIGHBOURS: Group = Group::after("neighbours", ERRORS, KINDS * KINDS);
 /// Each length within a block, well-formed or not.
 const LENGTHS: Group = Group::after("lengths", NEIGHBOURS, 2 * BLOCK);

@@ -2,8 +2,8 @@
 //! what `spec` expects, or with what the decoder itself answers to a related input. No law depends on which decoder is
 //! being judged.
 //!
-//! Each law is one row of the table below and one function. The rows are in order of strength: of several broken laws
-//! the first in the table is reported.
+//! Each law is one row of the table below, and most have a function of their own. The rows are in order of strength: of
+//! several broken laws the first in the table is reported.
 
 use crate::case::Case;
 use crate::decoder::{Ending, Promise};
@@ -130,12 +130,12 @@ impl Law {
         self.aspect() == Aspect::Stream
     }
 
-    /// Whether a violation may depend on where the input is cut.
+    /// Whether the cuts are examined as the cause of a violation: for laws about input in chunks, and for panics.
     pub(crate) fn may_depend_on_cuts(self) -> bool {
         self.is_about_streams() || self == Self::Panic
     }
 
-    /// Whether it is about a single answer for the whole input, without chunks or related inputs.
+    /// Whether it is about memory, the verdict, the errors or the output: not about chunks, nor about the surroundings.
     pub(crate) fn is_about_one_answer(self) -> bool {
         matches!(self.aspect(), Aspect::Memory | Aspect::Verdict | Aspect::Output)
     }
@@ -215,7 +215,7 @@ pub(crate) fn first_broken(
     }
 }
 
-/// The first law broken by an observation of which everything is promised.
+/// The first law broken by an observation, if all that the contract says about it is promised.
 fn first_unexpected(
     expected: &Expectation<'_>,
     observed: &Observation,

@@ -80,7 +80,7 @@ impl<'d> Judge<'d> {
             .map(|decoder| {
                 let contract = decoder.info().contract;
                 let prompt = contract.detection == Detection::Earliest;
-                // What is expected of the whole input does not depend on when it is written.
+                // What is expected of the whole input does not depend on when a stream writes its output.
                 let expectation = expectations.place(Contract { detection: Detection::Late, ..contract });
                 let (streams, able) = abilities(decoder);
                 let planned = decoder.batched().map(|batched| fresh_streams(batched.planner()).unwrap_or_default());
@@ -407,8 +407,7 @@ impl Slot<'_> {
 }
 
 /// Whether the decoder gives this verdict, comparing what both state; `None` if it cannot answer, false if it panics.
-/// For engines that ask only this question about very many strings and need no [`Judge`]. It does not run under the
-/// watchdog.
+/// For engines that ask only this question about very many strings and need no [`Judge`].
 pub fn agrees_with(decoder: &dyn Decoder, bytes: &[u8], expected: &Validity) -> Option<bool> {
     let mut observed = None;
     let panicked = panics(&decoder.info().name, bytes, || observed = decoder.validate(bytes));

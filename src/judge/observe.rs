@@ -266,7 +266,7 @@ impl Output {
 }
 
 impl Errors {
-    /// Continues after each error the decoder reports, or, if it states no offset, after each expected error.
+    /// Continues after each error the decoder reports or, unless it states offset and length, the expected one.
     fn ask_all(
         &mut self,
         decoder: &dyn Decoder,
@@ -330,7 +330,7 @@ pub(crate) struct Streams<'s> {
 }
 
 impl<'s> Streams<'s> {
-    /// Takes a new stream to be judged, `abandoned` after another one was dropped inside a sequence.
+    /// Takes a new stream to be judged; if `abandoned`, after another one was dropped inside a sequence.
     fn renew(&mut self, decoder: &'s dyn Decoder, abandoned: bool) {
         if abandoned && let Some(mut stream) = decoder.stream() {
             stream.push(b"\xF0\x9F", &mut Vec::new());
@@ -428,7 +428,7 @@ fn observed_cut(case: &Case<'_>) -> Option<(usize, usize)> {
 
 impl Streamed {
     /// Feeds the chunks and ends the stream. With `watched`, records how much has been written at that cut. False if
-    /// the decoder has no streams.
+    /// the decoder has no streams, or cannot be asked about this input.
     fn feed<'a>(
         &mut self,
         streams: &mut Streams<'_>,
@@ -592,7 +592,7 @@ fn make_room(output: &mut Vec<u8>, case: &Case<'_>, len: usize) -> usize {
 /// Whether the decoder gives the same answers as before while another thread asks it about other bytes; `None` if it
 /// cannot answer, or if its process belongs to one thread.
 fn ask_at_once(decoder: &dyn Decoder, bytes: &[u8]) -> Option<bool> {
-    /// How often each side asks.
+    /// How often this thread asks while the other one does.
     const ROUNDS: usize = 32;
     /// Ends the other thread, also if this one panics.
     struct Until<'f>(&'f AtomicBool);
@@ -665,8 +665,8 @@ fn place(buffer: &mut Vec<u8>, case: &Case<'_>) -> Range<usize> {
 #[cfg(all(target_os = "linux", feature = "guard-pages"))]
 impl Guarded {
     /// Places the bytes at the end of accessible memory, and one time in four also at its start, and asks for the
-    /// verdict and for the output, either in one piece or as a stream. These choices are derived from the bytes. `None` if the
-    /// decoder answers neither.
+    /// verdict and for the output, either in one piece or as a stream. These choices are derived from the bytes. `None`
+    /// if they cannot be placed there, or the decoder answers neither.
     fn ask(&mut self, decoder: &dyn Decoder, streams: &mut Streams<'_>, case: &Case<'_>) -> Option<Result<(), End>> {
         if self.buffer.is_none() {
             self.buffer = GuardedBuffer::new();

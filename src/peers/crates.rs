@@ -404,7 +404,7 @@ mod x86 {
     use simdutf8::basic::imp::{ChunkedUtf8Validator, Utf8Validator};
 
     #[cfg(feature = "cli")]
-    /// What its implementation for SSE4.2 answers, if this processor can run it.
+    /// What simdutf8's kernel for SSE4.2 answers, if this processor can run it.
     pub(crate) fn is_well_formed_by_sse42(bytes: &[u8]) -> Option<bool> {
         // SAFETY: SSE4.2 was detected just before.
         is_x86_feature_detected!("sse4.2").then(|| unsafe { sse42::validate_utf8(bytes) }.is_ok())

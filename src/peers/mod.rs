@@ -1,7 +1,7 @@
 //! The decoders under test, and their registry.
 //!
-//! An adapter file begins with the feature it needs (`#![cfg(feature = "...")]`) and has a function, such as `family`,
-//! which makes the decoders that this machine can run.
+//! An adapter file begins with the feature it needs, if any (`#![cfg(feature = "...")]`), and has a function, such as
+//! `family`, which makes the decoders that this machine can run.
 
 mod adapter;
 mod crates;

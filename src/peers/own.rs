@@ -134,8 +134,8 @@ fn relatives() -> Vec<Box<dyn Decoder>> {
     ])
 }
 
-/// UTF-8 under every other policy, and UTF-8B. They are not in [`all`](crate::peers::all), because they would double
-/// the time that each case takes.
+/// UTF-8 under other policies, one at a time, and UTF-8B. They are not in [`all`](crate::peers::all), because they
+/// would double the time that each case takes.
 pub fn policies() -> Vec<Box<dyn Decoder>> {
     let replaced = |replacement| Contract { replacement: Some(replacement), ..STANDARD };
     // These segmentations look past a sequence, so errors are not detected at once.

@@ -56,8 +56,8 @@ pub struct Abilities {
     pub replacement: bool,
 }
 
-/// The inputs of which the questionnaire consists. Together they tell apart all contracts that any class string of up to
-/// four bytes tells apart; a test compares half of them.
+/// The inputs of which the questionnaire consists. Together they tell apart all contracts that any class string of up
+/// to four bytes tells apart; a test compares every second contract.
 pub(super) const INPUTS: &[&[u8]] = &[
     b"\xC0\x80\x80A",
     b"\xED\xA0\x80\xED\xB0\x80",
@@ -515,8 +515,8 @@ impl<'d> Confirming<'d> {
         Confirmed { cases: self.cases, departures, accepts_all }
     }
 
-    /// Where the departure is: what all inputs that were seen have in common, if the smallest of them, changed so that it
-    /// lacks that, shows no departure.
+    /// Where the departure is. A place is named if all inputs seen have it, and the smallest, changed to lack it, shows no
+    /// departure.
     fn place(&mut self, law: Law, seen: &Seen) -> Place {
         let bytes = &seen.smallest;
         if law.is_about_streams() {

@@ -61,7 +61,7 @@ enum Asks {
 /// What a decoder does with the input of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// The answer in at most four characters.
+    /// The answer in at most five characters.
     pub symbol: String,
     /// The answer in a few words.
     pub word: String,
@@ -217,7 +217,7 @@ impl Cell {
     }
 }
 
-/// What a decoder does with the input of every column, in their order. Takes some five hundred questions.
+/// What a decoder does with the input of every column, in their order. Takes about a thousand questions.
 pub fn cells(decoder: &dyn Decoder) -> Vec<Cell> {
     let inputs = COLUMNS.map(|column| column.bytes);
     let whole = ask(decoder, &inputs);
@@ -484,10 +484,10 @@ fn lengths(decoder: &dyn Decoder, bytes: &[u8]) -> Cell {
     }
 }
 
-/// The length in bytes of the longest strings of [`Verdicts`].
+/// The length in bytes of the longest class strings of [`Verdicts`].
 pub const LONGEST: u32 = 4;
 
-/// The characters that end a string, a line, a path or a tag.
+/// The characters that end a string or a line, separate the parts of a path, or begin a tag.
 pub const SEPARATORS: [u8; 7] = *b"\0\n\r\"'/<";
 
 /// How many inputs are asked about at once.
@@ -620,7 +620,7 @@ impl Kind {
 /// An input to which two decoders give answers that differ.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// In what they differ first.
+    /// A kind in which they differ.
     pub kind: Kind,
     /// The input.
     pub bytes: Vec<u8>,

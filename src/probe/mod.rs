@@ -8,7 +8,7 @@
 //! A [`Machine`] is the finite-state machine of its verdicts: which bytes lead from one state to another. Two strings
 //! lead to the same state if the verdicts on them, each continued by every suffix of a list, are the same. Nothing
 //! about byte classes is assumed: each of the 256 bytes is tried in each state. The machine is then held to the
-//! verdicts on all class strings; a suffix of a string that it gets wrong joins the list, and everything is asked
+//! verdicts on all class strings; the suffixes of a string that it gets wrong join the list, and everything is asked
 //! again.
 
 mod contracts;
@@ -72,8 +72,8 @@ impl Probe {
         Field::ALL.into_iter().all(|field| self.open.contains(&field) || field.is_same(&self.contract, claimed))
     }
 
-    /// The first question whose answer excludes most of the contracts that differ from the one found only in this field;
-    /// `None` if none of them was excluded by one answer alone.
+    /// The first question whose answer alone excludes the greatest number of contracts that differ from the one found
+    /// only in this field; `None` if no answer alone excludes any.
     pub fn witness(&self, field: Field) -> Option<&Asked> {
         let others: Vec<Contract> = contracts::all()
             .into_iter()
@@ -427,7 +427,7 @@ impl Decoder for Rewritten<'_> {
 pub struct Machine {
     /// The states; it starts in the first.
     pub states: Vec<State>,
-    /// How many inputs it was compared with the decoder on, besides those from which it was found.
+    /// On how many inputs it was compared with the decoder, besides those from which it was found.
     pub cases: usize,
     /// The first of them on which its verdict is not that of the decoder.
     pub wrong: Option<Vec<u8>>,
@@ -450,7 +450,7 @@ type Row = Vec<Option<bool>>;
 impl Machine {
     /// With more states than this it would explain nothing.
     const MOST: usize = 48;
-    /// How many times a suffix may be added.
+    /// How many times suffixes may be added.
     const ROUNDS: usize = 8;
 
     /// The machine of a decoder, compared with it on all class strings of up to this length. `None` if it has no
@@ -599,8 +599,8 @@ pub fn shown_ranges(ranges: &[(u8, u8)]) -> String {
     ranges.iter().map(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// The empty suffix; a byte of each class, followed by up to four continuation bytes; and, for grammars with pairs of
-/// surrogates, by the second surrogate of a pair.
+/// The empty suffix; a byte of each class and up to four continuation bytes; and, for grammars with pairs of
+/// surrogates, the second surrogate of a pair, alone or after a byte of each class and at most one continuation byte.
 fn suffixes() -> Vec<Vec<u8>> {
     let mut suffixes = vec![Vec::new(), b"\xED\xB0\x80".to_vec()];
     for (first, _) in ByteClass::BOUNDS {

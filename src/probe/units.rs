@@ -12,7 +12,8 @@ use crate::probe::matrix::{
 use crate::spec::{Contract, encode_text, encode_utf16};
 use crate::utf8::REPLACEMENT;
 
-/// A question about one input, which differs between encodings only in the order of the bytes.
+/// A question about one input, which differs between encodings only in the width of the code units, the order of their
+/// bytes, and a byte order mark before them.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     /// A name for it, unique for an encoding, that does not change.

@@ -1,7 +1,7 @@
 //! What exhaustive runs covered, kept in `certificate.json` and shown in `certificate.md`.
 //!
-//! The fields are `schema`, `verdict` and `proofs[]`, the latest run of each kind. The rows are derived from the sets
-//! of cases that were run, and an interrupted run writes none.
+//! The fields are `schema`, `verdict` and `proofs[]`, the latest run of each kind. The rows of coverage are derived
+//! from the sets of cases that were run; an interrupted run writes no certificate.
 
 use crate::decoder::{Decoder, Info};
 use crate::engine::check;

@@ -103,7 +103,7 @@ struct Span {
     first_bytes: Vec<u8>,
     /// The sequence of the last code point.
     last_bytes: Vec<u8>,
-    /// What the code points are, if they are not characters.
+    /// The kind of surrogates that the sequences encode; empty if none.
     form: &'static str,
 }
 
@@ -367,7 +367,7 @@ fn paint(colours: bool, role: Role, text: &str) -> String {
     if colours { format!("\x1B[{code}m{text}\x1B[0m") } else { text.to_owned() }
 }
 
-/// The usual name of a grammar, and its name here if that differs.
+/// The usual name of a grammar; if it has none, its name here.
 pub(super) fn title(grammar: &Grammar) -> String {
     let usual = match grammar.name {
         "rfc3629" => "UTF-8 (RFC 3629)",

@@ -39,7 +39,7 @@ pub(super) type Data = Vec<(&'static str, Vec<String>)>;
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Block {
-    /// A heading of this level, 2 or below.
+    /// A heading of this level, at least 2.
     Heading { level: u8, text: String },
     /// A paragraph; `alert` marks what needs attention.
     Paragraph { spans: Vec<Span>, alert: bool },
@@ -78,7 +78,7 @@ pub(super) enum Block {
 pub(super) struct Span {
     style: Style,
     text: String,
-    /// An address, in an HTML page; otherwise empty. Only our own text.
+    /// The address it links to, which only an HTML page has; empty for none. Only our own text.
     href: &'static str,
 }
 
@@ -192,7 +192,7 @@ pub(super) struct Cell {
     pub(super) title: String,
     /// A second, smaller line in an HTML page.
     pub(super) small: Option<String>,
-    /// What an HTML page shows when the cell is unfolded.
+    /// What is shown when the cell is unfolded.
     pub(super) details: Vec<String>,
 }
 
@@ -333,7 +333,7 @@ impl From<&str> for Cell {
     }
 }
 
-/// Three significant digits, with a suffix for each factor of a thousand.
+/// At most three significant digits, with a suffix for the power of a thousand.
 pub(super) fn short(value: f64) -> String {
     let (mut value, mut suffixes) = (value, ["", "k", "M", "G", "T", "P", "E"].iter());
     let mut suffix = suffixes.next().copied().unwrap_or_default();

@@ -43,7 +43,7 @@ impl Exporter for Json {
     }
 }
 
-/// What every JSON output has first; see [`SCHEMA`].
+/// What the JSON of an object that is not a [`Record`] has first; see [`SCHEMA`].
 #[derive(Serialize)]
 struct Headed<'a, T> {
     schema: u32,
@@ -278,8 +278,8 @@ pub(super) fn html(document: &Document) -> io::Result<String> {
     render().map_err(|error: minijinja::Error| io::Error::other(error))
 }
 
-/// Makes every text safe to print, on one line. A very long one is shortened, except lines of code. Pictures contain only
-/// our own texts.
+/// Makes every text safe to print, on one line. A very long one is shortened, except lines of code. Pictures are made
+/// safe where they are drawn.
 fn clean(name: &str, value: &mut serde_json::Value) {
     match value {
         serde_json::Value::String(_) if matches!(name, "svg" | "script_data") => {}
@@ -520,8 +520,8 @@ fn result(record: &Record, member: &Member) -> sarif::Result {
     result
 }
 
-/// Where to act on it, as a file of text and a line: the entry in the ledger, or the dependency in the manifest. It is the
-/// first line if the ledger or manifest is not ours.
+/// Where to act on it, as a file of text and a line: the entry in the ledger, or the dependency in the manifest. It is
+/// the first line if our ledger or manifest has no such entry.
 fn place(record: &Record, member: &Member) -> (&'static str, i64) {
     const LEDGER: (&str, &str) = ("corpus/known.toml", include_str!("../../corpus/known.toml"));
     const MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("../../Cargo.toml"));

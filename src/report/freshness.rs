@@ -31,7 +31,7 @@ pub struct Report {
     pub sources: &'static [&'static str],
     /// The command that generates it.
     pub command: &'static str,
-    /// Whether it takes hours. Then `.ci/report all` does not generate it, and it is not an error if it is stale.
+    /// Whether it may be stale without an error, because it takes long; `.ci/report all` does not generate it.
     pub slow: bool,
 }
 

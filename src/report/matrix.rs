@@ -279,7 +279,7 @@ impl Matrix {
     }
 }
 
-/// The words that were answered, each with the names of those that did.
+/// The answers in words, each with the names of the decoders that gave it.
 type Answers<'m> = Vec<(&'m str, Vec<String>)>;
 
 /// The answers, the most frequent first, and who gives them.
@@ -372,8 +372,8 @@ pub(super) fn class(symbol: &str) -> &'static str {
     }
 }
 
-/// The symbols. A test finds every symbol of the committed matrix here: numbers as 1, and what may follow after a symbol,
-/// such as a hyphen, by itself.
+/// The symbols. A test checks that every symbol of the committed matrix is listed: any number as 1, and the hyphen that
+/// may follow another symbol as a symbol of its own.
 fn legend() -> Vec<(&'static str, Vec<document::Span>)> {
     [
         ("✓", "taken for well-formed"),
@@ -405,7 +405,8 @@ fn legend() -> Vec<(&'static str, Vec<document::Span>)> {
     .into()
 }
 
-/// Names in a cell; if there are many, their number, and all of them when the cell is unfolded.
+/// Names in a cell; of more than six, the first six and the number of others, and all of them when the cell is
+/// unfolded.
 fn folded(names: &[String]) -> Cell {
     const MOST: usize = 6;
     let first = names[..names.len().min(MOST)].join(", ");

@@ -1,8 +1,8 @@
 //! Reports of what a run found.
 //!
-//! A [`Record`] is the single source of every report, and its JSON is complete. Every other format is an [`Exporter`]
-//! that renders the record, so it can be generated again from the JSON. Everything in a record that comes from outside
-//! is untrusted, and is escaped by every format.
+//! A [`Record`] is the single source of every report, and its JSON is complete. Every format is an [`Exporter`] that
+//! renders the record, so it can be generated again from the JSON. Everything in a record that comes from outside is
+//! untrusted, and is escaped by every format.
 
 mod certificate;
 #[cfg(feature = "cli")]
@@ -32,7 +32,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The picture of a score or a measurement.
+/// The picture of a score, a matrix or a measurement.
 struct Svg;
 
 impl Exporter for Svg {

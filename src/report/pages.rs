@@ -38,7 +38,7 @@ pub(crate) struct Explanation {
     pub(crate) faults: u64,
     /// The first of them.
     pub(crate) first: Option<Fault>,
-    /// The part of a long input that the other fields are about: its offset and its length in bytes.
+    /// The part that the fields below are about, all of a short input: its offset and its length in bytes.
     pub(crate) part: (u64, u64),
     /// The segments of the part; only the first 1000.
     pub(crate) segments: Vec<Segment>,

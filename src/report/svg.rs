@@ -1,4 +1,4 @@
-//! Pictures as SVG. They contain only numbers from a record and our own names.
+//! Pictures as SVG. Texts from a record are made safe to print.
 
 #[cfg(feature = "cli")]
 use crate::bench::{Kind, Operation, Row as SpeedRow};
@@ -177,7 +177,7 @@ const ASKED: [&str; 12] = [
     "mark-start",
 ];
 
-/// The rows of [`answers`], by name: one or two of each runtime that many people use.
+/// The rows of [`answers`], by name: one to three of each runtime that many people use.
 const PICTURED: [&str; 36] = [
     "own",
     "std",
@@ -280,7 +280,7 @@ fn brief(text: &str) -> String {
 /// gigabytes a second. `source` says where that was measured.
 #[cfg(feature = "cli")]
 pub(super) fn speeds(operations: &[Operation], rows: &[&SpeedRow], source: &str) -> io::Result<String> {
-    /// The first long texts of an operation are those of the scripts.
+    /// The first long texts of an operation are those of the scripts and the page.
     const TEXTS: usize = 13;
     const BAR: i32 = 9;
     const WIDTH: i32 = 500;

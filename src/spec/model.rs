@@ -304,7 +304,7 @@ fn surrogates(code_point: u32) -> [u16; 2] {
     [0xD800 | (bits >> 10) as u16, 0xDC00 | (bits & 0x3FF) as u16]
 }
 
-/// Appends the one well-formed sequence of the grammar for a code point.
+/// Appends the shortest well-formed sequence of the grammar for a code point.
 ///
 /// # Errors
 /// The rule that excludes the code point from the grammar; nothing is appended then.
@@ -427,7 +427,7 @@ fn push_text(contract: &Contract, text: &[u32], joins: bool, out: &mut Vec<u8>) 
         let pair = text.get(index + 1).and_then(|&second| pair(first, second)).filter(|_| joins);
         let code_point = pair.unwrap_or(first);
         if escapes && (0xDC80..=0xDCFF).contains(&code_point) {
-            // U+DC00 has no bits among the last eight.
+            // The low eight bits of U+DC00 are zero, so those of the code point are the byte.
             out.push(code_point as u8);
         } else if let Err(kind) = encode(contract.grammar, code_point, out) {
             out.truncate(start);

@@ -52,7 +52,8 @@ pub enum Segmentation {
     Run,
     /// The length the lead byte announces, cut before the first byte that is not a continuation byte (ICU before 60).
     LeadAnnounced,
-    /// Like `LeadAnnounced`, but including any byte that cannot start a character (PHP `htmlspecialchars`).
+    /// Like `LeadAnnounced`, but cut only before a byte that can start a character; one that cannot announces nothing
+    /// (PHP `htmlspecialchars`).
     SwallowNonLead,
 }
 

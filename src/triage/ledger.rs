@@ -28,7 +28,7 @@ pub struct Entry {
     /// The decoder, or several: names separated by commas, in which `*` matches any characters.
     pub decoder: String,
     /// The affected versions, as a Cargo version requirement. Of a version that is not written as Cargo requires, the
-    /// first numbers count: `17.0.15+6-Debian` is 17.0.15, and `expat_2.5` is 2.5.0.
+    /// first numbers count: `1.7.0_15+6` is 1.7.0, and `expat_2.5` is 2.5.0.
     pub versions: semver::VersionReq,
     /// The laws it may break, by name.
     pub laws: Vec<String>,

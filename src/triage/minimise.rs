@@ -1,10 +1,10 @@
 //! Minimises an input in-process: the smallest one found with the same signature, by the same steps on every machine.
 //!
 //! Every candidate is judged. It replaces the current input only if it has the same signature, or one that the caller
-//! treats as the same, so that one divergence never turns into another. Candidates are shorter inputs (segments, bytes
-//! and cuts removed, from halves down to single ones), then simpler inputs of the same length (each character `a`, each
-//! byte the lowest continuation byte or the canonical one of its class), repeated until neither helps. Finally every
-//! shorter class string is tried, up to a limit.
+//! treats as the same, so that one divergence never turns into another. Candidates are shorter inputs (segments and
+//! bytes removed, from halves down to single ones, then single cuts), then simpler inputs of the same length (each
+//! character `a`, each continuation byte 80 or 90, any byte the canonical one of its class), repeated until neither
+//! helps. Finally every shorter class string is tried, up to a limit.
 
 use crate::case::{Cuts, Input};
 use crate::decoder::Decoder;
@@ -201,7 +201,7 @@ fn take_out(hunt: &mut Hunt<'_>, best: &mut Input, mut ends: Vec<usize>) {
     }
 }
 
-/// Replaces characters by `a`, and bytes by the lowest continuation byte or the canonical byte of their class, where
+/// Replaces characters by `a`, continuation bytes by 80 or 90, and bytes by the canonical byte of their class, where
 /// that keeps the signature.
 fn simplify(hunt: &mut Hunt<'_>, contract: Contract, best: &mut Input) {
     let is_character = |segment: &Segment| matches!(segment.reading, Reading::WellFormed(_));

@@ -54,7 +54,7 @@ pub struct Cluster {
 pub struct Member {
     /// The inputs that have it, and the explanation of the witness.
     pub finding: Finding,
-    /// Signatures that differ only in the subject, because it is not the cause; their inputs are counted here.
+    /// Other signatures of the same decoder, law and cause; their inputs are counted here.
     pub others: Vec<Signature>,
     /// The minimised input.
     pub witness: Witness,
@@ -192,7 +192,7 @@ fn status(
     }
 }
 
-/// Reads and sorts files on all cores, a few hundred at a time.
+/// Reads and sorts files on all cores, in at most 16 pieces.
 fn sort(
     decoders: &[&dyn Decoder],
     files: &[PathBuf],
@@ -235,7 +235,7 @@ fn is_slow(file: &Path) -> bool {
     ["slow-unit-", "timeout-", "oom-", "leak-"].iter().any(|start| name.starts_with(start))
 }
 
-/// What is the cause of a finding, as far as its signature tells.
+/// The cause of a finding, as far as its signature tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// The location, regardless of the bytes there.
@@ -304,8 +304,8 @@ pub fn fails_on_every_kind(decoder: &dyn Decoder, law: Law) -> bool {
     examples.values().all(|forms| forms.iter().any(&mut is_broken))
 }
 
-/// Two ill-formed sequences, or one, of each kind that starts with a lead byte and is complete, the least in byte order:
-/// decoders differ in whether they read all bytes that the lead announces, or only those of the first segment.
+/// For each kind of error at a lead byte, one or two ill-formed sequences, with all bytes that the lead announces or
+/// only those of the first segment: decoders differ in how many they read.
 fn examples(contract: &Contract) -> BTreeMap<Kind, Vec<Vec<u8>>> {
     let mut examples: BTreeMap<Kind, Vec<Vec<u8>>> = BTreeMap::new();
     let first = |form: &[u8]| segments(contract, &[form, b"a"].concat()).next();

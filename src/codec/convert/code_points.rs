@@ -430,7 +430,7 @@ fn good_blocks(code_points: &[u32], is_good: impl Fn(u32) -> bool) -> usize {
     BLOCK * code_points.as_chunks::<BLOCK>().0.iter().take_while(is_good).count()
 }
 
-/// What the bytes at the start begin.
+/// What is at the start of some bytes.
 enum Found {
     Whole {
         len: usize,

@@ -53,7 +53,7 @@ impl Confidence {
 }
 
 impl Detection {
-    /// Whether the bytes are text of one byte or more for each character, in an encoding that is not known.
+    /// Whether the encoding is only a guess among those that are not Unicode.
     pub fn is_unknown(&self) -> bool {
         self.confidence == Confidence::Guess
             && self.encoding.is_some_and(|encoding| encoding.is_single_byte() || encoding.is_charset())
@@ -387,7 +387,7 @@ fn utf_7(text: &[u8]) -> Option<(&'static str, String)> {
             // A plus sign.
             continue;
         }
-        // Where the text was cut, this one is incomplete.
+        // The text may have been cut here.
         if rest.is_empty() {
             break;
         }

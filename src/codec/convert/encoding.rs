@@ -232,7 +232,7 @@ impl Encoding {
         matches!(self.form(), Form::Utf8Like(_))
     }
 
-    /// Whether each byte is a code point.
+    /// Whether each byte is a code point, by one of our own tables.
     pub fn is_single_byte(self) -> bool {
         matches!(self.form(), Form::SingleByte(_))
     }

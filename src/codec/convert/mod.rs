@@ -1,4 +1,4 @@
-//! Conversions between UTF-8, its relatives, UTF-16, UTF-32, Latin-1 and Windows-1252.
+//! Conversions between UTF-8, its relatives, UTF-16, UTF-32, UCS-2, UCS-4 and encodings that are not Unicode.
 //!
 //! A [`Converter`] reads bytes in one [`Encoding`], in chunks cut anywhere, and writes them in another, in constant
 //! memory. A place that is ill-formed, or that the other encoding cannot express, is a [`Fault`]: a value with the
@@ -91,7 +91,7 @@ pub fn convert(bytes: &[u8], from: Encoding, to: Encoding, options: Options) -> 
     Ok(out)
 }
 
-/// A fault, as the error of a reader or writer: its source is the [`Fault`].
+/// A fault, as the error of a reader or writer: its inner error is the [`Fault`].
 fn invalid_data(fault: Fault) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, fault)
 }

@@ -481,7 +481,7 @@ mod tests {
             (b"\xC3\xA9\n\x81", &[Doubt::OtherEncoding]),
             (b"\xC3\xA9\nx\xE5\xE4\xF6x", &[Doubt::OtherEncoding]),
             (b"\xC3\xA9\na\xC9x", &[Doubt::OtherEncoding]),
-            // An ellipsis after CAFE, or U+0245.
+            // `CAFÉ…` in Windows-1252, or U+0245 after CAF.
             (b"\xC3\xA9\nCAF\xC9\x85 caf\xE9", &[Doubt::Plausible]),
             (b"caf\xE9 et th\xC3\x83\xC2\xA9", &[Doubt::Depth]),
         ];

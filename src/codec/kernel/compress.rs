@@ -240,8 +240,8 @@ const ROOM: usize = 0x1000;
 /// Windows in a row without an error, after which the loop validates again.
 const PATIENCE: usize = 8;
 
-/// Appends `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: validates a stretch and writes it as text; at
-/// an error, decodes windows until there are no more.
+/// Appends `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: validates a stretch and writes it as
+/// text; at an error, decodes windows until [`PATIENCE`] in a row have none.
 ///
 /// # Safety
 /// The processor has the instructions of `V`, and SSE4.1 or NEON.
@@ -478,7 +478,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             }
             let begun = this.trailing_ones() as usize % 4;
             let is_lead_of_3 = |at: *const u8| *at & 0xF0 == 0xE0;
-            // The last sequence ends with the window, or after it; then it may have four bytes, as may one that began before.
+            // The last sequence may go on after the window, whatever its length. One that began before must have three bytes.
             let is_three = !V::COMPRESSES
                 && this == OF_THREE[begun]
                 && next & 1 == u64::from(begun != 1)

@@ -171,8 +171,8 @@ impl Kernel {
         unsafe { BEST.load(Ordering::Relaxed).as_ref() }.map_or_else(Self::find_best, Self)
     }
 
-    /// The environment variable that names the best kernel to use, for measurements and tests. A name that is not among those
-    /// [available](Self::available) is ignored.
+    /// The environment variable that names the kernel for [`best`](Self::best) to return, for measurements and tests. A
+    /// name that is not among those [available](Self::available) is ignored.
     pub const LIMIT: &'static str = "UTFUZZ_KERNEL";
 
     #[cold]
@@ -194,8 +194,7 @@ impl Kernel {
         &self.0.info
     }
 
-    /// The code that validates an input of `len` bytes. Decoding with replacement uses windows from 32 bytes on, and
-    /// scalar code below.
+    /// The code that validates an input of `len` bytes. [`lossy_into`](Self::lossy_into) uses scalar code below 32 bytes.
     pub fn path(self, len: usize) -> Path {
         (self.0.info.path)(len)
     }

@@ -1,5 +1,5 @@
-//! Which code validates an input of a given length: facts about kernels that hold whether or not this processor can run them.
-//! The kernel itself is chosen in `mod.rs`.
+//! What is known of a kernel whether or not this processor can run it: its name, the features it needs, and the code that
+//! validates an input of a given length. That code is chosen in `validate.rs`, the kernel in `mod.rs`.
 
 /// What is known of a kernel without running it.
 #[derive(Clone, Copy, Debug)]

@@ -313,7 +313,7 @@ mod in_neon {
         _mm_srli_epi32 = vshrq_n_u32: u32;
     }
 
-    /// The register, hidden from the optimiser. LLVM would replace a multiplication with addition by a shift and an addition.
+    /// The register, hidden from the optimiser. LLVM would turn a multiply-add into a shift and an addition.
     #[inline(always)]
     unsafe fn hidden(mut register: __m128i) -> __m128i {
         #[cfg(not(miri))]

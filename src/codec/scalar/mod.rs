@@ -18,7 +18,7 @@
 //!
 //! The row is loaded independently of the state, so the chain from byte to byte is one shift, whatever the text. Blocks
 //! of ASCII are skipped; any other byte costs the same. The kernels are faster: they check a register of sixteen or
-//! more bytes in about twenty-five instructions. This is the shift-based automaton of P. Vognsen (2021).
+//! more bytes in about twenty-five instructions. The automaton is the shift-based one of P. Vognsen (2021).
 //!
 //! # Code units
 //!

@@ -377,7 +377,7 @@ mod tests {
         }
     }
 
-    /// A decoder that is wrong on every string with a certain prefix, and on one other.
+    /// A decoder that is wrong on every string of two bytes that starts with E0 or 21, and on C0 80.
     fn wrong() -> Faulty {
         let verdict = |bytes: &[u8], verdict| match bytes {
             [0xE0 | 0x21, _] | [0xC0, 0x80] => {

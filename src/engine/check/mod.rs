@@ -165,7 +165,7 @@ mod tests {
     use crate::utf8::Validity;
     use std::time::Duration;
 
-    /// Each directory of the corpus contains one file, and the decoder must see all of them.
+    /// Each directory of the corpus contains one file, and all of them are read.
     #[test]
     fn every_directory_of_the_corpus_is_read() {
         let corpus = tempfile::tempdir().unwrap();
@@ -208,7 +208,7 @@ mod tests {
         Options { ledger: Ledger::default(), plan: Plan::Quick, ..Options::default() }
     }
 
-    /// In the time given nothing is run to its end, but something of everything.
+    /// The budget is too short for everything, but something of every stage is run.
     #[test]
     fn a_budget_is_kept_and_every_stage_has_a_share() {
         let budget = Duration::from_millis(1500);

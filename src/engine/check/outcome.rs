@@ -204,7 +204,7 @@ pub struct Ran {
     pub seconds: f64,
 }
 
-/// What a file shows that was replayed.
+/// What a replayed file shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
     /// The file.
@@ -229,7 +229,7 @@ pub struct Covered {
 }
 
 impl Outcome {
-    /// True if it ran to its end and nothing new, stale, silent or contradicted was found.
+    /// True if it was not interrupted, and nothing new, stale, silent or contradicted was found.
     pub fn is_clean(&self) -> bool {
         self.is_clean_but_for_the_ledger() && self.stale.is_empty()
     }
@@ -240,8 +240,8 @@ impl Outcome {
         !self.interrupted && self.divergences.is_empty() && self.contradictions.is_empty() && !is_silent
     }
 
-    /// The decoders that answered nothing. None are named after an interruption, or if only a part of the
-    /// class strings was run: not every decoder is asked every class string, so some may not have been asked at all.
+    /// The decoders that answered nothing. None are named after an interruption, or if nothing but a part of the class
+    /// strings was run: not every decoder is asked every class string, so some may not have been asked at all.
     pub fn silent(&self) -> impl Iterator<Item = &str> {
         let asked_all = |ran: &Ran| ran.cases > 0 && (ran.stage != Stage::Classes || ran.planned == Some(ran.cases));
         let is_known = !self.interrupted && (self.stages.is_empty() || self.stages.iter().any(asked_all));

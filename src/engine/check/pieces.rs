@@ -125,7 +125,7 @@ impl Queue {
         }
         if !work.parts.is_empty() {
             let cases: u64 = work.parts.iter().map(Part::cases).sum();
-            /// About how many pieces there are at least.
+            /// About how many pieces there are: fewer in a small plan, more in a large one.
             const PIECES: u64 = 1 << 13;
             let size = if in_turns { (cases / PIECES).clamp(256, STRINGS) } else { STRINGS };
             let parts = work.parts.iter().enumerate();
@@ -549,7 +549,7 @@ mod tests {
 
     #[test]
     fn a_fault_in_ill_formed_surroundings_is_found() {
-        // The fourth error and later ones are not replaced.
+        // With four errors or more, the last byte of the output is missing.
         let output = |bytes: &[u8], out: &mut Vec<u8>| {
             if core::str::from_utf8(bytes).is_err() && String::from_utf8_lossy(bytes).matches('\u{FFFD}').count() > 3 {
                 out.pop();

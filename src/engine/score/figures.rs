@@ -24,9 +24,9 @@ pub struct Summary<'a> {
 }
 
 /// How many different findings were reported for one fault, over all runs of engines that report signatures. Signatures
-/// that `triage` merges into one finding, and a night into one issue, count as one: those that differ only in the subject
-/// while the [cause](crate::triage::Cause) is the location, or any ill-formed sequence. Faults that no engine reported
-/// are left out.
+/// that `triage` merges into one finding, and a night into one issue, count as one: those of one law whose
+/// [cause](crate::triage::Cause) is the location, or any ill-formed sequence. Faults that no engine reported are left
+/// out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignaturesPerFault<'a> {
     /// The median; `None` if none was reported.
@@ -85,7 +85,7 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// Whether every planted decoder was caught by at least one engine, and no run reported another law. A score
+    /// Whether every planted decoder was caught by an engine with signatures, and no run reported another law. A score
     /// without decoders is not clean.
     pub fn is_clean(&self) -> bool {
         self.decoders > 0 && self.by_none.is_empty() && self.wrong_runs == 0

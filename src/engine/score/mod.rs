@@ -24,7 +24,7 @@ pub struct Score {
     pub schema: u32,
     /// The version of this package.
     pub version: String,
-    /// How many cells were run in parallel.
+    /// How many runs were made in parallel.
     pub jobs: usize,
     /// The time limit for one engine, decoder and seed, in seconds.
     pub budget_seconds: f64,
@@ -161,7 +161,7 @@ pub struct Run {
 pub enum Outcome {
     /// Caught, with a signature that the fault implies; by an engine without signatures, with any violation.
     Caught,
-    /// Caught, but with another signature.
+    /// Caught, but with another signature; or the run itself failed.
     WrongLaw,
     /// Not caught within the budget.
     Missed,

@@ -141,7 +141,7 @@ fn run_of(row: &Row, job: &Job<'_>, ended: Ended) -> Run {
     }
 }
 
-/// How a run of the embedded engine ended.
+/// How a run of an engine ended.
 struct Ended {
     find: Option<Find>,
     executions: u64,

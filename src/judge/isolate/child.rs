@@ -1,10 +1,11 @@
 //! A decoder in a process of its own, which may end in any way, and the name of the decoder that ends it.
 //!
 //! A decoder that aborts, overflows its stack or accesses memory that it does not have raises a signal on the thread
-//! that asked it. One that calls `exit` runs the functions registered for the exit. Both read what the thread is asking
-//! (`watchdog.rs`), and write a line to standard error. A process that is killed runs nothing more; therefore a supervised
-//! process keeps each question, before it asks it, in memory that it shares with a file. If it ends in the middle of a
-//! question, the file says which decoder was asked, and about which input.
+//! that asked it. One that calls `exit` runs the functions registered for the exit. The signal's handler and one such
+//! function read what the thread is asking (`watchdog.rs`), and write a line to standard error. A process that is
+//! killed runs nothing more; therefore a supervised process keeps each question, before it asks it, in memory that it
+//! shares with a file. If it ends in the middle of a question, the file says which decoder was asked, and about which
+//! input.
 #![allow(unsafe_code, reason = "signals are handled and memory is mapped by the operating system")]
 
 use crate::decoder::Ending;
@@ -444,7 +445,7 @@ fn ending(status: ExitStatus, is_stuck: bool, noted: &Noted) -> Option<(Ending, 
     }
 }
 
-/// The last lines of a file.
+/// The end of a file as text, trimmed.
 fn end_of(path: &Path) -> String {
     const BYTES: usize = 2000;
     let text = fs::read(path).unwrap_or_default();

@@ -33,7 +33,7 @@ struct Request {
     pause: Duration,
 }
 
-/// How the input of an adapter was ended, and what it did then.
+/// What an adapter did after the end of its input.
 pub(super) enum End {
     /// It exited with this status, after this time.
     Exited(Option<i32>, Duration),
@@ -545,7 +545,7 @@ impl<'p> Proof<'p> {
         }
     }
 
-    /// How many operations take about two seconds, at most this many.
+    /// How many operations take about two seconds: at least 16, and at most this many.
     pub(super) fn affordable(&self, most: usize) -> usize {
         let each = self.each.max(Duration::from_nanos(100));
         ((Duration::from_secs(2).as_nanos() / each.as_nanos()) as usize).clamp(16, most)

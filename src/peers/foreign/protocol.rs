@@ -405,7 +405,7 @@ impl Batch {
         to.flush()
     }
 
-    /// The size that no reply in frames exceeds: an honest output has at most a replacement of some bytes for each byte.
+    /// The size that no reply in frames exceeds: an honest output has at most one short replacement for each byte.
     fn largest_reply(&self) -> u64 {
         64 + 40 * self.bytes.len() as u64 + 4096 * self.len() as u64
     }
@@ -556,7 +556,7 @@ impl Answer {
         .filter(|_| parts.verdict)
     }
 
-    /// The reason, with the verdicts that have one.
+    /// The reason, if the verdict has one; otherwise the output, or nothing.
     pub fn reason(&self) -> String {
         String::from_utf8_lossy(self.output.as_deref().unwrap_or_default()).into_owned()
     }
@@ -623,7 +623,7 @@ fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
     }
 }
 
-/// Values that no form of UTF-8 has become U+FFFD.
+/// Writes a value; U+FFFD if it has more than 31 bits.
 fn push_value(value: u32, out: &mut Vec<u8>) {
     match value {
         0..0x8000_0000 => push_extended(value, out),

@@ -24,7 +24,7 @@ pub struct Step {
     pub fault: Option<Fault>,
 }
 
-/// A step for one entry point, which says what it has seen, if that is not always the same.
+/// A step for one entry point. It returns what it saw, or an empty text if that is always the same.
 type Check = fn(&mut Proof<'_>) -> Result<String, Fault>;
 
 /// The steps for each entry point, in order; those about streams only if it has them.
@@ -142,7 +142,7 @@ fn ascii(proof: &mut Proof<'_>) -> Result<String, Fault> {
     }
 }
 
-/// Text of exactly this length with characters of one, two and three bytes.
+/// Text of exactly this length: characters of two and three bytes, after at most four of one byte.
 fn mixed(len: usize) -> Vec<u8> {
     let mut text: Vec<u8> = "é€".bytes().cycle().take(len / 5 * 5).collect();
     text.splice(0..0, std::iter::repeat_n(b'a', len % 5));

@@ -85,7 +85,7 @@ impl Found {
         Ok(found)
     }
 
-    /// The adapters of a file `adapter.toml`, or of every directory in this one that has such a file; up to this tier.
+    /// The adapters of a file `adapter.toml`, or of those in a directory and each directory in it; up to this tier.
     ///
     /// # Errors
     /// There is no such file, or one cannot be read or parsed.
@@ -146,7 +146,7 @@ pub struct Configured {
     pub slow: Vec<String>,
 }
 
-/// The programs of a file `adapter.toml`, or of every directory in this one that has such a file; up to this tier.
+/// The programs of a file `adapter.toml`, or of those in a directory and each directory in it; up to this tier.
 ///
 /// # Errors
 /// There is no such file, or one cannot be read or parsed.

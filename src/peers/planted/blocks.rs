@@ -374,7 +374,7 @@ fn through_small_scratch(bytes: &[u8], out: &mut Vec<u8>) {
         units.truncate(start + SCRATCH);
     }
     text.clear();
-    // The only error can be an incomplete sequence at the end, which the verdict reports.
+    // The error is not needed: the verdict is that of `validate`.
     let _ = stream.finish(&mut text);
     utf16_lossy_into(&text, &mut units);
     push_utf16(&units, out);
@@ -474,7 +474,7 @@ pub(super) static MEMORY: &[Planted] = &[
 
 // Faults that depend on a size: of the input, of the output, or of the number of errors.
 
-/// The offset in the output of each character, and its bytes.
+/// The range of bytes of each character of a text.
 fn spans(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut end = 0;
     chars(text).map(move |c| {
@@ -495,7 +495,7 @@ fn losing_spans(bytes: &[u8], out: &mut Vec<u8>, is_lost: impl Fn(&Range<usize>,
     }
 }
 
-/// Our verdict; the first error at or after `start`.
+/// Our verdict on the bytes from `start` on, with offsets in the whole input.
 fn verdict_from(bytes: &[u8], start: usize) -> Option<Validity> {
     let shifted = |error: Malformed| Malformed { valid_up_to: error.valid_up_to.map(|at| at + start), ..error };
     fault::validate(&bytes[start..]).map(|verdict| match verdict {

@@ -14,7 +14,7 @@ pub struct Row {
     pub id: &'static str,
     /// What the decoder does wrong.
     pub fault: &'static str,
-    /// The decoders that had it, or that it is invented.
+    /// The decoders that had it, or one of its family; or that it is invented.
     pub citation: &'static str,
     /// The signatures that the fault implies, without the decoder: `law/subject/shape`, with `*` for any characters.
     ///
@@ -23,7 +23,7 @@ pub struct Row {
     pub expected_signatures: &'static [&'static str],
 }
 
-/// Our decoder, with one answer replaced.
+/// Our decoder, with one or more answers replaced.
 #[derive(Clone, Copy)]
 pub(super) struct Planted {
     pub(super) row: Row,

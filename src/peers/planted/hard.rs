@@ -1,4 +1,5 @@
-//! Faults that need two or more conditions at once, an address, or a history; those of an exact size are in `blocks`.
+//! Faults that need two or more conditions at once, an address, or a history; those of an exact size, except in
+//! streams, are in `blocks`.
 //!
 //! Most are invented: rarer forms of the families of real bugs that are cited.
 
@@ -95,7 +96,7 @@ impl Hard {
         incomplete.map_or(Vec::new(), |error| self.last[error.range()].to_vec())
     }
 
-    /// Ends the inner stream without a trace of the incomplete sequence.
+    /// If the stream so far ends in an incomplete sequence, replaces the inner stream by a new one.
     fn forget_pending(&mut self) {
         if !self.pending().is_empty() {
             self.inner = Streaming::new();
@@ -393,7 +394,7 @@ pub(super) static ADDRESSES: &[Planted] = &[
             "h14",
             "a character across the edge of two memory pages is rejected",
             INVENTED,
-            // An input that is itself across the edge, or is with a prefix, gets the wrong verdict.
+            // An input that lies across the edge, alone or after a prefix, gets the wrong verdict.
             &["placement/*/*", "spans/*/*", "concatenation/*/*", "prefix/*/*", "verdict/*/context"],
         )
     },

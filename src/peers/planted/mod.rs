@@ -1,7 +1,7 @@
 //! Decoders with exactly one fault each, to show that the harness finds it. Feature `planted`.
 //!
-//! Every fault occurred in a real decoder, except for those marked as invented. Apart from the fault,
-//! each is our decoder or, for a grammar that ours does not read, `spec`.
+//! Every fault occurred in a real decoder, except for those marked as invented, or as of the family of a real one.
+//! Apart from the fault, each answers as our decoder does or, for relatives of UTF-8, as `spec` does.
 
 mod blocks;
 mod fault;

@@ -1,7 +1,7 @@
-//! Faults of replacement: the verdict is right, the output is not.
+//! Faults of replacement: except in R13, the verdict is right and the output is not.
 //!
-//! R12 is only the half of the report that drops ASCII; the other half has the effect of R16. R16 is only the half
-//! about lead bytes. R10 is in `streams`.
+//! R12 covers only the half of its report about dropped ASCII; the other half has the effect of R16. R16 covers only
+//! the half about lead bytes. R10 is in `streams`.
 
 use crate::codec;
 use crate::codec::{Utf8Error, errors};

@@ -53,7 +53,7 @@ pub struct Column {
 pub struct Seen {
     /// In a few words.
     pub word: String,
-    /// In at most four characters.
+    /// In at most five characters.
     pub symbol: String,
     /// In full: verdict, output.
     pub says: String,
@@ -125,7 +125,8 @@ pub struct Breach {
     pub link: Option<String>,
 }
 
-/// Decoders that give the same verdicts on all class strings of up to [`probe::LONGEST`] bytes.
+/// Decoders that give the same verdicts on all class strings of up to [`probe::LONGEST`] bytes and on the inputs of the
+/// questionnaire.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Class {
     /// Their names.

@@ -126,7 +126,7 @@ pub struct Check {
     pub comparisons: u64,
     /// The stages, in order.
     pub stages: Vec<Stage>,
-    /// Which fraction of the cases was well-formed, and which began with each kind of error; one line.
+    /// Which fraction of the cases was well-formed, and which had each kind of error as the first; one line.
     pub shares: String,
     /// New divergences.
     pub divergences: Vec<Difference>,
@@ -175,7 +175,7 @@ impl FileName {
     }
 }
 
-/// What a file shows that was replayed.
+/// What a replayed file shows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replayed {
     /// Its name.
@@ -291,7 +291,7 @@ pub struct Triage {
     pub clusters: Vec<Cluster>,
     /// Which decoders agree.
     pub agreement: Agreement,
-    /// The nightly runs up to and including this one, if this record is of a nightly run.
+    /// The nights so far; of a nightly run, including this one.
     pub history: Vec<Night>,
     /// Files that could not be read, and why.
     pub unread: Vec<String>,
@@ -354,7 +354,7 @@ pub struct Cluster {
     pub status: String,
     /// How many inputs show it.
     pub inputs: u64,
-    /// Its signatures, the strongest law first. Never empty.
+    /// Its signatures, the strongest law first; by name in a merged record. Never empty.
     pub members: Vec<Member>,
 }
 
@@ -363,7 +363,7 @@ pub struct Cluster {
 pub struct Member {
     /// `law/decoder/subject/shape`.
     pub signature: String,
-    /// Signatures that differ only in the subject, because it is not the cause.
+    /// Other signatures of the same decoder, law and cause.
     pub others: Vec<String>,
     /// The strongest law that shows it.
     pub law: String,

@@ -92,7 +92,7 @@ impl Record {
         record
     }
 
-    /// Adds the nights before this one to the record of a triage.
+    /// Sets the history of nights in the record of a triage.
     pub fn enter_history(&mut self, history: Vec<Night>) {
         if let Section::Triage(triage) = &mut self.section {
             triage.history = history;

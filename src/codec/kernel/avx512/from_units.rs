@@ -452,7 +452,7 @@ unsafe fn encode_scalars(scalars: __m512i, over_ffff: u16, done: u16, to: *mut u
             return encode_up_to_three(scalars, to);
         }
         let four = selected::<0x3F3F_3F07, 0x8080_80F0>(table(&BITS_OF_FOUR), scalars);
-        // Pairs are most often among others and ASCII.
+        // Pairs are most often among other pairs and ASCII.
         let over_7f = _mm512_cmpgt_epu32_mask(scalars, _mm512_set1_epi32(0x7F));
         let others = if over_7f & !(over_ffff | done) == 0 { scalars } else { up_to_three(scalars) };
         let bytes = _mm512_mask_mov_epi32(others, over_ffff, four);

@@ -266,7 +266,7 @@ impl WindowWriter for Avx512 {
             let one = _mm512_and_si512(_mm512_maskz_mov_epi8(places.continuation, one.0), low_6);
             let here = _mm512_maskz_compress_epi8(any, here);
             let one = _mm512_maskz_compress_epi8(any, one);
-            // Most windows of shorter sequences have none.
+            // Without sequences of three or four bytes there are usually no third bytes.
             let two = match places.second_continuation {
                 0 => _mm512_setzero_si512(),
                 third => _mm512_maskz_compress_epi8(any, _mm512_maskz_mov_epi8(third, two.0)),
