@@ -8,10 +8,10 @@
 )]
 
 use crate::codec::kernel::compress;
-use crate::codec::kernel::path::{Path, Registers};
+use crate::codec::kernel::path::Path;
 use crate::codec::kernel::to_utf8::SequenceWriter;
 use crate::codec::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, prefix_of, words,
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, path_of_words, prefix_of_words,
 };
 use crate::codec::kernel::vector::{_mm_movemask_epi8, Vector};
 use crate::codec::kernel::window::{Places, WindowWriter, widen};
@@ -283,17 +283,14 @@ impl WindowWriter for Neon {
 }
 
 impl Partial for Neon {
-    fn partial_path(_: usize) -> Path {
-        Path { kernel: Self::NAME, registers: Registers::One }
+    fn partial_path(len: usize) -> Path {
+        path_of_words::<Self>(len)
     }
 
     #[inline(always)]
     unsafe fn partial_prefix(bytes: &[u8]) -> usize {
-        let [low, high] = words(bytes);
-        if (low | high) & 0x8080_8080_8080_8080 == 0 {
-            return bytes.len();
-        }
-        let all = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
-        prefix_of(Self(all), bytes, (1 << bytes.len()) - 1)
+        prefix_of_words(bytes, |[low, high]| {
+            Self(vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high))))
+        })
     }
 }

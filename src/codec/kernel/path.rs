@@ -23,6 +23,11 @@ pub struct Path {
     pub registers: Registers,
 }
 
+impl Path {
+    /// The portable code.
+    pub(super) const SCALAR: Self = Self { kernel: "scalar", registers: Registers::None };
+}
+
 /// How an input is divided among registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

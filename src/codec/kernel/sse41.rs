@@ -20,10 +20,10 @@
 )]
 
 use crate::codec::kernel::compress;
-use crate::codec::kernel::path::{Path, Registers};
+use crate::codec::kernel::path::Path;
 use crate::codec::kernel::to_utf8::SequenceWriter;
 use crate::codec::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, prefix_of, words,
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, path_of_words, prefix_of_words,
 };
 use crate::codec::kernel::vector::Vector;
 use crate::codec::kernel::window::{Places, WindowWriter};
@@ -193,16 +193,12 @@ impl WindowWriter for Sse41 {
 }
 
 impl Partial for Sse41 {
-    fn partial_path(_: usize) -> Path {
-        Path { kernel: Self::NAME, registers: Registers::One }
+    fn partial_path(len: usize) -> Path {
+        path_of_words::<Self>(len)
     }
 
     #[inline(always)]
     unsafe fn partial_prefix(bytes: &[u8]) -> usize {
-        let [low, high] = words(bytes);
-        if (low | high) & 0x8080_8080_8080_8080 == 0 {
-            return bytes.len();
-        }
-        prefix_of(Self(_mm_set_epi64x(high as i64, low as i64)), bytes, (1 << bytes.len()) - 1)
+        prefix_of_words(bytes, |[low, high]| Self(_mm_set_epi64x(high as i64, low as i64)))
     }
 }

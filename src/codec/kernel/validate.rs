@@ -456,20 +456,32 @@ unsafe fn check<V: Vector, const LONGEST: usize>(from: *const u8, errors: V::Err
     }
 }
 
-/// Fewer than sixteen bytes, with zeros after them. They are read in two parts, which may overlap.
+const WORD: usize = 8;
+
+/// [`Partial::partial_path`] where fewer bytes than [`WORD`] are left to scalar code, which needs less time for them than a
+/// register needs until its answer is known.
+pub(super) fn path_of_words<V: Vector>(len: usize) -> Path {
+    if len < WORD { Path::SCALAR } else { Path { kernel: V::NAME, registers: Registers::One } }
+}
+
+/// [`Partial::partial_prefix`] with the same division. `load` makes a register of two words.
+///
+/// # Safety
+/// The processor has the instructions of `V`, whose registers have sixteen bytes.
 #[inline(always)]
-pub(super) fn words(bytes: &[u8]) -> [u64; 2] {
-    let len = bytes.len();
-    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        // The bytes after the first eight; of eight bytes in all there are none.
-        return [u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> 8 >> (8 * ((15 - len as u32) & 7))];
+pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64; 2]) -> V) -> usize {
+    let (Some(first), Some(last)) = (bytes.first_chunk::<WORD>(), bytes.last_chunk()) else {
+        note_run(Path::SCALAR.kernel, Path::SCALAR.registers);
+        return scalar::well_formed_prefix(bytes);
+    };
+    // The bytes after the first eight; of eight bytes in all there are none.
+    let after = u64::from_le_bytes(*last) >> 8 >> (8 * ((15 - bytes.len() as u32) & 7));
+    let words = [u64::from_le_bytes(*first), after];
+    if (words[0] | words[1]) & 0x8080_8080_8080_8080 == 0 {
+        return bytes.len();
     }
-    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        let place = |bytes: [u8; 4], at: usize| u64::from(u32::from_le_bytes(bytes)) << (8 * at);
-        return [place(*first, 0) | place(*last, len - 4), 0];
-    }
-    let place = |at: usize| bytes.get(at).map_or(0, |&byte| u64::from(byte) << (8 * at));
-    [place(0) | place(1) | place(2), 0]
+    // SAFETY: the same contract.
+    unsafe { prefix_of(load(words), bytes, (1 << bytes.len()) - 1) }
 }
 
 #[cfg(test)]
