@@ -685,8 +685,10 @@ fn a_report_is_stale_once_a_source_has_changed() {
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
     change("src/bench/source", "throughput");
     assert_eq!(not_current(root), []);
-    // A new file, a hidden one, and one that is moved.
+    // A new file, a hidden one, what is built, and one that is moved.
     change("src/bench/.swap", "");
+    fs::create_dir(root.join("src/bench/target")).unwrap();
+    change("src/bench/target/built", "");
     assert_eq!(not_current(root), []);
     fs::rename(root.join("src/bench/source"), root.join("src/bench/moved")).unwrap();
     assert_eq!(not_current(root), [("throughput", State::Stale)]);

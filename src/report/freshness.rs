@@ -297,9 +297,9 @@ const DECISIVE: [&str; 17] = [
     "wtf8",
 ];
 
-/// SHA-256 of the names, lengths and contents of files below `root`, sorted by path; hidden files in directories are
-/// skipped. What cannot change a result is ignored: blank and comment lines of Rust files, and in `Cargo.lock` packages
-/// other than those of decoders and of the fuzzer.
+/// SHA-256 of the names, lengths and contents of files below `root`, sorted by path; in directories, hidden files and what is
+/// built, `target`, are skipped. What cannot change a result is ignored: blank and comment lines of Rust files, and in
+/// `Cargo.lock` packages other than those of decoders and of the fuzzer.
 ///
 /// # Errors
 /// A file cannot be read, or does not exist.
@@ -343,7 +343,8 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
     }
     for entry in fs::read_dir(path).map_err(|error| Error::io(path, &error))? {
         let entry = entry.map_err(|error| Error::io(path, &error))?;
-        if !entry.file_name().to_string_lossy().starts_with('.') {
+        let name = entry.file_name();
+        if name != "target" && !name.to_string_lossy().starts_with('.') {
             collect(&entry.path(), files)?;
         }
     }
