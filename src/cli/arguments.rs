@@ -210,7 +210,7 @@ impl Selection {
         Error::usage(format!("--decoders {:?} selects no decoder", self.decoders))
     }
 
-    /// These, and the decoders of UTF-16 and UTF-32 that were named.
+    /// As [`decoders`](Self::decoders), with those of UTF-16 and UTF-32.
     pub(super) fn decoders_and_units(&self) -> Result<Decoders, Error> {
         let (all, units) = self.everything()?;
         let infos = || all.iter().chain(units.iter().map(|unit| &unit.decoder)).map(|decoder| decoder.info());

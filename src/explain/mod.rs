@@ -45,7 +45,7 @@ pub struct Divergence {
     pub cuts: Vec<usize>,
     /// The distance in bytes, if it was cut at regular distances.
     pub step: Option<usize>,
-    /// What each decoder answered. A star marks the answers of the contract, which replaces by U+FFFD if the decoder itself
+    /// What each decoder answered. A star marks the answers of the contract, which writes U+FFFD if the decoder itself
     /// has no output.
     pub grid: Grid,
     test: String,

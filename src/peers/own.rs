@@ -286,8 +286,10 @@ mod tests {
         let mut wrong = Vec::new();
         for (kernel, lens, lineage) in [
             ("scalar", 1..=1000, "own-scalar"),
-            ("sse41", 1..=1000, "own-sse41"),
-            ("avx2", 1..=31, "own-sse41"),
+            ("sse41", 1..=7, "own-scalar"),
+            ("sse41", 8..=1000, "own-sse41"),
+            ("avx2", 1..=7, "own-scalar"),
+            ("avx2", 8..=31, "own-sse41"),
             ("avx2", 32..=1000, "own-avx2"),
             ("avx512", 1..=16, "own-sse41"),
             ("avx512", 17..=32, "own-avx2"),

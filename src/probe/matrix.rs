@@ -178,7 +178,7 @@ impl Column {
         if self.cuts.is_empty() { Questions::ANSWERS } else { Questions::STREAM }
     }
 
-    /// What a decoder does here. Its answer to the input of a column is known already, unless it is about chunks.
+    /// What a decoder does here. `whole` is its answer to the input in one piece.
     fn cell(&self, decoder: &dyn Decoder, whole: &Answer) -> Cell {
         if whole.panicked {
             return Cell::fails();

@@ -1,7 +1,7 @@
 //! Which byte sequences are well-formed: the grammars, as constant rows.
 //!
 //! A row is one line of a table like Unicode Table 3-7 or one alternative of the ABNF in RFC 3629 §4: a range for each
-//! byte. Well-formedness depends on nothing else; the tables are meant to be compared with the standards by eye.
+//! byte. Well-formedness depends only on these and on [`Grammar::pairs_join`]; the tables are meant to be compared with the standards by eye.
 //!
 //! ```
 //! use utfuzz::spec::{Grammar, encode};
@@ -70,7 +70,7 @@ impl Grammar {
         Self { name, source, rows, pairs_join: false, first_row }
     }
 
-    /// Whether exchanging one of these bytes for the other can make a well-formed sequence ill-formed.
+    /// False only if exchanging one of these bytes for the other leaves every well-formed sequence well-formed.
     pub fn tells_apart(&self, one: u8, other: u8) -> bool {
         let has = |&(first, last): &Range, byte: u8| first <= byte && byte <= last;
         self.rows.iter().flat_map(|row| row.bytes).any(|range| has(range, one) != has(range, other))

@@ -320,7 +320,7 @@ mod by_encoding_rs {
             }
         }
 
-        /// Appends the complete characters at the start, as UTF-16. Returns how many bytes these are.
+        /// Fills `units` with the complete characters at the start, as UTF-16. Returns how many bytes these are.
         pub(crate) fn run(self, bytes: &[u8], units: &mut Vec<u16>) -> usize {
             if self.has_shifts() {
                 return 0;

@@ -135,8 +135,8 @@ impl Parts {
         ]
     }
 
-    /// The bits of every unit from the seventeenth on: the highest two of a continuation byte two places before, and those of
-    /// the lead three places before.
+    /// The bits of each unit above its lowest sixteen: bits 4 and 5 of the byte two places before, and the lowest three of the
+    /// lead before that.
     #[inline(always)]
     unsafe fn upper_bits(&self) -> __m128i {
         let [two, three] = self.before;

@@ -7,7 +7,8 @@
 //! of those needs one, and the byte before it must not refuse it (E0 refuses 80..9F, and so on; see [`REFUSALS`]). A register
 //! checks all its bytes against the same bytes one, two and three places earlier, which are loaded again from memory.
 //! Registers pass nothing to each other, and errors are only added up, so a byte may be checked twice: the last register
-//! overlaps the one before it. Only inputs one or two bytes longer than a register leave those bytes to scalar code.
+//! overlaps the one before it. Scalar code checks one or two bytes after a register, and, where the shortest register is
+//! loaded without a mask, inputs below eight bytes.
 //!
 //! ```text
 //! check the first register, zeros shifted in before it
@@ -416,7 +417,7 @@ unsafe fn highest<V: Vector>(from: *const u8) -> V {
     }
 }
 
-/// Checks `COUNT` registers. No byte in them or in the three before is above the one in `highest`.
+/// Checks `COUNT` registers. No byte in them or in the three before is above the highest byte of `highest`.
 ///
 /// # Safety
 /// `from - 3..from + COUNT * LEN` can be read; the processor has the instructions of `V`.

@@ -416,8 +416,8 @@ fn rejected(mut state: u64, bytes: &[u8]) -> usize {
     bytes.iter().position(rejects).unwrap_or(bytes.len())
 }
 
-/// Whether at least [`VERY_SHORT`] and fewer than [`ASCII`] bytes are ASCII: checks the first ones and the last ones, which
-/// may overlap.
+/// Whether `bytes` are ASCII, of which there are at least [`VERY_SHORT`] and fewer than [`ASCII`]: checks the first ones and
+/// the last ones, which may overlap.
 #[inline]
 fn is_short_ascii(bytes: &[u8]) -> bool {
     fn ends<const HALF: usize>(bytes: &[u8]) -> bool {

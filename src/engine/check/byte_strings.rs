@@ -47,7 +47,7 @@ pub fn is_asked_across(info: &Info, len: u32) -> bool {
     !info.runs_same_code(len as usize, ACROSS)
 }
 
-/// How many ASCII bytes then precede the string.
+/// How many ASCII bytes precede a string that is asked across an edge.
 pub fn bytes_before(len: u32) -> usize {
     64 - len.div_ceil(2) as usize
 }

@@ -348,7 +348,7 @@ pub(super) struct Proof<'p> {
     pub(super) wire: Wire,
     /// How long the program took to greet.
     start: Duration,
-    /// How long an operation took so far, as the mean over a step.
+    /// How long an operation took, as the mean over the last batch.
     each: Duration,
     nonces: u64,
     /// Inputs with answers of all kinds, without those on which the process ends.

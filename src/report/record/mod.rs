@@ -229,7 +229,7 @@ pub struct Difference {
 pub struct KnownDifference {
     /// The id in the ledger.
     pub id: String,
-    /// The decoder.
+    /// The decoder; if the entry names several decoders of the run, as the entry names them.
     pub decoder: String,
     /// Number of cases.
     pub hits: u64,
@@ -337,7 +337,7 @@ pub struct Target {
 /// For each pair of decoders, on how many inputs they agree.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Agreement {
-    /// Number of inputs: the seeds, and the witnesses of all clusters.
+    /// Number of inputs: the seeds, and the witnesses of all clusters; in a merged record, of one shard.
     pub inputs: u64,
     /// The decoders.
     pub decoders: Vec<String>,
