@@ -231,18 +231,15 @@ fn the_architecture_names_every_file() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
     let map = fs::read_to_string(repository.join("docs/architecture.md")).unwrap();
     let map = map.split_once("\n## Where to find things\n").unwrap().1;
-    let (mut directories, mut names, mut missing) = (vec![repository.join("src")], 0, Vec::new());
-    while let Some(directory) = directories.pop() {
-        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() {
-                directories.push(path);
-            } else if !["mod.rs", "lib.rs", "main.rs"].contains(&&*name) {
-                names += 1;
-                let full = path.strip_prefix(repository).unwrap().to_str().unwrap().replace('\\', "/");
-                if ![full.as_str(), &name].iter().any(|name| map.contains(&format!("`{name}`"))) {
-                    missing.push(full);
-                }
+    let files = utfuzz::case::input::files_below(&repository.join("src")).unwrap();
+    let (mut names, mut missing) = (0, Vec::new());
+    for path in files {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !["mod.rs", "lib.rs", "main.rs"].contains(&name) {
+            names += 1;
+            let full = path.strip_prefix(repository).unwrap().to_str().unwrap().replace('\\', "/");
+            if ![&full, name].iter().any(|name| map.contains(&format!("`{name}`"))) {
+                missing.push(full);
             }
         }
     }
