@@ -62,7 +62,7 @@ fn scripts_are_given_the_same_targets() {
 /// A night's targets write no input that `triage` would refuse as too long, and the document says how to reach the same length.
 #[test]
 fn the_longest_input_is_that_of_a_file() {
-    let options: BTreeSet<String> = ALL.iter().flat_map(targets::lengths).collect();
+    let options: BTreeSet<String> = ALL.iter().flat_map(targets::options).collect();
     let longest = format!("-max_len={}", input_file::LONGEST);
     assert_eq!(options.iter().filter(|option| option.starts_with("-max_len=")).collect::<Vec<_>>(), [&longest]);
     let document = text("docs/fuzzing.md").replace('\n', " ");

@@ -15,7 +15,7 @@
 use crate::case::input::files_below;
 use crate::decoder::Decoder;
 use crate::engine::fuzz::DECODERS;
-use crate::engine::targets::{FuzzTarget, Programs, fuzzed, lengths};
+use crate::engine::targets::{self, FuzzTarget, Programs, fuzzed};
 use crate::error::Error;
 use crate::generate;
 use crate::generate::input_file::Form;
@@ -102,7 +102,7 @@ pub fn run(
             directory: options.directory.join(name),
             seeds,
             jobs: options.jobs,
-            options: lengths(&target),
+            options: targets::options(&target),
             environment: vec![(DECODERS.into(), options.decoders.clone())],
         };
         let progress = |part: f64| progress(name, (index as f64 + part) / count as f64);

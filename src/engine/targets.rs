@@ -123,22 +123,29 @@ impl Programs {
             // Symbolizing the frames of a crash takes longer than finding most faults.
             .env("ASAN_OPTIONS", "symbolize=0")
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
-            .args(lengths(target))
+            .args(options(target))
             .stdin(Stdio::null());
         command
     }
 }
 
-/// libFuzzer's options for the length of inputs. Its own limit without a corpus is 4096 bytes, which some counters and
-/// buffers exceed. Our mutators keep most inputs short by themselves; libFuzzer's would not.
-pub fn lengths(target: &FuzzTarget) -> Vec<String> {
+/// libFuzzer's options for a target. The yardstick has none.
+///
+/// - Entropic scheduling prefers inputs with rare features. With thousands of behaviour features its bookkeeping takes
+///   most of the first seconds of a run, so targets that have them do without.
+/// - libFuzzer's own limit for the length of inputs is 4096 bytes without a corpus, which some counters and buffers exceed.
+///   Our mutators keep most inputs short by themselves; libFuzzer's would not. For the other forms, which are entropy, its
+///   limit is kept.
+pub fn options(target: &FuzzTarget) -> Vec<String> {
     /// The longest input in bytes.
     const LONGEST: usize = 1 << 20;
-    // The other forms are entropy.
-    if target.is_yardstick || !matches!(target.form, Form::Bytes | Form::Cut) {
+    if target.is_yardstick {
         return Vec::new();
     }
-    vec![format!("-max_len={LONGEST}"), "-len_control=0".into()]
+    let scheduling = (target.form != Form::Conversion).then(|| "-entropic=0".to_owned());
+    let lengths = matches!(target.form, Form::Bytes | Form::Cut)
+        .then(|| [format!("-max_len={LONGEST}"), "-len_control=0".into()]);
+    scheduling.into_iter().chain(lengths.into_iter().flatten()).collect()
 }
 
 /// What a target printed to standard error.

@@ -4,7 +4,7 @@
 //!
 //! Class strings represent each class by two bytes, so they contain no byte order mark, U+FFFD or quotation mark.
 
-use crate::case::{Cuts, Input};
+use crate::case::{Case, Cuts, Input};
 use crate::spec::grammar::RFC3629;
 use crate::utf8::{ByteClass, announced_len};
 
@@ -105,18 +105,34 @@ fn joined(parts: impl Iterator<Item = Vec<u8>>, end: &[u8]) -> Vec<u8> {
     BYTE_ORDER_MARK.iter().chain(text).copied().chain(parts.flatten()).chain(end.iter().copied()).collect()
 }
 
-/// All fragments and overlong or too large forms of each length, each followed by a letter, and a truncated character: a
-/// tenth of a mixture, at a tenth of its cost.
+/// All fragments, overlong or too large forms of each length and three truncated characters, each followed by a letter,
+/// and a truncated character: a tenth of a mixture, at a tenth of its cost.
 fn small_mixture() -> Vec<u8> {
-    const REFUSED: [&[u8]; 6] = [
+    const REFUSED: [&[u8]; 11] = [
+        b"\x80\xC0\x80",
+        b"\xED\xA0\x80\xED\xB0\x80",
+        b"\xED",
+        b"\xF4",
+        b"\xE0",
         b"\xC1\xBF",
-        b"\xE0\x80\x80",
-        b"\xF0\x80\x80\x80",
-        b"\xF5\x80\x80\x80",
         b"\xF8\x88\x80\x80\x80",
         b"\xFC\x84\x80\x80\x80\x80",
+        b"\xF5\x80\x80\x80",
+        b"\xE0\x80\x80",
+        b"\xF0\x80\x80\x80",
     ];
-    joined(FRAGMENTS.into_iter().chain(REFUSED).map(|one| [one, b"a"].concat()), b"\xE2\x82")
+    let parts = FRAGMENTS.into_iter().chain(REFUSED).map(|one| [one, b"a"].concat());
+    cut_after_three(&joined(parts, b"\xE2\x82"))
+}
+
+/// These bytes after as many letters as it takes for the cuts that are derived from the input to be after every three
+/// bytes, which shows most faults of streams.
+fn cut_after_three(bytes: &[u8]) -> Vec<u8> {
+    /// One in 32 inputs has these cuts.
+    const MOST: usize = 200;
+    let padded = |letters: usize| [&vec![b'a'; letters], bytes].concat();
+    let is_cut = |bytes: &Vec<u8>| Case::new(bytes).cuts().step() == Some(3);
+    (0..MOST).map(padded).find(is_cut).unwrap_or_else(|| bytes.to_vec())
 }
 
 /// A byte order mark, [`everything`] with a block of ASCII after each part, and a truncated character: one input that
@@ -150,19 +166,41 @@ pub fn opening() -> impl Iterator<Item = Input> {
     short.map(whole).chain(cut).chain(std::iter::once_with(|| whole(spread())))
 }
 
-/// Short inputs that show most faults, by index: a small mixture; the mixtures, and between them each fragment alone that is
-/// not ASCII.
-pub fn opening_bytes(index: usize) -> Option<Vec<u8>> {
+/// Short inputs that show most of what a small mixture does not.
+const TELLING: [&[u8]; 7] = [
+    b"\xEF\xBB\xBF\xEF\xBB\xBFa\xFFa\xC3",
+    b"\xF0\x9F\x98\x80",
+    b"\xED\xA0\x80",
+    b"\xEDa",
+    b"\xEF\xBB\xBFab\xE2\x82",
+    b"\xC0",
+    b"\xF5",
+];
+
+/// Short inputs that show most faults, by index: a small mixture; a few shorter inputs; the mixtures, and between them each
+/// fragment alone that is not ASCII; and each mark of another encoding, followed by letters and a truncated character.
+pub fn opening_bytes(mut index: usize) -> Option<Vec<u8>> {
     /// How many mixtures come first. A decoder that reports only the first error of an input needs others.
     const FIRST: usize = 4;
-    let Some(index) = index.checked_sub(1) else { return Some(small_mixture()) };
-    let alone = FRAGMENTS.iter().filter(|one| !one.is_ascii());
-    let count = alone.clone().count();
-    match index {
-        ..FIRST => Some(mixture(index)),
-        _ if index < FIRST + count => alone.map(|one| one.to_vec()).nth(index - FIRST),
-        _ => (index < MIXTURES + count).then(|| mixture(index - count)),
+    let alone = || FRAGMENTS.iter().filter(|one| !one.is_ascii() && !TELLING.contains(one));
+    type Part<'p> = &'p dyn Fn(usize) -> Vec<u8>;
+    let parts: [(usize, Part<'_>); 7] = [
+        (1, &|_| small_mixture()),
+        (TELLING.len(), &|at| TELLING[at].to_vec()),
+        (1, &|_| cut_after_three(&b"\xC3\xA9\x80a".repeat(3))),
+        (FIRST, &mixture),
+        (alone().count(), &|at| alone().nth(at).map_or_else(Vec::new, |one| one.to_vec())),
+        (MIXTURES - FIRST, &|at| mixture(FIRST + at)),
+        // That of the first, the byte order mark, is one of those above.
+        (MARKS.len() - 1, &|at| [MARKS[1 + at], b"ab\xE2\x82"].concat()),
+    ];
+    for (count, part) in parts {
+        match index.checked_sub(count) {
+            None => return Some(part(index)),
+            Some(rest) => index = rest,
+        }
     }
+    None
 }
 
 /// Each byte from C0 on, followed by as many of the lowest or of the highest continuation bytes as it announces, by one
@@ -364,8 +402,10 @@ mod tests {
         let short: Vec<Vec<u8>> = (0..).map_while(opening_bytes).collect();
         let expected: BTreeSet<Vec<u8>> =
             FRAGMENTS.map(<[u8]>::to_vec).into_iter().filter(|one| !one.is_ascii()).collect();
-        assert_eq!(short.len(), 1 + MIXTURES + expected.len());
+        assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), short.len());
+        assert_eq!(short.len(), 1 + MIXTURES + expected.len() + MARKS.len() + 5, "five are nothing else");
         assert!(short[0].len() < 200, "a small mixture has {} bytes", short[0].len());
+        assert_eq!(Case::new(&short[0]).cuts().step(), Some(3));
         assert_eq!(short.iter().filter(|one| expected.contains(*one)).count(), expected.len());
         assert!((0..MIXTURES).all(|index| short.contains(&mixture(index))));
         assert!(short.iter().all(|bytes| bytes.len() < 4096), "libFuzzer shortens what is longer");

@@ -142,9 +142,9 @@ fn ascii(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Two characters that are the first or the last of a row of the grammar.
+/// Two to nine characters that are the first or the last of a row of the grammar.
 fn neighbours(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
-    for _ in 0..2 {
+    for _ in 0..u.int_in_range(2..=9)? {
         let (first, last) = *u.choose(&RANGES[..9])?;
         push_extended(if u.arbitrary()? { first } else { last }, out);
     }
@@ -198,7 +198,7 @@ fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A fault or two characters that end at the edge of a block, or are across it; then nothing, a few ASCII bytes, or a
+/// A fault or characters at the ends of rows that end at the edge of a block, or are across it; then nothing, a few ASCII bytes, or a
 /// block of them.
 fn at_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let mut one = Vec::new();

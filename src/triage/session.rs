@@ -223,7 +223,7 @@ impl<'d> Session<'d> {
         self.judge.statistics()
     }
 
-    /// How much time was spent on explaining divergences.
+    /// How much time was spent on explaining divergences, which includes asking again.
     pub fn explaining(&self) -> Duration {
         self.explaining
     }
@@ -310,7 +310,9 @@ impl<'d> Session<'d> {
             // Asking every question may show that this is a known difference. If it is not found again, it depends on
             // earlier questions, which is a divergence too.
             let ask_again = !is_strongest && self.known(&broken).is_none();
+            let start = Instant::now();
             let strongest = if ask_again { self.judge.judge_one(broken.decoder, case) } else { None };
+            self.explaining += start.elapsed();
             self.take(case, strongest.unwrap_or(broken), file)
         };
         broken.into_iter().map(&mut take).collect()

@@ -193,17 +193,16 @@ fn fragments_and_class_strings(
     bytes: &mut Vec<u8>,
     each: &mut dyn FnMut(&Case<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let mut judge = |string: Vec<u8>| each(&Case::new(&string));
-    fragments::forms().chain(fragments::strings_up_to(1)).try_for_each(&mut judge)?;
+    let followed = fragments::strings_up_to(1).map(|string| [&string[..], b"a"].concat());
+    let strings = fragments::forms().chain(fragments::strings_up_to(1)).chain(followed);
+    strings.into_iter().try_for_each(|string| each(&Case::new(&string)))?;
     fragments::mixtures().filter(|input| input.cuts.is_some()).try_for_each(|input| each(&input.case()))?;
-    let mut judge = |string: Vec<u8>| each(&Case::new(&string));
-    fragments::strings_up_to(2)
-        .chain(fragments::marks())
-        .chain(fragments::pairs_of_bounds())
-        .try_for_each(&mut judge)?;
+    let strings = fragments::marks().chain(fragments::strings_up_to(2));
+    strings.into_iter().try_for_each(|string| each(&Case::new(&string)))?;
     fragments::sizes().try_for_each(|input| each(&input.case()))?;
-    let mut judge = |string: Vec<u8>| each(&Case::new(&string));
-    fragments::texts().chain(fragments::strings_up_to(fragments::LONGEST)).try_for_each(&mut judge)?;
+    let strings =
+        fragments::pairs_of_bounds().chain(fragments::texts()).chain(fragments::strings_up_to(fragments::LONGEST));
+    strings.into_iter().try_for_each(|string| each(&Case::new(&string)))?;
     blocks().into_iter().try_for_each(|block| {
         (0..block.count()).try_for_each(|index| {
             block.write(index, bytes);
@@ -284,6 +283,9 @@ impl Rivals {
         "AFL_NO_UI",
         "AFL_BENCH_UNTIL_CRASH",
     ];
+
+    /// What AFL++ says when it refuses to start.
+    const SEED_CRASHES: &'static str = "at least one valid input seed that does not crash";
 
     /// Builds the programs of those engines that are naive, and says which cannot be built.
     fn build(directory: &Path, engines: &[Engine]) -> (Self, Vec<LeftOut>) {
@@ -373,6 +375,11 @@ impl Rivals {
         let said = String::from_utf8_lossy(&output.stdout);
         let log = String::from_utf8_lossy(&output.stderr);
         let ended = match engine {
+            Engine::Afl if said.contains(Self::SEED_CRASHES) || log.contains(Self::SEED_CRASHES) => {
+                // The seed is what it found, by the first execution.
+                let find = found_alone(program, decoder, &seeds.join("a"));
+                Some(Ended { find: Some(find), executions: 1, seconds: 0.0 })
+            }
             Engine::Afl => ended_afl(&scratch.join("default"), program, decoder, elapsed),
             _ => {
                 let find = named(decoder, &said);
@@ -402,15 +409,16 @@ fn ended_afl(directory: &Path, program: &Path, decoder: &dyn Decoder, elapsed: f
     };
     let part = |key: &str| name.split(',').find_map(|part| part.strip_prefix(key)?.parse::<u64>().ok());
     let (executions, milliseconds) = (part("execs:")?, part("time:")?);
-    // Outside AFL++, the program reads one input, and says what is wrong.
-    let again = Command::new(program)
-        .env(DECODERS, &*decoder.info().name)
-        .stdin(File::open(path).ok()?)
-        .output()
-        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
-        .unwrap_or_default();
-    let find = named(decoder, &again).or_else(|| Some(Find::Violation("crash".into())));
+    let find = Some(found_alone(program, decoder, &path));
     Some(Ended { find, executions, seconds: milliseconds as f64 / 1000.0 })
+}
+
+/// What a program finds on the input in this file. Outside AFL++, it reads one input, and says what is wrong.
+fn found_alone(program: &Path, decoder: &dyn Decoder, file: &Path) -> Find {
+    let output = File::open(file)
+        .and_then(|input| Command::new(program).env(DECODERS, &*decoder.info().name).stdin(input).output());
+    let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    named(decoder, &said).unwrap_or_else(|| Find::Violation("crash".into()))
 }
 
 /// The rest of the line that begins with `key`.
