@@ -26,7 +26,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("docs/fuzzing.md", "cargo run --release --features planted -- score"),
     (
         "docs/fuzzing.md",
-        "cargo run --release --features planted -- score --engines exhaustive,structured,plain,behaviour,proptest,bolero,afl",
+        "cargo run --release --features planted -- score --engines exhaustive,structured,plain,behaviour,proptest,bolero,afl --unsanitized",
     ),
     ("docs/your-crate.md", "cargo add --dev utfuzz --no-default-features --path ../utfuzz"),
     ("docs/your-crate.md", "utfuzz init"),

@@ -310,6 +310,17 @@ fn the_first_judgements_are_made_in_full_and_then_one_decoder_is_asked_one_quest
         assert!((first == 0 && first_outputs == 0) != (second == 0 && second_outputs == 0), "{first} {second}");
         assert!(first + second <= 3, "{first} {second}");
     }
+    let long =
+        (0..).map(|number| format!("{number:08}")).find(|text| Case::new(text.as_bytes()).prefix() > 64).unwrap();
+    // New in its length, at first.
+    for _ in 0..2 {
+        one.take();
+        two.take();
+        judge.judge_novelty(&Case::new(long.as_bytes()), |_| {});
+    }
+    let ((first, first_outputs), (second, second_outputs)) = (one.take(), two.take());
+    assert!((first == 0 && first_outputs == 0) != (second == 0 && second_outputs == 0), "{first} {second}");
+    assert!(first + second > 3, "a long prefix is drawn rarely, so all is asked: {first} {second}");
 }
 
 #[test]

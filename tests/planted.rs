@@ -24,6 +24,7 @@ fn every_planted_fault_is_caught_under_an_expected_signature() {
         budget: Duration::from_secs(5),
         seeds: 1,
         jobs: 2,
+        sanitizer: Default::default(),
         root: ".".into(),
     };
     let score = score::run(&decoders, &options, &|_| ()).unwrap();

@@ -36,6 +36,12 @@ impl<'a> Case<'a> {
         self.choices.drops_streams()
     }
 
+    /// Whether something is drawn that fewer than one case in a thousand has: a long prefix, another thread.
+    pub(crate) fn is_rare(&self) -> bool {
+        let choices = &self.choices;
+        choices.prefix() > Self::SHORT_PREFIX || choices.is_moved() || choices.is_at_once()
+    }
+
     /// Whether judging this case may allocate although the buffers have grown: streams are taken or dropped, buffers are
     /// new on purpose, or threads are started.
     pub fn allocates(&self) -> bool {

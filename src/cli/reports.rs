@@ -217,6 +217,9 @@ pub(super) struct Score {
     /// How many runs in parallel [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
+    /// Build the fuzz targets without AddressSanitizer, as the rivals are, to compare them with these
+    #[arg(long)]
+    unsanitized: bool,
     /// Write score.json, score.md, score.html and score.svg into this directory
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -238,6 +241,7 @@ impl Score {
         use crate::cli::output::Bar;
         use crate::engine::score::Summary;
         use crate::engine::score::{Engine, Options};
+        use crate::engine::targets::Sanitizer;
         use crate::error::Error;
         use crate::report::{Clock, Exporter, Record, Text, write_all};
         use std::time::Duration;
@@ -256,8 +260,11 @@ impl Score {
             seeds: self.seeds,
             jobs: self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get),
             root: PathBuf::from("."),
+            sanitizer: if self.unsanitized { Sanitizer::None } else { Sanitizer::Address },
         };
-        let clock = Clock::start(format!("utfuzz score --engines {} --budget {}", self.engines.join(","), self.budget));
+        let unsanitized = if self.unsanitized { " --unsanitized" } else { "" };
+        let engines = self.engines.join(",");
+        let clock = Clock::start(format!("utfuzz score --engines {engines} --budget {}{unsanitized}", self.budget));
         let bar = Bar::new();
         let score = crate::engine::score::run(&decoders, &options, &|share| bar.show("score", share))?;
         bar.finish();

@@ -15,7 +15,7 @@
 use crate::case::input::files_below;
 use crate::decoder::Decoder;
 use crate::engine::fuzz::DECODERS;
-use crate::engine::targets::{self, FuzzTarget, Programs, fuzzed};
+use crate::engine::targets::{self, FuzzTarget, Programs, Sanitizer, fuzzed};
 use crate::error::Error;
 use crate::generate;
 use crate::generate::input_file::Form;
@@ -90,7 +90,7 @@ pub fn run(
     let mut faults = Vec::new();
     progress("building", 0.0);
     let targets: Vec<FuzzTarget> = fuzzed().filter(|target| target.is_in(&options.fuzz)).collect();
-    let programs = Programs::build(&options.fuzz, targets.iter().copied())?;
+    let programs = Programs::build(&options.fuzz, targets.iter().copied(), Sanitizer::Address)?;
     let count = targets.len();
     let share = options.time / count.max(1) as u32;
     for (index, target) in targets.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The fuzz targets: their list, how long their inputs may be, building them with cargo-fuzz, running them as processes,
+//! The fuzz targets: their list, the options they run with, building them with cargo-fuzz, running them as processes,
 //! and reading what libFuzzer logs.
 //!
 //! The engines and the nightly run read this list; `tests/targets.rs` compares `fuzz/`, the workflows, ClusterFuzzLite,
@@ -59,6 +59,27 @@ pub fn fuzzed() -> impl Iterator<Item = FuzzTarget> {
     ALL.into_iter().filter(|target| !target.is_yardstick)
 }
 
+/// With what the targets are built to find invalid accesses of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sanitizer {
+    /// AddressSanitizer.
+    #[default]
+    Address,
+    /// Nothing but the guard pages of the judge.
+    None,
+}
+
+impl Sanitizer {
+    /// Its name, as cargo-fuzz spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Address => "address",
+            Self::None => "none",
+        }
+    }
+}
+
 /// Targets that have been built.
 #[derive(Clone, Debug)]
 pub struct Programs {
@@ -71,7 +92,11 @@ impl Programs {
     ///
     /// # Errors
     /// cargo-fuzz is not installed, or the build fails.
-    pub fn build(fuzz: &Path, targets: impl IntoIterator<Item = FuzzTarget>) -> Result<Self, Error> {
+    pub fn build(
+        fuzz: &Path,
+        targets: impl IntoIterator<Item = FuzzTarget>,
+        sanitizer: Sanitizer,
+    ) -> Result<Self, Error> {
         let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).map_err(|_| {
             let path = shown(fuzz);
             Error::usage(format!("{path}: no fuzz targets here; run this where fuzz/ is, or name it with --fuzz-dir"))
@@ -81,11 +106,14 @@ impl Programs {
         let fuzz = std::path::absolute(fuzz).map_err(|error| Error::io(fuzz, &error))?;
         // Not the directory that CARGO_TARGET_DIR names, which other builds share.
         let directory = fuzz.join("target");
+        // Two builds in one directory would build everything anew in turn.
+        let directory = if sanitizer == Sanitizer::None { directory.join(sanitizer.name()) } else { directory };
         let rustc = Command::new("rustc").arg("--version").current_dir(&fuzz).stdin(Stdio::null()).output();
         let is_nightly = rustc.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("nightly"));
         for FuzzTarget { name, .. } in targets {
             let mut build = Command::new("cargo");
-            build.args(["fuzz", "build", "--fuzz-dir"]).arg(&fuzz).arg("--target-dir").arg(&directory);
+            build.args(["fuzz", "build", "--sanitizer", sanitizer.name(), "--fuzz-dir"]).arg(&fuzz);
+            build.arg("--target-dir").arg(&directory);
             build.current_dir(&fuzz);
             // Targets need options that only a nightly compiler has.
             if !is_nightly {

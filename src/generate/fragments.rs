@@ -106,7 +106,7 @@ fn joined(parts: impl Iterator<Item = Vec<u8>>, end: &[u8]) -> Vec<u8> {
 }
 
 /// All fragments, overlong or too large forms of each length and three truncated characters, each followed by a letter,
-/// and a truncated character: a tenth of a mixture, at a tenth of its cost.
+/// and a truncated character: a tenth of a mixture, at a tenth of its cost. The output buffer has no capacity.
 fn small_mixture() -> Vec<u8> {
     const REFUSED: [&[u8]; 11] = [
         b"\x80\xC0\x80",
@@ -122,17 +122,21 @@ fn small_mixture() -> Vec<u8> {
         b"\xF0\x80\x80\x80",
     ];
     let parts = FRAGMENTS.into_iter().chain(REFUSED).map(|one| [one, b"a"].concat());
-    cut_after_three(&joined(parts, b"\xE2\x82"))
+    let is_wanted = |case: &Case<'_>| is_cut_after_three(case) && case.choices.room() == 0;
+    lettered(b"", &joined(parts, b"\xE2\x82"), is_wanted)
 }
 
-/// These bytes after as many letters as it takes for the cuts that are derived from the input to be after every three
-/// bytes, which shows most faults of streams.
-fn cut_after_three(bytes: &[u8]) -> Vec<u8> {
-    /// One in 32 inputs has these cuts.
+/// The fewest equal letters between these bytes with which the choices derived from the input are those wanted.
+fn lettered(before: &[u8], after: &[u8], is_wanted: impl Fn(&Case<'_>) -> bool) -> Vec<u8> {
     const MOST: usize = 200;
-    let padded = |letters: usize| [&vec![b'a'; letters], bytes].concat();
-    let is_cut = |bytes: &Vec<u8>| Case::new(bytes).cuts().step() == Some(3);
-    (0..MOST).map(padded).find(is_cut).unwrap_or_else(|| bytes.to_vec())
+    let joined = |(count, letter)| [before, &vec![letter; count], after].concat();
+    let all = (0..MOST).flat_map(|count| (b'a'..=b'z').map(move |letter| (count, letter)));
+    all.map(joined).find(|bytes| is_wanted(&Case::new(bytes))).unwrap_or_else(|| joined((0, b'a')))
+}
+
+/// Whether streams get three bytes at a time, which shows most of their faults.
+fn is_cut_after_three(case: &Case<'_>) -> bool {
+    case.cuts().step() == Some(3)
 }
 
 /// A byte order mark, [`everything`] with a block of ASCII after each part, and a truncated character: one input that
@@ -167,15 +171,20 @@ pub fn opening() -> impl Iterator<Item = Input> {
 }
 
 /// Short inputs that show most of what a small mixture does not.
-const TELLING: [&[u8]; 7] = [
-    b"\xEF\xBB\xBF\xEF\xBB\xBFa\xFFa\xC3",
-    b"\xF0\x9F\x98\x80",
-    b"\xED\xA0\x80",
-    b"\xEDa",
-    b"\xEF\xBB\xBFab\xE2\x82",
-    b"\xC0",
-    b"\xF5",
-];
+const TELLING: [&[u8]; 6] =
+    [b"\xF0\x9F\x98\x80", b"\xED\xA0\x80", b"\xEDa", b"\xEF\xBB\xBFab\xE2\x82", b"\xC0", b"\xF5"];
+
+/// Two byte order marks and faults, for a new stream and for an output buffer without capacity.
+fn marked_twice() -> Vec<u8> {
+    let is_wanted = |case: &Case<'_>| case.choices.is_new_stream() && case.choices.room() == 0;
+    lettered(b"\xEF\xBB\xBF\xEF\xBB\xBFaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", b"\xFFa\xC3", is_wanted)
+}
+
+/// Stray continuation bytes after characters. A new stream gets half of the first character in its first chunk.
+fn stray() -> Vec<u8> {
+    let is_wanted = |case: &Case<'_>| is_cut_after_three(case) && case.choices.is_new_stream();
+    lettered(b"ab\xC3\xA9\x80a\xC3\xA9\x80a\xC3\xA9\x80a", b"", is_wanted)
+}
 
 /// Short inputs that show most faults, by index: a small mixture; a few shorter inputs; the mixtures, and between them each
 /// fragment alone that is not ASCII; and each mark of another encoding, followed by letters and a truncated character.
@@ -184,10 +193,11 @@ pub fn opening_bytes(mut index: usize) -> Option<Vec<u8>> {
     const FIRST: usize = 4;
     let alone = || FRAGMENTS.iter().filter(|one| !one.is_ascii() && !TELLING.contains(one));
     type Part<'p> = &'p dyn Fn(usize) -> Vec<u8>;
-    let parts: [(usize, Part<'_>); 7] = [
+    let parts: [(usize, Part<'_>); 8] = [
         (1, &|_| small_mixture()),
+        (1, &|_| marked_twice()),
+        (1, &|_| stray()),
         (TELLING.len(), &|at| TELLING[at].to_vec()),
-        (1, &|_| cut_after_three(&b"\xC3\xA9\x80a".repeat(3))),
         (FIRST, &mixture),
         (alone().count(), &|at| alone().nth(at).map_or_else(Vec::new, |one| one.to_vec())),
         (MIXTURES - FIRST, &|at| mixture(FIRST + at)),
@@ -405,7 +415,10 @@ mod tests {
         assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), short.len());
         assert_eq!(short.len(), 1 + MIXTURES + expected.len() + MARKS.len() + 5, "five are nothing else");
         assert!(short[0].len() < 200, "a small mixture has {} bytes", short[0].len());
-        assert_eq!(Case::new(&short[0]).cuts().step(), Some(3));
+        let [small, twice, stray] = [0, 1, 2].map(|index| Case::new(&short[index]));
+        assert!(is_cut_after_three(&small) && small.choices.room() == 0);
+        assert!(is_cut_after_three(&stray) && stray.choices.is_new_stream());
+        assert!(twice.choices.is_new_stream() && twice.choices.room() == 0);
         assert_eq!(short.iter().filter(|one| expected.contains(*one)).count(), expected.len());
         assert!((0..MIXTURES).all(|index| short.contains(&mixture(index))));
         assert!(short.iter().all(|bytes| bytes.len() < 4096), "libFuzzer shortens what is longer");

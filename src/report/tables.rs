@@ -258,9 +258,10 @@ fn score_page(record: &Record, score: &Score) -> io::Result<Document> {
     let seeds: Vec<String> = score.seeds.iter().map(u64::to_string).collect();
     let seeds = if seeds.is_empty() { "none".to_owned() } else { seeds.join(", ") };
     document.paragraph(format!(
-        "At most {} s for each decoder, engine and seed; seeds {seeds}; {} in parallel.",
+        "At most {} s for each decoder, engine and seed; seeds {seeds}; {} in parallel. Sanitizer of the fuzz targets: {}.",
         short(score.budget_seconds),
         score.jobs,
+        score.sanitizer.name(),
     ));
     document.blocks.push(Block::Figure {
         svg: svg::score(score)?,

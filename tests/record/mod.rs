@@ -234,6 +234,7 @@ pub(crate) fn score(texts: &[String]) -> Record {
         version: texts[0].clone(),
         jobs: 2,
         budget_seconds: 60.0,
+        sanitizer: Default::default(),
         seeds: vec![1, 2, 3],
         seconds: 1234.5,
         engines: Engine::ALL.to_vec(),

@@ -227,6 +227,7 @@ mod tests {
             version: String::new(),
             jobs: 1,
             budget_seconds: 1.0,
+            sanitizer: crate::engine::targets::Sanitizer::Address,
             seeds: vec![1],
             seconds: 1.0,
             engines: engines.to_vec(),

@@ -14,6 +14,7 @@ pub use figures::{Figures, SignaturesPerFault, Summary};
 #[cfg(feature = "planted")]
 pub use run::{Options, run};
 
+use crate::engine::targets::Sanitizer;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -28,6 +29,9 @@ pub struct Score {
     pub jobs: usize,
     /// The time limit for one engine, decoder and seed, in seconds.
     pub budget_seconds: f64,
+    /// With what the fuzz targets were built.
+    #[serde(default)]
+    pub sanitizer: Sanitizer,
     /// The seeds of the random engines.
     pub seeds: Vec<u64>,
     /// How long the whole score took, in seconds.

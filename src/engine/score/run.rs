@@ -4,7 +4,7 @@ use crate::case::{Case, Cuts};
 use crate::decoder::Decoder;
 use crate::engine::fuzz::{DECODERS, FEATURES};
 use crate::engine::score::{Cell, Comparison, Engine, LeftOut, Outcome, Row, Run, Score};
-use crate::engine::targets::{self, Log, Programs};
+use crate::engine::targets::{self, Log, Programs, Sanitizer};
 use crate::error::Error;
 use crate::explain::Signature;
 use crate::generate::classes::blocks;
@@ -38,6 +38,8 @@ pub struct Options {
     pub jobs: usize,
     /// The root of the repository, for the fuzz targets.
     pub root: PathBuf,
+    /// With what the fuzz targets are built. The rivals are built without a sanitizer.
+    pub sanitizer: Sanitizer,
 }
 
 /// One run to be made.
@@ -61,7 +63,10 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
     let engines: Vec<Engine> =
         options.engines.iter().copied().filter(|engine| left_out.iter().all(|out| out.engine != *engine)).collect();
     let targets = match options.engines.iter().any(|engine| engine.is_target()) {
-        true => Some(Programs::build(&options.root.join("fuzz"), [targets::PLAIN, targets::DIFFERENTIAL])?),
+        true => {
+            let built = [targets::PLAIN, targets::DIFFERENTIAL];
+            Some(Programs::build(&options.root.join("fuzz"), built, options.sanitizer)?)
+        }
         false => None,
     };
     let mut rows: Vec<Row> = Vec::new();
@@ -118,6 +123,7 @@ pub fn run(decoders: &[&dyn Decoder], options: &Options, progress: &(dyn Fn(f64)
         budget_seconds,
         seeds: (1..=options.seeds).collect(),
         seconds: start.elapsed().as_secs_f64(),
+        sanitizer: options.sanitizer,
         engines,
         left_out,
         rows,
