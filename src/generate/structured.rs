@@ -198,7 +198,7 @@ fn to_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A fault or characters at the ends of rows that end at the edge of a block, or are across it; then nothing, a few ASCII bytes, or a
+/// A fault or some [neighbours] that end at the edge of a block, or are across it; then nothing, a few ASCII bytes, or a
 /// block of them.
 fn at_edge(u: &mut Unstructured<'_>, out: &mut Vec<u8>) -> Result<()> {
     let mut one = Vec::new();

@@ -52,7 +52,7 @@ laws! {
     Spans "spans" Verdict Some(spans),
         "Every error has the offset and length that the contract prescribes.";
     Progress "progress" Output Some(progress),
-        "Output is bounded: no more than four bytes for each byte of the input.";
+        "Output is bounded: at most four bytes for each byte of the input, and 16 more.";
     Identity "identity" Output Some(identity),
         "The output for well-formed input is the input itself.";
     WellFormedOutput "well-formed-output" Output Some(well_formed_output),
