@@ -186,6 +186,11 @@ fn stray() -> Vec<u8> {
     lettered(b"ab\xC3\xA9\x80a\xC3\xA9\x80a\xC3\xA9\x80a", b"", is_wanted)
 }
 
+/// A truncated character at the end of a block of 64 bytes, before a block of ASCII.
+fn before_ascii() -> Vec<u8> {
+    [&[b'a'; 62][..], b"\xE2\x82", &[b'a'; 64]].concat()
+}
+
 /// Short inputs that show most faults, by index: a small mixture; a few shorter inputs; the mixtures, and between them each
 /// fragment alone that is not ASCII; and each mark of another encoding, followed by letters and a truncated character.
 pub fn opening_bytes(mut index: usize) -> Option<Vec<u8>> {
@@ -193,11 +198,12 @@ pub fn opening_bytes(mut index: usize) -> Option<Vec<u8>> {
     const FIRST: usize = 4;
     let alone = || FRAGMENTS.iter().filter(|one| !one.is_ascii() && !TELLING.contains(one));
     type Part<'p> = &'p dyn Fn(usize) -> Vec<u8>;
-    let parts: [(usize, Part<'_>); 8] = [
+    let parts: [(usize, Part<'_>); 9] = [
         (1, &|_| small_mixture()),
         (1, &|_| marked_twice()),
         (1, &|_| stray()),
         (TELLING.len(), &|at| TELLING[at].to_vec()),
+        (1, &|_| before_ascii()),
         (FIRST, &mixture),
         (alone().count(), &|at| alone().nth(at).map_or_else(Vec::new, |one| one.to_vec())),
         (MIXTURES - FIRST, &|at| mixture(FIRST + at)),
@@ -414,7 +420,7 @@ mod tests {
             FRAGMENTS.map(<[u8]>::to_vec).into_iter().filter(|one| !one.is_ascii()).collect();
         assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), short.len());
         let others = TELLING.iter().filter(|one| !expected.contains(**one)).count();
-        assert_eq!(short.len(), 3 + others + MIXTURES + expected.len() + MARKS.len() - 1);
+        assert_eq!(short.len(), 4 + others + MIXTURES + expected.len() + MARKS.len() - 1);
         assert!(short[0].len() < 200, "a small mixture has {} bytes", short[0].len());
         let [small, twice, stray] = [0, 1, 2].map(|index| Case::new(&short[index]));
         assert!(is_cut_after_three(&small) && small.choices.room() == 0);
