@@ -16,14 +16,14 @@ use utfuzz::decoder::Batched;
 use utfuzz::engine::check::{Options, Plan, Stage, check};
 use utfuzz::generate::classes::Block;
 use utfuzz::generate::structured::Structured;
-use utfuzz::judge::{Judge, Questions, silence_panics};
+use utfuzz::judge::{Judge, Law, Questions, silence_panics};
 use utfuzz::triage::Causes;
 use utfuzz::triage::ledger::Ledger;
 use utfuzz::triage::minimise::{Witness, minimise_as};
 use utfuzz::triage::session::{Session, Shown};
 use utfuzz::triage::{Status, regression, triage};
 use utfuzz::utf8::Validity;
-use utfuzz::{Decoder, Info, peers};
+use utfuzz::{Decoder, Info, Stream, peers};
 
 fn planted(id: &str) -> Box<dyn Decoder> {
     let name = format!("planted-{id}");
@@ -240,6 +240,45 @@ fn ledger(versions: &str, law: &str, subject: &str) -> Ledger {
     "#
     );
     Ledger::parse(&text, "a test").unwrap()
+}
+
+/// A stream without output.
+struct Silent;
+
+impl Stream for Silent {
+    fn push(&mut self, _: &[u8], _: &mut Vec<u8>) {}
+
+    fn finish(&mut self, _: &mut Vec<u8>) -> Option<Validity> {
+        None
+    }
+}
+
+/// The questions asked show that the stream is wrong; the stronger law that is broken is reported.
+#[test]
+fn a_decoder_is_reported_for_its_strongest_law_whatever_was_asked() {
+    let validate = |bytes: &[u8]| Some(if bytes == b"abc" { Validity::INVALID } else { verdict(bytes) });
+    let faulty = Faulty { validate, stream: || Some(Box::new(Silent)), ..Faulty::default() };
+    let ledger = Ledger::default();
+    let mut session = Session::new([&faulty as &dyn Decoder], &ledger);
+    let shown = session.judge_selected(&Case::new(b"abc"), Questions::STREAM, |_| true);
+    assert_eq!(shown[0].signature().unwrap().law, Law::Verdict, "{shown:?}");
+}
+
+/// An explanation would ask the decoder some thousand times.
+#[test]
+fn a_known_difference_is_not_explained() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let validate = |bytes: &[u8]| {
+        ASKED.fetch_add(1, Ordering::Relaxed);
+        Some(if bytes.contains(&0xFF) { Validity::Valid } else { verdict(bytes) })
+    };
+    let faulty = Faulty { validate, ..Faulty::default() };
+    let ledger = ledger("*", "verdict", "invalid-byte");
+    let mut session = Session::new([&faulty as &dyn Decoder], &ledger);
+    let shown = session.judge(&Case::new(b"a\xFFb"));
+    assert!(matches!(shown[..], [Shown::Known(0)]), "{shown:?}");
+    let asked = ASKED.load(Ordering::Relaxed);
+    assert!((1..200).contains(&asked), "asked {asked} times");
 }
 
 #[test]
