@@ -264,23 +264,6 @@ fn a_decoder_is_reported_for_its_strongest_law_whatever_was_asked() {
     assert_eq!(shown[0].signature().unwrap().law, Law::Verdict, "{shown:?}");
 }
 
-/// An explanation would ask the decoder some thousand times.
-#[test]
-fn a_known_difference_is_not_explained() {
-    static ASKED: AtomicUsize = AtomicUsize::new(0);
-    let validate = |bytes: &[u8]| {
-        ASKED.fetch_add(1, Ordering::Relaxed);
-        Some(if bytes.contains(&0xFF) { Validity::Valid } else { verdict(bytes) })
-    };
-    let faulty = Faulty { validate, ..Faulty::default() };
-    let ledger = ledger("*", "verdict", "invalid-byte");
-    let mut session = Session::new([&faulty as &dyn Decoder], &ledger);
-    let shown = session.judge(&Case::new(b"a\xFFb"));
-    assert!(matches!(shown[..], [Shown::Known(0)]), "{shown:?}");
-    let asked = ASKED.load(Ordering::Relaxed);
-    assert!((1..200).contains(&asked), "asked {asked} times");
-}
-
 #[test]
 fn every_number_of_a_version_counts_however_it_is_written() {
     for version in ["1.5.2", "expat_1.5.2", "1.5.2_15+6-Debian", "release 1.5.2, patched"] {

@@ -257,7 +257,7 @@ impl Running {
         for shown in shown {
             if let Shown::New(divergence) = shown {
                 let elapsed = self.since.map(|since| since.elapsed()).unwrap_or_default();
-                let found_after = elapsed.saturating_sub(self.session.explaining());
+                let found_after = elapsed.saturating_sub(self.session.explaining() + self.session.confirming());
                 eprintln!("{FOUND_AFTER}{:.6}", found_after.as_secs_f64());
                 eprintln!("{}", crash_report(&divergence));
                 #[cfg(all(address_sanitizer, unix))]

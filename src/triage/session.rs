@@ -176,6 +176,7 @@ pub struct Session<'d> {
     covered: BTreeMap<Key, Option<usize>>,
     explained: BTreeMap<Key, Explained>,
     explaining: Duration,
+    confirming: Duration,
 }
 
 impl<'d> Session<'d> {
@@ -190,6 +191,7 @@ impl<'d> Session<'d> {
             covered: BTreeMap::new(),
             explained: BTreeMap::new(),
             explaining: Duration::ZERO,
+            confirming: Duration::ZERO,
         }
     }
 
@@ -223,9 +225,14 @@ impl<'d> Session<'d> {
         self.judge.statistics()
     }
 
-    /// How much time was spent on explaining divergences, which includes asking again.
+    /// How much time was spent on explaining divergences.
     pub fn explaining(&self) -> Duration {
         self.explaining
+    }
+
+    /// How much time was spent on asking every question again after a broken law was found.
+    pub fn confirming(&self) -> Duration {
+        self.confirming
     }
 
     /// Whether some decoder answers many questions at once; then cases should be planned before they are judged.
@@ -309,10 +316,12 @@ impl<'d> Session<'d> {
         let mut take = |broken: Broken| {
             // Asking every question may show that this is a known difference. If it is not found again, it depends on
             // earlier questions, which is a divergence too.
-            let ask_again = !is_strongest && self.known(&broken).is_none();
-            let start = Instant::now();
-            let strongest = if ask_again { self.judge.judge_one(broken.decoder, case) } else { None };
-            self.explaining += start.elapsed();
+            let mut strongest = None;
+            if !is_strongest && self.known(&broken).is_none() {
+                let start = Instant::now();
+                strongest = self.judge.judge_one(broken.decoder, case);
+                self.confirming += start.elapsed();
+            }
             self.take(case, strongest.unwrap_or(broken), file)
         };
         broken.into_iter().map(&mut take).collect()

@@ -176,7 +176,11 @@ fn run_embedded(decoder: &dyn Decoder, engine: Engine, seed: u64, budget: Durati
         let is_late = executions % 64 == 0 && start.elapsed() >= budget;
         if is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    Ended { find, executions, seconds: start.elapsed().saturating_sub(session.explaining()).as_secs_f64() }
+    Ended {
+        find,
+        executions,
+        seconds: start.elapsed().saturating_sub(session.explaining() + session.confirming()).as_secs_f64(),
+    }
 }
 
 /// Calls `each` with the inputs of an engine, in order, until it breaks. The inputs do not depend on the decoder.
