@@ -513,7 +513,8 @@ mod tests {
 
         fn validate(&self, bytes: &[u8]) -> Option<Validity> {
             let mut asked = self.1.lock().unwrap();
-            if asked.len() < 20_000 {
+            // A thread of the judge has no name. How often it asks is a matter of chance.
+            if asked.len() < 20_000 && std::thread::current().name().is_some() {
                 asked.push(bytes.to_vec());
             }
             Some(core::str::from_utf8(bytes).map(drop).into())
@@ -528,7 +529,7 @@ mod tests {
             let spy = Spy(info, Mutex::default());
             assert!(run_embedded(&spy, engine, 1, Duration::from_millis(400)).find.is_none());
             let asked = spy.1.into_inner().unwrap();
-            assert!(asked.len() > 5000, "{}", asked.len());
+            assert!(asked.len() > 1000, "{}", asked.len());
             asked
         };
         for engine in [Engine::Exhaustive, Engine::Structured] {
