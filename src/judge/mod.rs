@@ -201,9 +201,11 @@ impl<'d> Judge<'d> {
         for turn in 0..count.min(Self::SAMPLE) {
             let picked = case.choices.sampled_decoder(count);
             let index = self.on[(picked + turn * count / Self::SAMPLE) % count];
-            let picked = || self.slots[index].able.pick(&case.choices, errors);
             // What is drawn rarely would be asked about almost never if the question had to be drawn as well.
-            let questions = if case.is_rare() { Questions::ALL } else { picked() };
+            let questions = match case.is_rare() {
+                true => Questions::ALL,
+                false => self.slots[index].able.pick(&case.choices, errors),
+            };
             self.ask(index, case, questions);
         }
     }

@@ -204,15 +204,15 @@ fn fragments_and_class_strings(
     each: &mut dyn FnMut(&Case<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let followed = fragments::strings_up_to(1).map(|string| [&string[..], b"a"].concat());
-    let strings = fragments::forms().chain(fragments::strings_up_to(1)).chain(followed);
-    strings.into_iter().try_for_each(|string| each(&Case::new(&string)))?;
+    let mut strings = fragments::forms().chain(fragments::strings_up_to(1)).chain(followed);
+    strings.try_for_each(|string| each(&Case::new(&string)))?;
     fragments::mixtures().filter(|input| input.cuts.is_some()).try_for_each(|input| each(&input.case()))?;
-    let strings = fragments::marks().chain(fragments::strings_up_to(2));
-    strings.into_iter().try_for_each(|string| each(&Case::new(&string)))?;
+    let mut strings = fragments::marks().chain(fragments::strings_up_to(2));
+    strings.try_for_each(|string| each(&Case::new(&string)))?;
     fragments::sizes().try_for_each(|input| each(&input.case()))?;
-    let strings =
+    let mut strings =
         fragments::pairs_of_bounds().chain(fragments::texts()).chain(fragments::strings_up_to(fragments::LONGEST));
-    strings.into_iter().try_for_each(|string| each(&Case::new(&string)))?;
+    strings.try_for_each(|string| each(&Case::new(&string)))?;
     blocks().into_iter().try_for_each(|block| {
         (0..block.count()).try_for_each(|index| {
             block.write(index, bytes);
