@@ -257,7 +257,9 @@ fn explain_takes_what_people_paste() {
     ] {
         let run = of(args);
         wrong.extend(run.wrong_quiet(0));
-        wrong.extend((run.out != expected.out).then(|| format!("{}: {}", run.line, run.out())));
+        // A repair names the file.
+        let is_same = run.out().replace("there.txt", "FILE") == expected.out();
+        wrong.extend((!is_same).then(|| format!("{}: {}", run.line, run.out())));
     }
     for (args, says) in [
         (&["Grüße"][..], "7 bytes: valid\n"),
@@ -300,7 +302,7 @@ fn the_first_screen_says_what_happened_and_how_to_repair_it() {
     for (name, parts) in [
         ("double.txt", &["\"Grüße aus Köln\"", "repair:   utfuzz repair --apply -o - double.txt\n"][..]),
         ("latin.txt", &["that was read as UTF-8: \"Grüße\\n\"", "latin.txt\n"]),
-        ("cut.txt", &["ends inside a character at byte 1024", " decoders reject it; -v shows"]),
+        ("cut.txt", &["ends inside a character at byte 1024", " reject it", "-v shows"]),
     ] {
         let run = of(name);
         wrong.extend(run.wrong_quiet(0));

@@ -12,7 +12,7 @@
 //!
 //! Usage: `mutants TREE LIST REASONS REPORT CARGO-TEST-ARGUMENT...`. TREE is a copy of the repository, which is changed; LIST
 //! is what `cargo mutants --list --json` prints; REASONS is a TOML file that says which mutants need not be noticed, and why.
-//! Exits with 1 if others are missed.
+//! Exits with 1 if others are missed, or if a test fails without a mutant.
 
 mod instrument;
 mod report;
@@ -77,10 +77,10 @@ fn main() -> ExitCode {
     assert!(are_elsewhere, "src/lib.rs has mutants; move its code into a module");
     let sources = Sources::read(&tree, &mutants);
     let build = run::build(&tree, &sources, &mutants, options);
-    let tests = run::reached(&build.programs, &tree);
+    let (tests, failed) = run::reached(&build.programs, &tree);
     let is_explained: Vec<bool> = report::names(&mutants).iter().map(|name| reasons.of(name).is_some()).collect();
     let outcomes = run::outcomes(&tree, &mutants, &build, &tests, &is_explained);
-    let (text, complete) = report::report(&mutants, &outcomes, &reasons);
+    let (text, complete) = report::report(&mutants, &outcomes, &reasons, &failed);
     fs::write(output, text).unwrap_or_else(|error| panic!("{output}: {error}"));
     ExitCode::from(u8::from(!complete))
 }

@@ -42,8 +42,14 @@ pub fn names(mutants: &[Mutant]) -> Vec<String> {
     mutants.iter().map(name).collect()
 }
 
-/// The report as Markdown, and whether every mutant is noticed, or has a reason why it need not be.
-pub fn report(mutants: &[Mutant], outcomes: &[(Outcome, Option<String>)], reasons: &Reasons) -> (String, bool) {
+/// The report as Markdown, and whether all is well: every mutant is noticed, or has a reason why it need not be, and no test
+/// fails without a mutant.
+pub fn report(
+    mutants: &[Mutant],
+    outcomes: &[(Outcome, Option<String>)],
+    reasons: &Reasons,
+    failed: &[String],
+) -> (String, bool) {
     let names = names(mutants);
     let mut used = BTreeSet::new();
     let mut reason = |name: &str| {
@@ -93,6 +99,9 @@ pub fn report(mutants: &[Mutant], outcomes: &[(Outcome, Option<String>)], reason
             count(Outcome::Unreached)
         );
     }
+    if !failed.is_empty() {
+        let _ = writeln!(out, "\n## Tests that fail without a mutant\n\n```text\n{}\n```", failed.join("\n"));
+    }
     if !open.is_empty() {
         out += "\n## Missed without a reason\n\n```text\n";
         for (name, outcome) in &open {
@@ -110,7 +119,7 @@ pub fn report(mutants: &[Mutant], outcomes: &[(Outcome, Option<String>)], reason
     let patterns = reasons.group.iter().flat_map(|group| &group.mutants);
     let unused: Vec<&String> = patterns.filter(|pattern| !used.contains(pattern.as_str())).collect();
     unused.iter().for_each(|pattern| eprintln!("no mutant needs this reason any more: {pattern}"));
-    (out, open.is_empty() && unused.is_empty())
+    (out, open.is_empty() && unused.is_empty() && failed.is_empty())
 }
 
 /// Whether a pattern in which `*` stands for any text matches the whole name. Names contain `*` too, which it also matches.

@@ -169,8 +169,9 @@ fn test(program: &Path, name: &str, tree: &Path, variables: &[(&str, &str)], lim
     end
 }
 
-/// Every test that passes in time, with the mutants it reaches.
-pub fn reached(programs: &[PathBuf], tree: &Path) -> Vec<Test> {
+/// Every test that passes in time, with the mutants it reaches, and the names of those that fail although no mutant is active:
+/// they notice nothing.
+pub fn reached(programs: &[PathBuf], tree: &Path) -> (Vec<Test>, Vec<String>) {
     let mut names = Vec::new();
     for program in programs {
         let output = Command::new(program).args(["--list", "--format=terse"]).current_dir(tree).output().unwrap();
@@ -196,26 +197,28 @@ pub fn reached(programs: &[PathBuf], tree: &Path) -> Vec<Test> {
         let _ = fs::remove_file(&file);
         let short = program.file_stem().unwrap().to_string_lossy().into_owned();
         match end {
-            End::Passed => Some(Test {
+            End::Passed => Ok(Some(Test {
                 program,
                 name,
                 time,
                 reaches: (0..marks.len()).filter(|&index| marks[index] == 1).collect(),
-            }),
+            })),
             End::Failed => {
                 eprintln!("fails without a mutant, and is left out: {short} {name}");
-                None
+                Err(format!("{short} {name}"))
             }
             End::Late => {
                 eprintln!("takes too long, and is left out: {short} {name}");
-                None
+                Ok(None)
             }
         }
     };
-    let mut tests: Vec<Test> = names.into_par_iter().enumerate().filter_map(record).collect();
+    let (tests, failed): (Vec<_>, Vec<_>) = names.into_par_iter().enumerate().map(record).partition(Result::is_ok);
+    let mut tests: Vec<Test> = tests.into_iter().flatten().flatten().collect();
+    let failed = failed.into_iter().filter_map(Result::err).collect();
     tests.sort_by_key(|test| test.time);
     eprintln!("{} tests, run in {:.0?}", tests.len(), start.elapsed());
-    tests
+    (tests, failed)
 }
 
 /// What became of each mutant, and which test noticed it. `is_explained` says which need not be noticed.

@@ -46,8 +46,8 @@ fn what_no_test_notices_is_named() {
     fs::write(directory.join("Cargo.toml"), manifest).unwrap();
     let list = [mutant(5, 7, 1, "-"), mutant(5, 7, 1, "*"), mutant(5, 7, 1, "&&"), mutant(10, 11, 2, "!=")].join(",");
     fs::write(directory.join("list.json"), format!("[{list}]")).unwrap();
-    let run = |reasons: &str| {
-        fs::write(directory.join("src/lib.rs"), LIBRARY).unwrap();
+    let run_with = |library: &str, reasons: &str| {
+        fs::write(directory.join("src/lib.rs"), library).unwrap();
         fs::write(directory.join("src/tiny.rs"), MODULE).unwrap();
         fs::write(directory.join("reasons.toml"), reasons).unwrap();
         let path = |name| directory.join(name);
@@ -61,6 +61,7 @@ fn what_no_test_notices_is_named() {
         let report = fs::read_to_string(path("report.md")).unwrap_or_default();
         (output.status.code(), report, String::from_utf8_lossy(&output.stderr).into_owned())
     };
+    let run = |reasons: &str| run_with(LIBRARY, reasons);
     // 2 - 2 is not 4, but 2 * 2 is.
     let (status, report, _) = run("");
     assert_eq!(status, Some(1), "{report}");
@@ -77,5 +78,14 @@ fn what_no_test_notices_is_named() {
     let (status, _, errors) = run(&reasons.replace("*\"]", "*\", \"src/none.rs: *\"]"));
     assert_eq!(status, Some(1), "{errors}");
     assert!(errors.contains("no mutant needs this reason any more: src/none.rs: *"), "{errors}");
+    // A test that fails in any case notices nothing.
+    let failing =
+        LIBRARY.replace("    #[test]\n", "    #[test]\n    fn wrong() {\n        panic!();\n    }\n\n    #[test]\n");
+    let (status, report, _) = run_with(&failing, reasons);
+    assert_eq!(status, Some(1), "{report}");
+    assert!(
+        report.contains("\n## Tests that fail without a mutant\n\n```text\ntiny")
+            && report.contains(" tests::wrong\n```")
+    );
     fs::remove_dir_all(directory).unwrap();
 }
