@@ -492,6 +492,27 @@ fn a_verdict_that_is_right_when_it_is_asked_for_again_depends_on_earlier_questio
 }
 
 #[test]
+fn a_verdict_that_is_kept_for_the_next_long_input_depends_on_earlier_questions() {
+    static KEPT: Mutex<Option<(usize, Validity)>> = Mutex::new(None);
+    let validate = |bytes: &[u8]| {
+        let right = verdict(bytes);
+        let mut kept = KEPT.lock().unwrap();
+        match *kept {
+            _ if bytes.len() < 128 => Some(right),
+            Some((len, kept)) if len == bytes.len() => Some(kept),
+            _ => {
+                *kept = Some((bytes.len(), right));
+                Some(right)
+            }
+        }
+    };
+    let decoder = Faulty { validate, ..Faulty::default() };
+    decoder.validate(&[b'a'; 128]);
+    let input = [&[b'a'; 127][..], b"\xFF"].concat();
+    assert_eq!(first_law(&decoder, &input), Some(Law::Repeat));
+}
+
+#[test]
 fn in_a_long_input_as_many_errors_are_followed_as_make_about_four_mebibytes() {
     let counting = Counting::new("counting");
     let mut judge = Judge::new([&counting as &dyn Decoder]);

@@ -364,8 +364,9 @@ impl Slot<'_> {
         laws::first_broken(self.decoder.info().promise, expectation, observation, case, comparisons)
     }
 
-    /// Whether a decoder that broke a law complies with it when asked again after another input, or with a new stream:
-    /// then the failure depends on earlier questions.
+    /// Whether a decoder that broke a law complies with it when asked again after other inputs, or with a new stream: then the
+    /// failure depends on earlier questions. The other inputs are text, a longer one and a short one, since what a decoder keeps
+    /// it may keep only for long inputs.
     fn is_stateful_failure(
         &mut self,
         law: Law,
@@ -375,12 +376,15 @@ impl Slot<'_> {
         questions: Questions,
     ) -> bool {
         self.renew_streams();
-        let between = |decoder: &dyn Decoder| {
-            decoder.validate(b"a");
-            decoder.decode_lossy(b"a", &mut Vec::new());
-        };
-        if panics(&self.decoder.info().name, b"a", || between(self.decoder)) {
-            return false;
+        let longer = vec![b'a'; case.bytes.len() + 1];
+        for other in [&longer[..], b"a"] {
+            let between = |decoder: &dyn Decoder| {
+                decoder.validate(other);
+                decoder.decode_lossy(other, &mut Vec::new());
+            };
+            if panics(&self.decoder.info().name, other, || between(self.decoder)) {
+                return false;
+            }
         }
         if law.is_about_streams() {
             return !self.stream_goes_wrong(expectation, observation, case);

@@ -28,7 +28,7 @@
 use crate::codec::kernel::to_utf16_32::{Form, padded, windows};
 use crate::codec::kernel::validate::{Partial, well_formed_prefix};
 use crate::codec::kernel::vector::{hidden, *};
-use crate::codec::kernel::window::{Left, Places, READ, WINDOW, WindowWriter};
+use crate::codec::kernel::window::{LINE, Left, Places, READ, WINDOW, WindowWriter};
 use crate::codec::scalar::pending;
 
 const REGISTER: usize = 16;
@@ -560,16 +560,18 @@ unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: 
     if most == 0 {
         return 0;
     }
-    // SAFETY: each window ends at `at + WINDOW <= most * WINDOW`, and so do its units.
+    // SAFETY: each window begins at `last` at most, and ends with its units before `most * WINDOW`.
     unsafe {
         if !F::ascii::<V>(from, to) {
             return 0;
         }
-        let mut at = WINDOW;
-        while at + WINDOW <= most * WINDOW && F::ascii::<V>(from.add(at), to.add(at)) {
+        // From here on no register is written across two cache lines.
+        let mut at = to.align_offset(LINE) % WINDOW;
+        let last = (most - 1) * WINDOW;
+        while at <= last && F::ascii::<V>(from.add(at), to.add(at)) {
             at += WINDOW;
         }
-        (at / WINDOW).max(1)
+        if at > last && F::ascii::<V>(from.add(last), to.add(last)) { most } else { (at / WINDOW).max(1) }
     }
 }
 

@@ -14,7 +14,7 @@
 //! # Cost
 //!
 //! Four characters take some twenty instructions, whatever their lengths; so do eight of at most two bytes. Blocks of
-//! ASCII are only narrowed. In UTF-16, a block ends before a surrogate, and up to four pairs are joined at once.
+//! ASCII are only narrowed. In UTF-16 each half of a pair is a character of two bytes.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of each function states"
@@ -22,7 +22,6 @@
 
 use crate::codec::kernel::portable;
 use crate::codec::kernel::vector::*;
-use crate::utf8::REPLACEMENT;
 
 /// Code units for which room is made at a time.
 const STRETCH: usize = 0x1000;
@@ -137,14 +136,26 @@ pub(super) unsafe fn all_of_three() -> __m128i {
 /// As of [`pack`]; two registers can be written.
 #[inline(always)]
 unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
+    let none = _mm_setzero_si128();
+    // SAFETY: the same contract.
+    unsafe { write_eight_units(scalars, none, none, to) }
+}
+
+/// Writes eight units of UTF-16. Those in `halves` are halves of pairs, and the two bytes that each makes are in `of_halves`; the
+/// others are no surrogates.
+///
+/// # Safety
+/// As of [`write_eight_of_three`].
+#[inline(always)]
+unsafe fn write_eight_units(units: __m128i, halves: __m128i, of_halves: __m128i, to: *mut u8) -> *mut u8 {
     let set = |bits: u16| _mm_set1_epi16(bits as i16);
-    let at_least = |first: u16| _mm_cmpeq_epi16(_mm_max_epu16(scalars, set(first)), scalars);
-    let (two, three) = (at_least(0x80), at_least(0x800));
+    let at_least = |first: u16| _mm_cmpeq_epi16(_mm_max_epu16(units, set(first)), units);
+    let (two, three) = (at_least(0x80), _mm_andnot_si128(halves, at_least(0x800)));
     // The last two bytes of a lane, and the first two, of which one is not used.
-    let raised = _mm_slli_epi16::<8>(scalars);
+    let raised = _mm_slli_epi16::<8>(units);
     let tails =
-        _mm_or_si128(_mm_and_si128(raised, set(0x3F00)), _mm_and_si128(_mm_srli_epi16::<6>(scalars), set(0x003F)));
-    let leads = _mm_or_si128(_mm_srli_epi16::<4>(scalars), set(0xE000));
+        _mm_or_si128(_mm_and_si128(raised, set(0x3F00)), _mm_and_si128(_mm_srli_epi16::<6>(units), set(0x003F)));
+    let leads = _mm_or_si128(_mm_srli_epi16::<4>(units), set(0xE000));
     let lengths = lanes_of_both(two, three);
     if lengths == 0xFFFF {
         let tails = _mm_or_si128(tails, set(0x8080));
@@ -158,11 +169,51 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
     }
     let marks = _mm_or_si128(set(0x8080), _mm_andnot_si128(three, set(0x0040)));
     let tails = _mm_blendv_epi8(raised, _mm_or_si128(tails, marks), two);
+    let tails = _mm_blendv_epi8(tails, of_halves, halves);
     // SAFETY: the same contract; both indices have eight bits.
     unsafe {
         let to = pack(_mm_unpacklo_epi16(leads, tails), &OF_UP_TO_THREE, lengths & 0xFF, to);
         pack(_mm_unpackhi_epi16(leads, tails), &OF_UP_TO_THREE, lengths >> 8, to)
     }
+}
+
+/// Writes eight units of UTF-16, the `first` of the input or later ones. Each half of a pair makes two bytes, with two bits that the
+/// low surrogate takes from the high one:
+///
+/// ```text
+/// units   110110wwwwzzzzyy    110111yyyyxxxxxx
+/// bytes   11110uuu 10uuzzzz   10yyyyyy 10xxxxxx     uuuuu = wwww + 1
+/// ```
+///
+/// # Safety
+/// As of [`write_eight_of_three`]. Nine units can be read, and the one before them unless they are the first.
+#[inline(always)]
+unsafe fn write_eight_with_pairs(from: *const u16, first: bool, to: *mut u8) -> *mut u8 {
+    // SAFETY: the loads read eight units, and those one place before and after.
+    let (units, before, next) = unsafe {
+        let load = |from: *const u16| _mm_loadu_si128(from.cast());
+        let units = load(from);
+        let before = if first { _mm_slli_si128::<2>(units) } else { load(from.sub(1)) };
+        (units, before, load(from.add(1)))
+    };
+    let set = |bits: u16| _mm_set1_epi16(bits as i16);
+    let are = |units: __m128i, surrogate: u16| _mm_cmpeq_epi16(_mm_and_si128(units, set(0xFC00)), set(surrogate));
+    let (high, low) = (are(units, 0xD800), are(units, 0xDC00));
+    let (first_half, second_half) = (_mm_and_si128(high, are(next, 0xDC00)), _mm_and_si128(low, are(before, 0xD800)));
+    let halves = _mm_or_si128(first_half, second_half);
+    // uuuuuzzzzyy
+    let number = _mm_add_epi16(units, set(0x40_u16.wrapping_sub(0xD800)));
+    let of_first = _mm_or_si128(_mm_srli_epi16::<8>(number), _mm_and_si128(_mm_slli_epi16::<6>(number), set(0x3F00)));
+    let third = _mm_or_si128(
+        _mm_and_si128(_mm_slli_epi16::<4>(before), set(0x0030)),
+        _mm_and_si128(_mm_srli_epi16::<6>(units), set(0x000F)),
+    );
+    let of_second = _mm_or_si128(third, _mm_and_si128(_mm_slli_epi16::<8>(units), set(0x3F00)));
+    let of_halves =
+        _mm_blendv_epi8(_mm_or_si128(of_second, set(0x8080)), _mm_or_si128(of_first, set(0x80F0)), first_half);
+    let lone = _mm_andnot_si128(halves, _mm_or_si128(high, low));
+    // SAFETY: the same contract.
+    unsafe { write_eight_units(_mm_blendv_epi8(units, set(0xFFFD), lone), halves, of_halves, to) }
 }
 
 /// Registers that write several blocks of scalar values at once.
@@ -247,7 +298,7 @@ pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<
     while units.len() - at >= 2 * BLOCK {
         let end = units.len().min(at + STRETCH);
         out.reserve(3 * (end - at) + 2 * REGISTER);
-        // SAFETY: each step reads up to `at + 2 * BLOCK <= end`. A unit makes at most three
+        // SAFETY: each step reads up to `at + 2 * BLOCK <= end`, and the unit before unless `at` is 0. A unit makes at most three
         // bytes, and a step writes at most a register more than that for its units, or two registers.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
@@ -269,26 +320,8 @@ pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<
                     to = V::write_sixteen_of_three(block, next, to);
                     at += 2 * BLOCK;
                 } else {
-                    // Two bits for each unit.
-                    let surrogates = _mm_movemask_epi8(are_surrogates(block)) as u32;
-                    let before = surrogates.trailing_zeros() as usize / 2;
-                    if surrogates == 0 {
-                        to = write_eight_of_three(block, to);
-                        at += BLOCK;
-                    } else if before > 0 {
-                        write_eight_of_three(block, to);
-                        to = to.add(len_of_first(block, before));
-                        at += before;
-                    } else {
-                        let (scalars, pairs) = joined_pairs(block);
-                        if pairs > 0 {
-                            write_four(scalars, to);
-                            (at, to) = (at + 2 * pairs, to.add(4 * pairs));
-                        } else {
-                            to.copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
-                            (at, to) = (at + 1, to.add(REPLACEMENT.len()));
-                        }
-                    }
+                    to = write_eight_with_pairs(from, at == 0, to);
+                    at += BLOCK;
                 }
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
@@ -297,30 +330,14 @@ pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<
             break;
         }
     }
+    // Of a pair that is cut off here, half is written; all of it is written with the rest.
+    if let [.., 0xD800..=0xDBFF] = units[..at]
+        && let [0xDC00..=0xDFFF, ..] = units[at..]
+    {
+        at -= 1;
+        out.truncate(out.len() - 2);
+    }
     portable::from_utf16(&units[at..], out);
-}
-
-/// How many bytes the first `count` units take, fewer than eight, none of which is a surrogate.
-#[inline(always)]
-unsafe fn len_of_first(units: __m128i, count: usize) -> usize {
-    // Two bits for each unit.
-    let at_least = |first: u16| {
-        let first = _mm_set1_epi16(first as i16);
-        _mm_movemask_epi8(_mm_cmpeq_epi16(_mm_max_epu16(units, first), units)) as u32
-    };
-    let counted = (1 << (2 * count)) - 1;
-    count + ((at_least(0x80) & counted).count_ones() + (at_least(0x800) & counted).count_ones()) as usize / 2
-}
-
-/// The scalar values of the surrogate pairs that a block begins with, and how many those are, at most four.
-#[inline(always)]
-unsafe fn joined_pairs(units: __m128i) -> (__m128i, usize) {
-    let set = |bits: u32| _mm_set1_epi32(bits as i32);
-    let is_pair = _mm_cmpeq_epi32(_mm_and_si128(units, set(0xFC00_FC00)), set(0xDC00_D800));
-    let leads = _mm_slli_epi32::<10>(_mm_and_si128(units, set(0x3FF)));
-    let trails = _mm_and_si128(_mm_srli_epi32::<16>(units), set(0x3FF));
-    let scalars = _mm_add_epi32(_mm_add_epi32(leads, trails), set(0x1_0000));
-    (scalars, _mm_movemask_ps(_mm_castsi128_ps(is_pair)).trailing_ones() as usize)
 }
 
 /// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
@@ -387,20 +404,26 @@ unsafe fn replaced(numbers: __m128i) -> __m128i {
 /// The processor has the instructions of `V`, and SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn from_latin_1<V: SequenceWriter>(bytes: &[u8], out: &mut Vec<u8>) {
-    let (blocks, rest) = bytes.as_chunks::<REGISTER>();
-    for stretch in blocks.chunks(STRETCH / REGISTER) {
-        out.reserve(2 * REGISTER * stretch.len() + REGISTER);
-        // SAFETY: a block is a register; it makes at most two, and at most a register is written from the end of what is
+    let (steps, rest) = bytes.as_chunks::<{ 4 * REGISTER }>();
+    for stretch in steps.chunks(STRETCH / (4 * REGISTER)) {
+        out.reserve(2 * stretch.as_flattened().len() + REGISTER);
+        // SAFETY: a step is four registers. Each makes at most two, and at most a register is written from the end of what is
         // written.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
-            for block in stretch {
-                let block = _mm_loadu_si128(block.as_ptr().cast());
-                if are_ascii(block) {
-                    _mm_storeu_si128(to.cast(), block);
-                    to = to.add(REGISTER);
+            for step in stretch {
+                let blocks = [0, 1, 2, 3].map(|block| _mm_loadu_si128(step.as_ptr().add(REGISTER * block).cast()));
+                let [a, b, c, d] = blocks;
+                // There is no branch for each block: text alternates.
+                if are_ascii(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d))) {
+                    for (block, bytes) in blocks.into_iter().enumerate() {
+                        _mm_storeu_si128(to.add(REGISTER * block).cast(), bytes);
+                    }
+                    to = to.add(4 * REGISTER);
                 } else {
-                    to = V::write_sixteen_bytes(block, to);
+                    for block in blocks {
+                        to = V::write_sixteen_bytes(block, to);
+                    }
                 }
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));

@@ -169,6 +169,9 @@ const GROUP: usize = 8;
 /// Registers in half a group, which are skipped if all of them are ASCII.
 const HALF: usize = 4;
 
+/// Groups that are checked for sequences of four bytes without looking for them, after one that is full of them.
+const LIKELY: usize = 7;
+
 /// Inputs of up to this many bytes are checked by [`short_prefix`], longer ones by [`long_prefix`]: at least two registers
 /// of any kernel.
 pub(super) const SHORT: usize = 128;
@@ -335,6 +338,18 @@ pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
                 return boundary(bytes, at);
             }
             at += GROUP * V::LEN;
+            // Where both halves have sequences of four bytes, so have the next groups, most likely: they are not looked for.
+            if !first.is_below(0xF0) && !second.is_below(0xF0) {
+                for _ in 0..LIKELY {
+                    if len - at < GROUP * V::LEN {
+                        break;
+                    }
+                    if V::has_error(check_each::<V, GROUP, 4>(start.add(at))) {
+                        return boundary(bytes, at);
+                    }
+                    at += GROUP * V::LEN;
+                }
+            }
         }
         let last = V::load(start.add(len - V::LEN));
         if or_all(start, at, len, last).is_ascii() && pending(bytes, at) == 0 {
@@ -423,21 +438,29 @@ unsafe fn highest<V: Vector>(from: *const u8) -> V {
 /// `from - 3..from + COUNT * LEN` can be read; the processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn check_row<V: Vector, const COUNT: usize>(from: *const u8, highest: V) -> V::Errors {
+    // SAFETY: the same contract.
+    unsafe {
+        if highest.is_below(0xE0) {
+            check_each::<V, COUNT, 2>(from)
+        } else if highest.is_below(0xF0) {
+            check_each::<V, COUNT, 3>(from)
+        } else {
+            check_each::<V, COUNT, 4>(from)
+        }
+    }
+}
+
+/// Checks `COUNT` registers, where no sequence is longer than `LONGEST` bytes.
+///
+/// # Safety
+/// As of [`check_row`].
+#[inline(always)]
+unsafe fn check_each<V: Vector, const COUNT: usize, const LONGEST: usize>(from: *const u8) -> V::Errors {
     // SAFETY: register `index` reads `index * LEN - 3..(index + 1) * LEN`, and `index < COUNT`.
     unsafe {
         let mut errors = V::no_errors();
-        if highest.is_below(0xE0) {
-            for index in 0..COUNT {
-                errors = check::<V, 2>(from.add(index * V::LEN), errors);
-            }
-        } else if highest.is_below(0xF0) {
-            for index in 0..COUNT {
-                errors = check::<V, 3>(from.add(index * V::LEN), errors);
-            }
-        } else {
-            for index in 0..COUNT {
-                errors = check::<V, 4>(from.add(index * V::LEN), errors);
-            }
+        for index in 0..COUNT {
+            errors = check::<V, LONGEST>(from.add(index * V::LEN), errors);
         }
         errors
     }

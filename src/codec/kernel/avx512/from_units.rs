@@ -531,8 +531,13 @@ impl Step<[u32; UNITS_16], u8> for Utf8FromUtf32 {
         unsafe {
             let halves = [0, UNITS].map(|at| from.as_ptr().add(at));
             let [first, second] = halves.map(|half| _mm512_loadu_si512(half.cast()));
-            let is_short = _mm512_testn_epi32_mask(_mm512_or_si512(first, second), _mm512_set1_epi32(!0x7FF)) == !0;
-            if is_short {
+            let all = _mm512_or_si512(first, second);
+            if _mm512_testn_epi32_mask(all, _mm512_set1_epi32(!0x7F)) == !0 {
+                _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(first));
+                _mm_storeu_si128(to.add(UNITS).cast(), _mm512_cvtepi32_epi8(second));
+                return to.add(UNITS_16);
+            }
+            if _mm512_testn_epi32_mask(all, _mm512_set1_epi32(!0x7FF)) == !0 {
                 let narrow = _mm512_castsi256_si512(_mm512_cvtepi32_epi16(first));
                 return encode_up_to_7ff(_mm512_inserti64x4::<1>(narrow, _mm512_cvtepi32_epi16(second)), to);
             }
@@ -557,6 +562,17 @@ pub(crate) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
     portable::from_utf32(rest, out);
 }
 
+/// The places of the bytes of a register if those of its halves take turns.
+static INTERLEAVED: [u8; BYTES] = {
+    let mut places = [0; BYTES];
+    let mut at = 0;
+    while at < BYTES {
+        places[at] = (at / 2 + at % 2 * UNITS_16) as u8;
+        at += 1;
+    }
+    places
+};
+
 /// Latin-1 to UTF-8.
 struct Utf8FromLatin1;
 
@@ -574,17 +590,21 @@ impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
                 _mm512_storeu_si512(to.cast(), bytes);
                 return to.add(BYTES);
             }
-            let over_bf = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8));
             // Every byte becomes a lane of C2 and itself, from C0 on of C3 and 40 less; C2 is left out of ASCII. There is no
-            // branch for each half: text alternates.
-            let half = |at: usize, to: *mut u8| {
-                let units = _mm512_cvtepu8_epi16(_mm256_loadu_si256(from.as_ptr().add(at).cast()));
-                let lanes = _mm512_shldi_epi16::<8>(units, _mm512_set1_epi8(0xC2_u8 as i8));
+            // branch for each half: text alternates. The bytes of both halves are interleaved, so that one permutation brings
+            // all of them to their lanes: those of the first half at the bottom, those of the second at the top.
+            let both = _mm512_permutexvar_epi8(table(&INTERLEAVED), bytes);
+            let marks = _mm512_set1_epi16(0x00C2);
+            let first = _mm512_or_si512(_mm512_slli_epi16::<8>(both), marks);
+            // both & FF00 | marks
+            let second = _mm512_ternarylogic_epi64::<0xEA>(both, _mm512_set1_epi16(0xFF00_u16 as i16), marks);
+            let over_bf = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8));
+            let write = |lanes, at: usize, to: *mut u8| {
                 let less = _mm512_set1_epi16(1 - 0x4000);
                 let lanes = _mm512_mask_add_epi16(lanes, (over_bf >> at) as u32, lanes, less);
                 write_kept(lanes, 0xAAAA_AAAA_AAAA_AAAA | _pdep_u64(over_7f >> at, 0x5555_5555_5555_5555), to)
             };
-            half(UNITS_16, half(0, to))
+            write(second, UNITS_16, write(first, 0, to))
         }
     }
 }
