@@ -25,10 +25,10 @@
     reason = "register intrinsics need the instructions only, as the contract of each function states"
 )]
 
-use crate::codec::kernel::to_utf16_32::{Form, padded, windows};
+use crate::codec::kernel::to_utf16_32::{Form, one_two_byte_run, padded, windows};
 use crate::codec::kernel::validate::{Partial, well_formed_prefix};
 use crate::codec::kernel::vector::{hidden, *};
-use crate::codec::kernel::window::{LINE, Left, Places, READ, WINDOW, WindowWriter};
+use crate::codec::kernel::window::{Carry, LINE, Left, Places, READ, WINDOW, WindowWriter};
 use crate::codec::scalar::pending;
 
 const REGISTER: usize = 16;
@@ -251,26 +251,42 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
     // At least `READ` bytes follow everything that is read here.
     while bytes.len() - at > 2 * READ {
         let most = ((bytes.len() - at - READ) / WINDOW).min(ROOM);
+        let end = at + most * WINDOW;
         out.reserve((most + 2) * WINDOW);
-        // ASCII needs no validation.
-        // SAFETY: `READ` bytes follow `most` windows, and as many units are reserved and written.
-        let passed = unsafe {
-            let to = out.as_mut_ptr().add(out.len());
-            let passed = ascii_run::<F, V>(bytes.as_ptr().add(at), most, to);
-            out.set_len(out.len() + passed * WINDOW);
-            passed
-        };
-        at += passed * WINDOW;
-        if passed == most {
+        // ASCII needs no validation, and sequences of one and two bytes are checked as they are written.
+        // SAFETY: `READ` bytes follow `end`. At most a unit is written for each byte up to there, and those are reserved. Where a
+        // byte before is read, `at > 0`.
+        unsafe {
+            let mut to = out.as_mut_ptr().add(out.len());
+            loop {
+                let passed = ascii_run::<F, V>(bytes.as_ptr().add(at), (end - at) / WINDOW, to);
+                (at, to) = (at + passed * WINDOW, to.add(passed * WINDOW));
+                if !V::COMPRESSES || at == 0 {
+                    break;
+                }
+                let mut carry = Carry::default();
+                let passed;
+                (passed, to) = one_two_byte_run::<F, V>(bytes.as_ptr().add(at), (end - at) / WINDOW, &mut carry, to);
+                if passed == 0 {
+                    break;
+                }
+                // A sequence that goes on after the windows is not written.
+                at += passed * WINDOW - carry.good as usize;
+            }
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+        if end - at < WINDOW {
             continue;
         }
-        let stretch = &bytes[at..(bytes.len() - READ).min(at + STRETCH)];
+        // Only the first window has no byte before it.
+        let len = if V::COMPRESSES && at == 0 { 2 * WINDOW } else { STRETCH };
+        let stretch = &bytes[at..(bytes.len() - READ).min(at + len)];
         // SAFETY: the instructions are all it requires.
         let good = unsafe { well_formed_prefix::<V>(stretch) };
         // The byte after the windows is text, too.
         let count = good.saturating_sub(1) / WINDOW;
         if count == 0 {
-            // SAFETY: `passed < most`, so at least `READ + WINDOW` bytes are left.
+            // SAFETY: `end - at >= WINDOW`, so at least `READ + WINDOW` bytes are left.
             at += unsafe { windows::<F, V>(&bytes[at..], PATIENCE, out) };
             continue;
         }

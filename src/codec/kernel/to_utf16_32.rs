@@ -310,7 +310,7 @@ unsafe fn isolated_run<F: Form, V: WindowWriter>(
 /// # Safety
 /// As of [`WindowWriter::utf16_one_two_byte`], for each of `most` windows at `from`.
 #[inline(always)]
-unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
+pub(super) unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
     from: *const u8,
     most: usize,
     carry: &mut Carry,
