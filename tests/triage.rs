@@ -262,6 +262,7 @@ fn a_decoder_is_reported_for_its_strongest_law_whatever_was_asked() {
     let mut session = Session::new([&faulty as &dyn Decoder], &ledger);
     let shown = session.judge_selected(&Case::new(b"abc"), Questions::STREAM, |_| true);
     assert_eq!(shown[0].signature().unwrap().law, Law::Verdict, "{shown:?}");
+    assert!(!session.confirming().is_zero() && !session.explaining().is_zero());
 }
 
 #[test]

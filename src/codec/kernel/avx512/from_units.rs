@@ -563,7 +563,9 @@ pub(crate) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
 }
 
 /// The places of the bytes of a register if those of its halves take turns.
-static INTERLEAVED: [u8; BYTES] = {
+static INTERLEAVED: [u8; BYTES] = interleaved();
+
+const fn interleaved() -> [u8; BYTES] {
     let mut places = [0; BYTES];
     let mut at = 0;
     while at < BYTES {
@@ -571,7 +573,7 @@ static INTERLEAVED: [u8; BYTES] = {
         at += 1;
     }
     places
-};
+}
 
 /// Latin-1 to UTF-8.
 struct Utf8FromLatin1;
@@ -624,6 +626,11 @@ pub(crate) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_halves_of_a_register_take_turns() {
+        assert!(interleaved().into_iter().eq((0..32).flat_map(|place| [place, place + 32])));
+    }
 
     /// As the instruction does, eight bits of the word of each byte are taken, from the bit in the table on. The tables hold
     /// the same for each word.
