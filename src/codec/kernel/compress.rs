@@ -240,8 +240,9 @@ const ROOM: usize = 0x1000;
 /// Windows in a row without an error, after which the loop validates again.
 const PATIENCE: usize = 8;
 
-/// Appends `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: validates a stretch and writes it as
-/// text; at an error, decodes windows until [`PATIENCE`] in a row have none.
+/// Appends `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: writes ASCII and, with AVX-512, sequences of one and
+/// two bytes, which are checked as they are written; validates a stretch of anything else and writes it as text; at an error,
+/// decodes windows until [`PATIENCE`] in a row have none.
 ///
 /// # Safety
 /// The processor has the instructions of `V`, and SSE4.1 or NEON.

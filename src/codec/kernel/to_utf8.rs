@@ -14,7 +14,7 @@
 //! # Cost
 //!
 //! Four characters take some twenty instructions, whatever their lengths; so do eight of at most two bytes. Blocks of
-//! ASCII are only narrowed. In UTF-16 each half of a pair is a character of two bytes.
+//! ASCII are only narrowed. In UTF-16 each half of a surrogate pair makes two bytes.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of each function states"
@@ -141,8 +141,8 @@ unsafe fn write_eight_of_three(scalars: __m128i, to: *mut u8) -> *mut u8 {
     unsafe { write_eight_units(scalars, none, none, to) }
 }
 
-/// Writes eight units of UTF-16. Those in `halves` are halves of pairs, and the two bytes that each makes are in `of_halves`; the
-/// others are no surrogates.
+/// Writes eight units of UTF-16. Those in `halves` are halves of pairs, and the two bytes that each makes are in `of_halves`; there
+/// are no other surrogates.
 ///
 /// # Safety
 /// As of [`write_eight_of_three`].
@@ -414,7 +414,7 @@ pub(super) unsafe fn from_latin_1<V: SequenceWriter>(bytes: &[u8], out: &mut Vec
             for step in stretch {
                 let blocks = [0, 1, 2, 3].map(|block| _mm_loadu_si128(step.as_ptr().add(REGISTER * block).cast()));
                 let [a, b, c, d] = blocks;
-                // There is no branch for each block: text alternates.
+                // One branch for all four: blocks of text are ASCII and not ASCII in turns, which cannot be predicted.
                 if are_ascii(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d))) {
                     for (block, bytes) in blocks.into_iter().enumerate() {
                         _mm_storeu_si128(to.add(REGISTER * block).cast(), bytes);

@@ -17,7 +17,7 @@
 //!     if highest < 80: next group                     (ASCII; a tighter loop follows)
 //!     if highest < E0: check with the byte before          (no sequence is longer than two bytes)
 //!     if highest < F0: check with two bytes before
-//!     else:            check with three bytes before
+//!     else:            check with three bytes before, and after text of such sequences the next 7 groups, too
 //!     if there is an error: return the boundary at the start of the group
 //! check the last registers, and that no sequence continues after the last byte
 //! ```
@@ -169,7 +169,8 @@ const GROUP: usize = 8;
 /// Registers in half a group, which are skipped if all of them are ASCII.
 const HALF: usize = 4;
 
-/// Groups that are checked for sequences of four bytes without looking for them, after one that is full of them.
+/// Groups that are checked with three bytes before, whatever their highest byte, after one with sequences of four bytes in both
+/// halves.
 const LIKELY: usize = 7;
 
 /// Inputs of up to this many bytes are checked by [`short_prefix`], longer ones by [`long_prefix`]: at least two registers
@@ -338,7 +339,8 @@ pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
                 return boundary(bytes, at);
             }
             at += GROUP * V::LEN;
-            // Where both halves have sequences of four bytes, so have the next groups, most likely: they are not looked for.
+            // If both halves have sequences of four bytes, the next groups most likely have them too, and are checked for them at
+            // once.
             if !first.is_below(0xF0) && !second.is_below(0xF0) {
                 for _ in 0..LIKELY {
                     if len - at < GROUP * V::LEN {
