@@ -19,7 +19,7 @@
 //!
 //! # Cost
 //!
-//! Sixteen bytes take some thirty instructions without sequences of four bytes, and some fifty with them.
+//! Sixteen bytes of text take some 25 instructions without sequences of three bytes, 35 with them, and 50 with sequences of four.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of each function states"
@@ -33,31 +33,39 @@ use crate::codec::scalar::pending;
 
 const REGISTER: usize = 16;
 
-/// By a mask of lanes of `LANE` bytes: the bytes of these lanes, in order, and how many lanes those are.
-struct Compression<const MASKS: usize> {
-    places: [[u8; REGISTER]; MASKS],
-    lanes: [u8; MASKS],
+/// The lanes of a mask, in order. The places are aligned, so that the shuffle reads them without a load of their own.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Kept {
+    /// Where the bytes of these lanes are.
+    places: [u8; REGISTER],
+    /// How many lanes those are.
+    lanes: u8,
 }
 
+/// What is kept of a register, by a mask of its lanes.
+struct Compression<const MASKS: usize>([Kept; MASKS]);
+
 impl<const MASKS: usize> Compression<MASKS> {
+    /// For lanes of `LANE` bytes.
     const fn of<const LANE: usize>() -> Self {
-        let mut compression = Self { places: [[0x80; REGISTER]; MASKS], lanes: [0; MASKS] };
+        let mut compression = [Kept { places: [0x80; REGISTER], lanes: 0 }; MASKS];
         let mut mask = 0;
         while mask < MASKS {
             let (mut lane, mut to) = (0, 0);
             while mask >> lane != 0 {
                 let mut byte = 0;
                 while mask >> lane & 1 == 1 && byte < LANE {
-                    compression.places[mask][to * LANE + byte] = (lane * LANE + byte) as u8;
+                    compression[mask].places[to * LANE + byte] = (lane * LANE + byte) as u8;
                     byte += 1;
                 }
                 to += mask >> lane & 1;
                 lane += 1;
             }
-            compression.lanes[mask] = to as u8;
+            compression[mask].lanes = to as u8;
             mask += 1;
         }
-        compression
+        Self(compression)
     }
 
     /// Writes the lanes of a mask, of which only the lowest bits count, and returns their end.
@@ -66,12 +74,13 @@ impl<const MASKS: usize> Compression<MASKS> {
     /// The processor has SSE4.1 or NEON; a register can be written at `to`.
     #[inline(always)]
     unsafe fn write<U>(&self, lanes: __m128i, mask: u64, to: *mut U) -> *mut U {
-        let mask = mask as usize % MASKS;
-        // SAFETY: reads an entry of the table; writes a register, of which at most as many lanes are kept as it has.
+        let kept = &self.0[mask as usize % MASKS];
+        // SAFETY: the places are aligned, being first in an aligned structure. Writes a register, of which at most as many lanes are
+        // kept as it has.
         unsafe {
-            let places = _mm_loadu_si128(self.places[mask].as_ptr().cast());
+            let places = _mm_load_si128(kept.places.as_ptr().cast());
             _mm_storeu_si128(to.cast(), _mm_shuffle_epi8(lanes, places));
-            to.add(usize::from(self.lanes[mask]))
+            to.add(usize::from(kept.lanes))
         }
     }
 }
@@ -292,11 +301,10 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
             continue;
         }
         out.reserve((count + 2) * WINDOW);
-        // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow. The bytes before are text, or
-        // an error that no sequence continues; there are at least four, since the first step takes a window. A high surrogate
-        // that is taken back was written by the last window.
+        // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow. They begin after text or an error,
+        // with a sequence. A high surrogate that is taken back was written by the last window.
         unsafe {
-            let to = text::<F, V>(bytes.as_ptr().add(at), at == 0, count, out.as_mut_ptr().add(out.len()));
+            let to = text::<F, V>(bytes.as_ptr().add(at), count, out.as_mut_ptr().add(out.len()));
             at += count * WINDOW;
             // The last window may end inside a sequence, which is decoded again with the rest of it. If three of its bytes are
             // here, its high surrogate is written already.
@@ -329,7 +337,7 @@ unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u
     // SAFETY: at most four windows, after which `2 * READ` bytes follow, all of them text. Each zero after the input was
     // written as one unit.
     unsafe {
-        let to = text::<F, V>(copy.as_ptr(), true, count, out.as_mut_ptr().add(out.len()));
+        let to = text::<F, V>(copy.as_ptr(), count, out.as_mut_ptr().add(out.len()));
         out.set_len(to.offset_from_unsigned(out.as_ptr()) - (count * WINDOW - bytes.len()));
     }
 }
@@ -418,15 +426,15 @@ impl Unit for u32 {
 /// The processor has SSE4.1 or NEON; eight units can be written.
 #[inline(always)]
 unsafe fn write_eight_of_32(low: __m128i, upper: Option<__m128i>, places: u64, to: *mut u32) -> *mut u32 {
-    let mask = places as usize % 256;
-    // SAFETY: the same contract; `mask` is below 256. Eight units are written, and at most eight kept.
+    let kept = &OF_16.0[places as usize % 256];
+    // SAFETY: the same contract; the places are aligned. Eight units are written, and at most eight kept.
     unsafe {
-        let order = _mm_loadu_si128(OF_16.places[mask].as_ptr().cast());
+        let order = _mm_load_si128(kept.places.as_ptr().cast());
         let low = _mm_shuffle_epi8(low, order);
         let upper = upper.map_or(_mm_setzero_si128(), |upper| _mm_shuffle_epi8(upper, order));
         _mm_storeu_si128(to.cast(), _mm_unpacklo_epi16(low, upper));
         _mm_storeu_si128(to.add(4).cast(), _mm_unpackhi_epi16(low, upper));
-        to.add(usize::from(OF_16.lanes[mask]))
+        to.add(usize::from(kept.lanes))
     }
 }
 
@@ -458,17 +466,15 @@ const OF_THREE: [u64; 4] = [0x6DB6_DB6D_B6DB_6DB6, 0xDB6D_B6DB_6DB6_DB6D, 0xB6DB
 /// No window waits for the one before: what they take from the bytes before, they read again.
 ///
 /// # Safety
-/// The processor has the instructions of `V`, and SSE4.1 or NEON. The windows, `READ` bytes after them and, unless they are the
-/// `first`, four bytes before can be read. From the first byte of the windows to the one after them they are well-formed, and
-/// so are those before. `2 * WINDOW` units can be written, and one for each byte.
+/// The processor has the instructions of `V`, and SSE4.1 or NEON. The windows and `READ` bytes after them can be read. The windows
+/// begin with a sequence, and are well-formed to the byte after them. `2 * WINDOW` units can be written, and one for each byte.
 #[inline(always)]
 unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
     from: *const u8,
-    first: bool,
     count: usize,
     mut to: *mut F::Unit,
 ) -> *mut F::Unit {
-    // SAFETY: every read is in the window, up to four bytes before or up to `WINDOW` bytes after. At most a unit is kept for
+    // SAFETY: every read is in the window, up to four bytes before, in another window, or up to `WINDOW` bytes after. At most a unit is kept for
     // each byte, and at most `2 * WINDOW` units are written from the end of those.
     unsafe {
         let mut continuation = V::continuations_of(from);
@@ -478,11 +484,11 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             let next = V::continuations_of(here.add(WINDOW));
             let this = core::mem::replace(&mut continuation, next);
             let last = !(this >> 1 | next << 63);
-            let kept = last.count_ones() as usize;
             index += 1;
             // The last byte may be a lead.
             if this == 0 {
                 F::widen::<V>(here, 0, to);
+                let kept = WINDOW - (next & 1) as usize;
                 to = to.add(kept);
                 if kept == WINDOW {
                     let passed = ascii_run::<F, V>(from.add(index * WINDOW), count - index, to);
@@ -493,62 +499,67 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
                 }
                 continue;
             }
+            // Where all sequences have three bytes, continuation bytes repeat after three places. The last sequence may go on after
+            // the window, whatever its length. One that began before must have three bytes.
             let begun = this.trailing_ones() as usize % 4;
-            let is_lead_of_3 = |at: *const u8| *at & 0xF0 == 0xE0;
-            // The last sequence may go on after the window, whatever its length. One that began before must have three bytes.
             let is_three = !V::COMPRESSES
+                && (this ^ this >> 3) << 3 == 0
                 && this == OF_THREE[begun]
                 && next & 1 == u64::from(begun != 1)
-                && (begun == 0 || is_lead_of_3(here.add(begun).sub(3)));
+                && (begun == 0 || *here.add(begun).sub(3) & 0xF0 == 0xE0);
             // A single such window among others would be a mispredicted branch, so the window before must be one, too.
             if core::mem::replace(&mut was_three, is_three) && is_three {
                 let start = if begun == 0 { here } else { here.add(begun).sub(3) };
                 for part in 0..3 {
                     F::Unit::store(eight_of_three(start.add(24 * part)), to.add(8 * part));
                 }
-                to = to.add(kept);
+                to = to.add(last.count_ones() as usize);
                 continue;
             }
-            let first = first && index == 1;
-            let before =
-                if index == 1 { 0 } else { here.sub(4).cast::<u32>().read_unaligned().swap_bytes() & 0xFF_FFFF };
-            let is_short =
-                |below: u8| (0..WINDOW / V::LEN).all(|part| V::load(here.add(V::LEN * part)).is_below(below));
-            if V::COMPRESSES && !first && is_short(0xE0) {
-                let (mut begun, mut passed) = (u64::from(before & 0xFF >= 0xC0), 0);
-                while index + passed <= count
-                    && let Some(end) = F::write_one_two_byte::<V>(here.add(passed * WINDOW), &mut begun, to)
-                {
-                    (passed, to) = (passed + 1, end);
+            // No sequence continues in the first window, whatever is before it.
+            let first = index == 1;
+            if !V::COMPRESSES {
+                // With the three bytes before, where a sequence may begin that ends here.
+                let mut highest = V::load(if first { here } else { here.sub(3) });
+                for part in 0..WINDOW / V::LEN {
+                    highest = highest.max(V::load(here.add(V::LEN * part)));
                 }
-                if passed > 0 {
-                    index += passed - 1;
-                    continuation = V::continuations_of(from.add(index * WINDOW));
+                if highest.is_below(0xE0) {
+                    for part in 0..WINDOW / REGISTER {
+                        to = F::Unit::write(units_of_two(here, first, part), last >> (REGISTER * part), to);
+                    }
+                    continue;
+                }
+                if highest.is_below(0xF0) {
+                    for_each_part!(part => {
+                        to = F::Unit::write(units_of_three(here, first, part), last >> (REGISTER * part), to);
+                    });
                     continue;
                 }
             }
-            // The bytes before from E0 on, and from F0 on: the highest bit of each.
-            let above_e0 = before & before << 1 & before << 2 & 0x80_8080;
-            let above_f0 = above_e0 & before << 3;
-            if V::COMPRESSES && !first && above_f0 == 0 && is_short(0xF0) {
-                to = F::write_up_to_three::<V>(here, this, last, to);
-                continue;
-            }
-            let mut highest = V::load(here);
-            for part in 1..WINDOW / V::LEN {
-                highest = highest.max(V::load(here.add(V::LEN * part)));
-            }
-            if !V::COMPRESSES && above_e0 == 0 && highest.is_below(0xE0) {
-                for part in 0..WINDOW / REGISTER {
-                    to = F::Unit::write(units_of_two(here, first, part), last >> (REGISTER * part), to);
+            let before = if first { 0 } else { here.sub(4).cast::<u32>().read_unaligned().swap_bytes() & 0xFF_FFFF };
+            // The bytes before from F0 on: the highest bit of each.
+            let above_f0 = before & before << 1 & before << 2 & before << 3 & 0x80_8080;
+            if V::COMPRESSES && !first {
+                let is_short =
+                    |below: u8| (0..WINDOW / V::LEN).all(|part| V::load(here.add(V::LEN * part)).is_below(below));
+                if is_short(0xE0) {
+                    let (mut begun, mut passed) = (u64::from(before & 0xFF >= 0xC0), 0);
+                    while index + passed <= count
+                        && let Some(end) = F::write_one_two_byte::<V>(here.add(passed * WINDOW), &mut begun, to)
+                    {
+                        (passed, to) = (passed + 1, end);
+                    }
+                    if passed > 0 {
+                        index += passed - 1;
+                        continuation = V::continuations_of(from.add(index * WINDOW));
+                        continue;
+                    }
                 }
-                continue;
-            }
-            if !V::COMPRESSES && above_f0 == 0 && highest.is_below(0xF0) {
-                for_each_part!(part => {
-                    to = F::Unit::write(Parts::of(here, first, part).low_units(), last >> (REGISTER * part), to);
-                });
-                continue;
+                if above_f0 == 0 && is_short(0xF0) {
+                    to = F::write_up_to_three::<V>(here, this, last, to);
+                    continue;
+                }
             }
             let fours = V::leads_of_4_of(here);
             let of_before = u64::from(above_f0 >> 23 | above_f0 >> 14 & 2 | above_f0 >> 5 & 4);
@@ -637,6 +648,29 @@ unsafe fn units_of_two(from: *const u8, first: bool, part: usize) -> [__m128i; 2
     joined(own, second, _mm_setzero_si128())
 }
 
+/// The units that the bytes of a register end, where no sequence is longer than three bytes.
+///
+/// # Safety
+/// As of [`Parts::of`]. The bytes are text.
+#[inline(always)]
+unsafe fn units_of_three(from: *const u8, first: bool, part: usize) -> [__m128i; 2] {
+    // SAFETY: part `p` reads `16 * p..16 * (p + 1)` of the window, and two bytes before unless it is the first.
+    let [bytes, one, two] = unsafe {
+        let from = hidden(from.add(REGISTER * part));
+        let bytes = _mm_loadu_si128(from.cast());
+        if first && part == 0 {
+            [bytes, _mm_slli_si128::<1>(bytes), _mm_slli_si128::<2>(bytes)]
+        } else {
+            [bytes, _mm_loadu_si128(from.sub(1).cast()), _mm_loadu_si128(from.sub(2).cast())]
+        }
+    };
+    let own = without_mark(bytes);
+    let second = _mm_and_si128(_mm_and_si128(one, _mm_set1_epi8(0x3F)), continuations(bytes));
+    // Two places before the end of a sequence in text, E0 to EF leads that sequence, and nothing above stands there.
+    let third = _mm_subs_epu8(two, _mm_set1_epi8(0xE0_u8 as i8));
+    joined(own, second, third)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -647,8 +681,9 @@ mod tests {
             for mask in 0..MASKS {
                 let kept = (0..REGISTER / lane).filter(|at| mask >> at & 1 == 1);
                 let expected: Vec<u8> = kept.flat_map(|at| (at * lane..(at + 1) * lane).map(|at| at as u8)).collect();
-                assert_eq!(compression.places[mask][..expected.len()], expected, "{mask:b}");
-                assert_eq!(usize::from(compression.lanes[mask]), mask.count_ones() as usize);
+                let kept = &compression.0[mask];
+                assert_eq!(kept.places[..expected.len()], expected, "{mask:b}");
+                assert_eq!(usize::from(kept.lanes), mask.count_ones() as usize);
             }
         }
         check::<256>(&Compression::of::<2>(), 2);

@@ -187,6 +187,13 @@ pub(super) trait Partial: Vector {
 
     /// As [`short_prefix`], for fewer than [`Vector::LEN`] bytes.
     unsafe fn partial_prefix(bytes: &[u8]) -> usize;
+
+    /// [`good_groups`] as a function of its own. Inlined, its constants would take registers from the loops of
+    /// [`long_prefix`] for shorter sequences.
+    ///
+    /// # Safety
+    /// As of [`good_groups`].
+    unsafe fn good_groups(from: *const u8, most: usize) -> usize;
 }
 
 /// The code that checks `len` bytes: the decisions of [`well_formed_prefix`], by the same constants.
@@ -293,7 +300,7 @@ pub(super) unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], mask: u64) -> us
 /// # Safety
 /// The processor has the instructions of `V`; there are more than [`SHORT`] bytes.
 #[inline(always)]
-pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
+pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8]) -> usize {
     note_run(V::NAME, Registers::Groups);
     let (start, len) = (bytes.as_ptr(), bytes.len());
     // Groups begin at the first aligned register with three bytes before it. The bytes between the end of the first register
@@ -332,26 +339,24 @@ pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
                 check_row::<V, HALF>(group.add(HALF * V::LEN), highest)
             } else if second.is_ascii() && pending(bytes, at + HALF * V::LEN) == 0 {
                 check_row::<V, HALF>(group, highest)
+            } else if highest.is_below(0xE0) {
+                check_each::<V, GROUP, 2>(group)
+            } else if highest.is_below(0xF0) {
+                check_each::<V, GROUP, 3>(group)
             } else {
-                check_row::<V, GROUP>(group, highest)
+                // If both halves have sequences of four bytes, the next groups most likely have them, too.
+                let most = if first.is_below(0xF0) || second.is_below(0xF0) { 1 } else { 1 + LIKELY };
+                let good = V::good_groups(group, most.min((len - at) / (GROUP * V::LEN)));
+                if good == 0 {
+                    return boundary(bytes, at);
+                }
+                at += good * GROUP * V::LEN;
+                continue;
             };
             if V::has_error(errors) {
                 return boundary(bytes, at);
             }
             at += GROUP * V::LEN;
-            // If both halves have sequences of four bytes, the next groups most likely have them too, and are checked for them at
-            // once.
-            if !first.is_below(0xF0) && !second.is_below(0xF0) {
-                for _ in 0..LIKELY {
-                    if len - at < GROUP * V::LEN {
-                        break;
-                    }
-                    if V::has_error(check_each::<V, GROUP, 4>(start.add(at))) {
-                        return boundary(bytes, at);
-                    }
-                    at += GROUP * V::LEN;
-                }
-            }
         }
         let last = V::load(start.add(len - V::LEN));
         if or_all(start, at, len, last).is_ascii() && pending(bytes, at) == 0 {
@@ -367,6 +372,20 @@ pub(super) unsafe fn long_prefix<V: Vector>(bytes: &[u8]) -> usize {
             }
         }
     }
+}
+
+/// Checks up to `most` groups with three bytes before, and returns how many of them are before the first with an error.
+///
+/// # Safety
+/// `from - 3..from + most * GROUP * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn good_groups<V: Vector>(from: *const u8, most: usize) -> usize {
+    let mut good = 0;
+    // SAFETY: group `good` begins at `good * GROUP * LEN`, and `good < most`.
+    while good < most && unsafe { !V::has_error(check_each::<V, GROUP, 4>(from.add(good * GROUP * V::LEN))) } {
+        good += 1;
+    }
+    good
 }
 
 /// Whether a group is ASCII.

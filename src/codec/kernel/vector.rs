@@ -291,6 +291,7 @@ mod in_neon {
         _mm_max_epu8(a, b) = vmaxq_u8: u8 => u8;
         _mm_max_epu16(a, b) = vmaxq_u16: u16 => u16;
         _mm_max_epu32(a, b) = vmaxq_u32: u32 => u32;
+        _mm_subs_epu8(a, b) = vqsubq_u8: u8 => u8;
         _mm_add_epi16(a, b) = vaddq_u16: u16 => u16;
         _mm_add_epi32(a, b) = vaddq_u32: u32 => u32;
         _mm_cmpeq_epi8(a, b) = vceqq_u8: u8 => u8;
@@ -409,6 +410,13 @@ mod in_neon {
     /// 16 bytes can be read.
     #[inline(always)]
     pub(crate) unsafe fn _mm_loadu_si128(from: *const __m128i) -> __m128i {
+        vld1q_u8(from.cast())
+    }
+
+    /// # Safety
+    /// 16 bytes can be read; Intel's function needs them aligned.
+    #[inline(always)]
+    pub(crate) unsafe fn _mm_load_si128(from: *const __m128i) -> __m128i {
         vld1q_u8(from.cast())
     }
 
