@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! bytes     61   C3   A9   E4   B8   96
-//! units     0061 C3.. 00E9 E4.. 0938 4E16      two dots: undefined
+//! units     0061 .... 00E9 .... 0938 4E16      four dots: undefined
 //! places    1    .    1    .    .    1
 //! written   0061 00E9 4E16
 //! ```
@@ -258,14 +258,14 @@ const PATIENCE: usize = 8;
 #[inline(always)]
 pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
     let mut at = 0;
-    // At least `READ` bytes follow everything that is read here.
+    // At least `READ` bytes follow every window.
     while bytes.len() - at > 2 * READ {
         let most = ((bytes.len() - at - READ) / WINDOW).min(ROOM);
         let end = at + most * WINDOW;
         out.reserve((most + 2) * WINDOW);
         // ASCII needs no validation, and sequences of one and two bytes are checked as they are written.
-        // SAFETY: `READ` bytes follow `end`. At most a unit is written for each byte up to there, and those are reserved. Where a
-        // byte before is read, `at > 0`.
+        // SAFETY: `READ` bytes follow `end`. At most a unit is kept for each byte up to there, and at most `2 * WINDOW` units are
+        // written from the end of those; all are reserved. Where a byte before is read, `at > 0`.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             loop {
@@ -301,8 +301,8 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
             continue;
         }
         out.reserve((count + 2) * WINDOW);
-        // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow. They begin after text or an error,
-        // with a sequence. A high surrogate that is taken back was written by the last window.
+        // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow. They begin
+        // with a sequence, since some bytes are good. A high surrogate that is taken back was written by the last window.
         unsafe {
             let to = text::<F, V>(bytes.as_ptr().add(at), count, out.as_mut_ptr().add(out.len()));
             at += count * WINDOW;
@@ -463,19 +463,19 @@ const OF_THREE: [u64; 4] = [0x6DB6_DB6D_B6DB_6DB6, 0xDB6D_B6DB_6DB6_DB6D, 0xB6DB
 /// anything else                  every byte's unit is computed; those that end no sequence are left out
 /// ```
 ///
-/// No window waits for the one before: what they take from the bytes before, they read again.
+/// No window waits for the one before: what it needs of the bytes before, it reads again.
 ///
 /// # Safety
 /// The processor has the instructions of `V`, and SSE4.1 or NEON. The windows and `READ` bytes after them can be read. The windows
-/// begin with a sequence, and are well-formed to the byte after them. `2 * WINDOW` units can be written, and one for each byte.
+/// and the byte after them begin well-formed text. `2 * WINDOW` units can be written, and one for each byte.
 #[inline(always)]
 unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
     from: *const u8,
     count: usize,
     mut to: *mut F::Unit,
 ) -> *mut F::Unit {
-    // SAFETY: every read is in the window, up to four bytes before, in another window, or up to `WINDOW` bytes after. At most a unit is kept for
-    // each byte, and at most `2 * WINDOW` units are written from the end of those.
+    // SAFETY: every read is in a window, up to four bytes before one that is not the first, or up to `WINDOW` bytes after one.
+    // At most a unit is kept for each byte, and at most `2 * WINDOW` units are written from the end of those.
     unsafe {
         let mut continuation = V::continuations_of(from);
         let (mut index, mut was_three) = (0, false);
@@ -499,8 +499,9 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
                 }
                 continue;
             }
-            // Where all sequences have three bytes, continuation bytes repeat after three places. The last sequence may go on after
-            // the window, whatever its length. One that began before must have three bytes.
+            // Where all sequences have three bytes, the continuation bytes have a period of three. That alone decides for most
+            // windows, without a look into the table. The last sequence may go on after the window, whatever its length. One that
+            // began before must have three bytes.
             let begun = this.trailing_ones() as usize % 4;
             let is_three = !V::COMPRESSES
                 && (this ^ this >> 3) << 3 == 0
@@ -582,7 +583,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
 /// Widens windows as long as they are ASCII, at most `most`; returns how many.
 ///
 /// # Safety
-/// As of [`text`].
+/// `most` windows can be read, and a unit written for each of their bytes; the processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: *mut F::Unit) -> usize {
     if most == 0 {

@@ -1,7 +1,7 @@
 //! The kernels: each operation compiled for each instruction set.
 //!
 //! An operation is a row of [`operations!`] and the functions it names. A [`Kernel`] exists only where the processor has the
-//! features of its instruction set; that makes the calls in this file sound, and no other file makes such calls.
+//! features of its instruction set; that makes the calls in this file sound, and those of every function below it.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -413,7 +413,8 @@ mod compiled {
         ([$($feature:tt),*]) => { $(is_feature_detected!($feature))&&* };
     }
 
-    /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too.
+    /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too, but for
+    /// [`validate::Partial::good_groups`], which names the features itself.
     macro_rules! function {
         ($features:tt $name:ident($($argument:ident: $kind:ty),*) -> $result:ty = $function:expr) => {
             function! { $features #[inline(never)] $name($($argument: $kind),*) -> $result { $function($($argument),*) } }

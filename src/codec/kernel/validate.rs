@@ -177,7 +177,7 @@ const LIKELY: usize = 7;
 /// of any kernel.
 pub(super) const SHORT: usize = 128;
 
-/// How a kernel checks inputs that are shorter than its registers.
+/// How a kernel checks inputs that are shorter than its registers, and what it compiles apart from [`long_prefix`].
 ///
 /// # Safety
 /// The functions may be called only on a processor with the instructions of the implementing file.
@@ -307,8 +307,8 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8]) -> usize {
     // and that place, if there are any, are checked by one more register.
     let mut at = start.align_offset(V::LEN);
     // SAFETY: `len > 128 >= 2 * LEN`. The first load reads `..LEN`. `at` is at least 3 and at most `LEN + 2`; the register at
-    // 3 reads `..LEN + 3` at most. A group reads `at - 3..at + GROUP * LEN`, which is at most `len`. The last load reads
-    // `len - LEN..len`. `check_all` has `at >= 3` and `len >= LEN + 3`.
+    // 3 reads `..LEN + 3` at most. A group reads `at - 3..at + GROUP * LEN`, which is at most `len`; `good_groups` is given no
+    // more groups than end there. The last load reads `len - LEN..len`. `check_all` has `at >= 3` and `len >= LEN + 3`.
     unsafe {
         let first = V::load(start);
         if !first.is_ascii() && V::has_error(first.check(first.shift_in(), V::no_errors())) {
@@ -336,9 +336,9 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8]) -> usize {
             }
             // A half that is ASCII is skipped.
             let errors = if first.is_ascii() {
-                check_row::<V, HALF>(group.add(HALF * V::LEN), highest)
+                check_half::<V>(group.add(HALF * V::LEN), highest)
             } else if second.is_ascii() && pending(bytes, at + HALF * V::LEN) == 0 {
-                check_row::<V, HALF>(group, highest)
+                check_half::<V>(group, highest)
             } else if highest.is_below(0xE0) {
                 check_each::<V, GROUP, 2>(group)
             } else if highest.is_below(0xF0) {
@@ -374,7 +374,7 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8]) -> usize {
     }
 }
 
-/// Checks up to `most` groups with three bytes before, and returns how many of them are before the first with an error.
+/// Checks up to `most` groups, each with the three bytes before it; returns how many precede the first error.
 ///
 /// # Safety
 /// `from - 3..from + most * GROUP * LEN` can be read; the processor has the instructions of `V`.
@@ -453,20 +453,20 @@ unsafe fn highest<V: Vector>(from: *const u8) -> V {
     }
 }
 
-/// Checks `COUNT` registers. No byte in them or in the three before is above the highest byte of `highest`.
+/// Checks half a group. No byte in it or in the three before is above the highest byte of `highest`.
 ///
 /// # Safety
-/// `from - 3..from + COUNT * LEN` can be read; the processor has the instructions of `V`.
+/// `from - 3..from + HALF * LEN` can be read; the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn check_row<V: Vector, const COUNT: usize>(from: *const u8, highest: V) -> V::Errors {
+unsafe fn check_half<V: Vector>(from: *const u8, highest: V) -> V::Errors {
     // SAFETY: the same contract.
     unsafe {
         if highest.is_below(0xE0) {
-            check_each::<V, COUNT, 2>(from)
+            check_each::<V, HALF, 2>(from)
         } else if highest.is_below(0xF0) {
-            check_each::<V, COUNT, 3>(from)
+            check_each::<V, HALF, 3>(from)
         } else {
-            check_each::<V, COUNT, 4>(from)
+            check_each::<V, HALF, 4>(from)
         }
     }
 }
@@ -474,7 +474,7 @@ unsafe fn check_row<V: Vector, const COUNT: usize>(from: *const u8, highest: V) 
 /// Checks `COUNT` registers, where no sequence is longer than `LONGEST` bytes.
 ///
 /// # Safety
-/// As of [`check_row`].
+/// `from - 3..from + COUNT * LEN` can be read; the processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn check_each<V: Vector, const COUNT: usize, const LONGEST: usize>(from: *const u8) -> V::Errors {
     // SAFETY: register `index` reads `index * LEN - 3..(index + 1) * LEN`, and `index < COUNT`.

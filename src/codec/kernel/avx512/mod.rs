@@ -239,7 +239,11 @@ impl Partial for Avx512 {
         enable = "avx512vl",
         enable = "avx512vbmi",
         enable = "avx512vbmi2",
-        enable = "avx2"
+        enable = "avx2",
+        enable = "bmi1",
+        enable = "bmi2",
+        enable = "lzcnt",
+        enable = "popcnt"
     )]
     #[inline(never)]
     unsafe fn good_groups(from: *const u8, most: usize) -> usize {
