@@ -48,7 +48,7 @@ pub mod cli;
 
 pub use case::{Case, Cuts};
 pub use decoder::{Decoder, Info, Promise, Stream};
-pub use engine::conformance::{assert_conforms, assert_conforms_on};
+pub use engine::conformance::{Conformance, assert_conforms, assert_conforms_on};
 pub use explain::{Divergence, first_divergence};
 pub use judge::Judge;
 pub use spec::Contract;

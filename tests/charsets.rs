@@ -255,3 +255,20 @@ fn short_text_that_ends_in_a_letter_is_not_taken_for_half_a_character() {
         assert!(found.is_unknown());
     }
 }
+
+#[test]
+fn a_character_across_the_end_of_what_is_examined_does_not_rule_its_encoding_out() {
+    let text = "中华人民共和国位于亚洲东部，是世界上历史最悠久的国家之一。".repeat(6000);
+    let (text, _, _) = encoding_rs::GBK.encode(&text);
+    // Two bytes each from an odd offset on.
+    let text = [b"\n", &text[..]].concat();
+    let mut detector = Detector::new();
+    for chunk in text.chunks(0x1_0000) {
+        if detector.is_decided() {
+            break;
+        }
+        detector.push(chunk);
+    }
+    let found = detector.finish();
+    assert_eq!((found.read, found.encoding.map(Encoding::name)), (0x4_0000, Some("GBK")), "{found:?}");
+}

@@ -1093,3 +1093,32 @@ fn surrogates_that_are_passed_on_are_bytes_in_utf_8b() {
     let (out, ended) = convert(Encoding::Ucs4Le, Encoding::Utf8b, pass, &[&0xD800_u32.to_le_bytes()]);
     assert!(out.is_empty() && ended.is_err(), "{out:02X?}");
 }
+
+#[cfg(feature = "cli")]
+#[test]
+fn a_file_that_cannot_be_read_is_named_even_if_the_next_is_ill_formed() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("wrong"), b"a\xFF").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_utfuzz"));
+    let output = command.current_dir(&directory).args(["convert", "-f", "utf-8", "nowhere", "wrong"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout), (Some(1), b"a".to_vec()), "{said}");
+    let named: Vec<&str> = said.lines().filter_map(|line| line.split(": ").nth(1)).collect();
+    assert_eq!(named, ["nowhere", "wrong"], "{said}");
+}
+
+#[cfg(all(unix, feature = "cli"))]
+#[test]
+fn the_output_has_its_mark_even_if_the_first_input_cannot_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("good"), "a").unwrap();
+    // A directory can be opened and not read.
+    std::fs::create_dir(directory.path().join("directory")).unwrap();
+    let convert = |files: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_utfuzz"));
+        command.current_dir(&directory).args(["convert", "-f", "utf-8", "-t", "utf-16"]).args(files).output().unwrap()
+    };
+    let (alone, second) = (convert(&["good"]), convert(&["directory", "good"]));
+    assert_eq!(alone.stdout.len(), 4, "{alone:?}");
+    assert_eq!((second.stdout, second.status.code()), (alone.stdout, Some(2)));
+}

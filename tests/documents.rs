@@ -33,9 +33,16 @@ const EXEMPT: &[(&str, &str)] = &[
     ("docs/your-crate.md", "cargo test --test utfuzz"),
     (
         "docs/your-crate.md",
+        "cargo run --release --manifest-path fuzz/Cargo.toml --example utfuzz -- triage fuzz/artifacts --output fuzz/regressions",
+    ),
+    (
+        "docs/your-crate.md",
         "cargo run --release --manifest-path fuzz/Cargo.toml --example utfuzz -- nightly --minutes 60",
     ),
-    ("docs/your-crate.md", "utfuzz nightly --minutes 60 --shards 1/4 -o results/1"),
+    (
+        "docs/your-crate.md",
+        "cargo run --release --manifest-path fuzz/Cargo.toml --example utfuzz -- nightly --minutes 60 --shards 1/4 -o results/1",
+    ),
     ("README.md", "cargo +stable install --path . --locked"),
     ("README.md", "cargo add --dev utfuzz --no-default-features --path ../utfuzz"),
     ("README.md", "utfuzz check"),

@@ -7,6 +7,8 @@ NOTHING = (3, -1, -1, b'an input is a line, and cannot hold this byte')
 def run(command, data=b''):
     """What the program printed; its messages if it printed nothing and failed."""
     p = subprocess.run(command, input=data, capture_output=True, env=UTF8)
+    # These name what is ill-formed, so silence must not come from a failure; 1 is their status for ill-formed input.
+    if command[0] in ('grep', 'isutf8') and p.returncode not in (0, 1): raise OSError('%s: exit status %d; %s' % (command[0], p.returncode, p.stderr.decode('utf-8', 'replace').strip()))
     return p.stdout, p.stderr.decode('utf-8', 'replace').strip() or 'exit status %d' % p.returncode
 
 def lines(inputs, command, bad, read, around=b'%b\n'):

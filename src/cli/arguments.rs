@@ -11,10 +11,11 @@ use crate::decoder::{Decoder, Info, check_infos};
 use crate::error::Error;
 #[cfg(target_os = "linux")]
 use crate::judge::isolate::guard_pages::GuardedBuffer;
+use crate::judge::isolate::panics;
 use crate::peers;
 use crate::peers::foreign::Foreign;
 use crate::peers::foreign::plugin::{self, Plugin, Said, Server, load};
-use crate::peers::foreign::process::Program;
+use crate::peers::foreign::process::{Process, Program};
 use crate::peers::foreign::protocol::Operation;
 use crate::peers::foreign::prove::{Step, prove};
 use crate::peers::foreign::registry::{Configured, Found, configured};
@@ -22,7 +23,7 @@ use crate::peers::units::{self, UnitDecoder};
 use crate::report::{Exporter, Json, Record, Text, write_json};
 use crate::spec::Grammar;
 use crate::spec::grammar::ALL;
-use crate::text::printable;
+use crate::text::{printable, shown};
 use crate::triage::ledger::Ledger;
 use clap::{Args, Subcommand};
 use comfy_table::presets::NOTHING;
@@ -177,7 +178,7 @@ pub(super) fn register(decoders: Constructor) {
     *REGISTERED.lock().unwrap_or_else(PoisonError::into_inner) = decoders;
 }
 
-fn registered() -> Vec<Box<dyn Decoder>> {
+pub(super) fn registered() -> Vec<Box<dyn Decoder>> {
     let decoders = *REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
     decoders()
 }
@@ -204,6 +205,15 @@ impl Selection {
             true => Err(self.selects_none()),
             false => Ok(chosen),
         }
+    }
+
+    /// Whether the user has decoders: those of adapters and plugins, or registered ones.
+    pub(super) fn has_users_decoders(&self) -> bool {
+        #[cfg(unix)]
+        if self.adapters.is_used() {
+            return true;
+        }
+        !registered().is_empty()
     }
 
     fn selects_none(&self) -> Error {
@@ -315,10 +325,16 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn of(decoder: &'a dyn Decoder) -> Self {
         let info = decoder.info();
+        // A decoder that panics counts as able to answer.
+        let can = |ask: &dyn Fn() -> bool| {
+            let mut is_able = true;
+            panics(&info.name, b"", || is_able = ask());
+            is_able
+        };
         let answers = [
-            ("validate", decoder.validate(b"").is_some()),
-            ("lossy", decoder.decode_lossy(b"", &mut Vec::new()).is_some()),
-            ("stream", decoder.stream().is_some()),
+            ("validate", can(&|| decoder.validate(b"").is_some())),
+            ("lossy", can(&|| decoder.decode_lossy(b"", &mut Vec::new()).is_some())),
+            ("stream", can(&|| decoder.stream().is_some())),
         ];
         Self {
             name: &info.name,
@@ -341,8 +357,8 @@ impl List {
             return Ok(Verdict::Clean);
         }
         let lineage = |row: &Row<'_>| match row.lineage_short == row.lineage_long {
-            true => row.lineage_short.to_owned(),
-            false => format!("{} (long input: {})", row.lineage_short, row.lineage_long),
+            true => printable(row.lineage_short),
+            false => printable(&format!("{} (long input: {})", row.lineage_short, row.lineage_long)),
         };
         /// On a terminal with fewer columns there is no room for the lineage, which `--json` has.
         const NARROW: u16 = 110;
@@ -354,7 +370,7 @@ impl List {
         table.load_style(NOTHING).set_header(head);
         for row in &rows {
             let lineage = lineage_title.map(|_| lineage(row));
-            let cells = [row.name.to_owned(), row.version.to_owned(), row.answers.join(" ")];
+            let cells = [row.name.to_owned(), printable(row.version), row.answers.join(" ")];
             table.add_row(cells.into_iter().chain(lineage).chain([row.contract.clone()]));
         }
         table.column_iter_mut().for_each(|column| {
@@ -561,11 +577,10 @@ impl AdapterCheck {
     fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let mut proofs = Vec::new();
         let typed = self.command.join(" ");
-        for Configured { mut program, entries, .. } in self.programs()? {
+        for (mut program, only) in self.chosen()? {
             if let Some(seconds) = self.timeout {
                 program.timeout = Duration::from_secs(seconds.into());
             }
-            let only = if self.entry.is_empty() { entries.unwrap_or_default() } else { self.entry.clone() };
             let command = program.command.join(" ");
             if !self.json {
                 writeln!(out, "{}", printable(&command))?;
@@ -593,7 +608,33 @@ impl AdapterCheck {
         Ok(if wrong == 0 { Verdict::Clean } else { Verdict::Diverged })
     }
 
-    /// The programs to prove.
+    /// The programs to prove, each with the entry points to prove; an empty list stands for all.
+    fn chosen(&self) -> Result<Vec<(Program, Vec<String>)>, Error> {
+        let programs = self.programs()?;
+        if self.entry.is_empty() {
+            return Ok(programs.into_iter().map(|of| (of.program, of.entries.unwrap_or_default())).collect());
+        }
+        if programs.len() == 1 {
+            return Ok(programs.into_iter().map(|of| (of.program, self.entry.clone())).collect());
+        }
+        let (mut chosen, mut known) = (Vec::new(), Vec::<String>::new());
+        for Configured { program, .. } in programs {
+            let names: Vec<String> = match Process::start(&program, None) {
+                Ok((_, greeting)) => greeting.entries.into_iter().map(|entry| entry.name).collect(),
+                // Its proof says why it does not start.
+                Err(_) => self.entry.clone(),
+            };
+            let only: Vec<String> = self.entry.iter().filter(|name| names.contains(name)).cloned().collect();
+            known.extend(names);
+            chosen.extend((!only.is_empty()).then_some((program, only)));
+        }
+        match self.entry.iter().find(|name| !known.contains(name)) {
+            Some(name) => Err(Error::usage(format!("there is no entry point {name}; there are {}", known.join(" ")))),
+            None => Ok(chosen),
+        }
+    }
+
+    /// The programs that are named.
     fn programs(&self) -> Result<Vec<Configured>, Error> {
         let program = |command| Configured {
             name: String::new(),
@@ -602,7 +643,13 @@ impl AdapterCheck {
             slow: Vec::new(),
         };
         match self.command.as_slice() {
-            [path] if is_configured(path) => configured(Path::new(path), u8::MAX),
+            [path] if is_configured(path) => match configured(Path::new(path), u8::MAX)? {
+                none if none.is_empty() => Err(Error::usage(format!(
+                    "{}: no [[adapter]] there, so there is nothing to prove; docs/adapter.md describes adapter.toml",
+                    shown(Path::new(path))
+                ))),
+                programs => Ok(programs),
+            },
             [line] => Ok(vec![program(line.split_whitespace().map(str::to_owned).collect())]),
             words => Ok(vec![program(words.to_vec())]),
         }
@@ -630,5 +677,69 @@ fn print(step: &Step, out: &mut dyn Write) -> std::io::Result<()> {
             }
             Ok(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::utf8::Validity;
+    use tempfile::TempDir;
+
+    struct Panicking(Info);
+
+    impl Decoder for Panicking {
+        fn info(&self) -> &Info {
+            &self.0
+        }
+
+        fn validate(&self, _: &[u8]) -> Option<Validity> {
+            panic!("as it should")
+        }
+    }
+
+    #[test]
+    fn a_decoder_that_panics_is_listed() {
+        crate::judge::silence_panics();
+        let decoder = Panicking(Info::new("panicking", "1.0"));
+        assert_eq!(Row::of(&decoder).answers, ["validate"]);
+    }
+
+    /// A directory with a file adapter.toml, whose programs greet with one of these entry points each.
+    fn adapters(entries: &[&str]) -> TempDir {
+        let program = |entry: &&str| {
+            let greeting = format!(r"utfuzz 1 lines\npackage=p\nversion=1\nname={entry}\nanswers=verdict\n\n");
+            format!("[[adapter]]\ncommand = [\"printf\", '{greeting}']\n")
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let text: String = entries.iter().map(program).collect();
+        std::fs::write(directory.path().join("adapter.toml"), text).unwrap();
+        directory
+    }
+
+    /// The entry points that `adapter check` proves of each program.
+    fn chosen(directory: &TempDir, entry: &[&str]) -> Result<Vec<Vec<String>>, String> {
+        let command = vec![directory.path().to_str().unwrap().to_owned()];
+        let entry = entry.iter().map(|name| (*name).to_owned()).collect();
+        let check = AdapterCheck { entry, timeout: None, json: false, command };
+        let chosen = check.chosen().map_err(|error| error.to_string())?;
+        Ok(chosen.into_iter().map(|(_, only)| only).collect())
+    }
+
+    #[test]
+    fn an_entry_point_is_looked_for_in_every_program() {
+        let two = adapters(&["a", "b"]);
+        let lists = |lists: &[&[&str]]| -> Result<Vec<Vec<String>>, String> {
+            Ok(lists.iter().map(|list| list.iter().map(|name| (*name).to_owned()).collect()).collect())
+        };
+        assert_eq!(chosen(&two, &[]), lists(&[&[], &[]]));
+        assert_eq!(chosen(&two, &["b"]), lists(&[&["b"]]));
+        assert_eq!(chosen(&two, &["b", "a"]), lists(&[&["a"], &["b"]]));
+        assert_eq!(chosen(&two, &["a", "c"]), Err("there is no entry point c; there are a b".to_owned()));
+    }
+
+    #[test]
+    fn a_file_without_adapters_proves_nothing() {
+        assert!(chosen(&adapters(&[]), &[]).is_err_and(|error| error.contains("no [[adapter]] there")));
     }
 }

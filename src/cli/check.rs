@@ -2,10 +2,10 @@
 //!
 //! With `--isolate` each decoder is checked in a process of its own, so that a decoder that ends its process is named and the
 //! others are still checked. The process is this program with the same arguments. It finds its job in a directory that it
-//! shares with its parent, and leaves its result there.
+//! shares with its parent, and leaves its result there. The decoder of an adapter has a process of its own anyway.
 
 use crate::cli::arguments::{Judging, Selection, one_by_one};
-use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
+use crate::cli::output::{Bar, Failure, Verdict, fail, note, stop_when_interrupted};
 use crate::decoder::{Batched, Decoder};
 use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, Stage, byte_strings, check, check_bytes};
 use crate::error::Error;
@@ -21,15 +21,13 @@ use crate::triage::ledger::Ledger;
 use crate::triage::session::Kept;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Judge decoders on vectors, the corpus, every short string, random inputs
@@ -63,8 +61,8 @@ pub(super) struct Check {
     /// Run the deep plan of class strings, which takes minutes: up to length 7, with padding, and with every cut
     #[arg(long, group = "exhaustive")]
     deep: bool,
-    /// Run every byte string of this length, 1 to 4, and nothing else: verdicts of own, std and simdutf8, or of
-    /// --decoders
+    /// Run every byte string of this length, 1 to 4, and nothing else: verdicts of --decoders, or of your adapters,
+    /// plugins and registered decoders; without any of these, of own, std and simdutf8
     #[arg(long, value_name = "N", group = "exhaustive", conflicts_with_all = ["seconds", "seed"],
         value_parser = clap::value_parser!(u32).range(1..=byte_strings::LONGEST as i64))]
     bytes: Option<u32>,
@@ -82,7 +80,8 @@ pub(super) struct Check {
     judging: Judging,
 }
 
-/// The decoders of `--bytes` if none are named; of these, only the ones with the standard contract are used.
+/// The decoders of `--bytes` if none are named and the user has none; of these, only the ones with the standard
+/// contract are used.
 const BYTE_DECODERS: &str = "own*,std,simdutf8*";
 
 fn is_standard(contract: &Contract) -> bool {
@@ -98,14 +97,29 @@ fn stage() -> impl TypedValueParser<Value = Stage> {
     PossibleValuesParser::new(Stage::ALL.map(Stage::word)).try_map(move |name| known(name).ok_or("no such stage"))
 }
 
+/// Why there is no certificate of `--deep` for a decoder in another process.
+fn uncertified(decoder: &dyn Decoder) -> Error {
+    Error::usage(format!(
+        "the deep plan is not run for {}, which is in another process, so there is nothing to certify; use --bytes N \
+         instead of --deep, or --in-process for a plugin",
+        decoder.info().name
+    ))
+}
+
 fn note_contradictions(contradictions: &[String]) {
     for contradiction in contradictions {
         note(&format!("the standard contradicts a published vector: {contradiction}"));
     }
 }
 
-/// Checks one decoder, with fewer strings if it is in another process.
-fn check_one(decoder: &dyn Decoder, options: &Options, clock: &Clock) -> Result<Checked, Error> {
+/// The first of these decoders that is in another process.
+fn foreign<'d>(decoders: &[&'d dyn Decoder]) -> Option<&'d dyn Decoder> {
+    decoders.iter().copied().find(|decoder| decoder.batched().is_some())
+}
+
+/// Checks one decoder from this process: on every string of `bytes` bytes, or else in stages, with fewer strings if it
+/// is in another process.
+fn check_one(decoder: &dyn Decoder, bytes: Option<u32>, options: &Options, clock: &Clock) -> Result<Checked, Error> {
     let one = &[decoder];
     let plan = match decoder.batched().map(Batched::is_slow) {
         Some(true) if options.plan != Plan::Deep => Plan::Few,
@@ -113,8 +127,11 @@ fn check_one(decoder: &dyn Decoder, options: &Options, clock: &Clock) -> Result<
         Some(_) => Plan::Quick,
         None => options.plan,
     };
-    let options = &Options { plan, ..options.clone() };
-    let outcome = check(one, options, &|_, _| {})?;
+    let Options { ledger, control, .. } = options.clone();
+    let outcome = match bytes {
+        Some(len) => check_bytes(one, &ByteOptions { len, ledger, resume: None, control }, &|_, _| {})?,
+        None => check(one, &Options { plan, ..options.clone() }, &|_, _| {})?,
+    };
     Ok(Checked::of(Record::of_check(clock, one, &options.ledger, &outcome), outcome))
 }
 
@@ -125,25 +142,27 @@ impl Check {
         }
         let boxes = self.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
+        let foreign = foreign(&decoders).filter(|_| self.bytes.is_none());
+        if let (Some(foreign), Some(_)) = (foreign, &self.certificate) {
+            return Err(uncertified(foreign).into());
+        }
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.ledger(corpus.as_deref())?;
         if corpus.is_none() && self.bytes.is_none() && self.stages().contains(&Stage::Corpus) {
             note("no corpus directory here, so the corpus stage is skipped; name one with --corpus DIR");
         }
-        if self.isolate {
-            return self.run_isolated(&decoders, &ledger, out);
-        }
-        if self.bytes.is_none() && decoders.iter().any(|decoder| decoder.batched().is_some()) {
+        if self.isolate || foreign.is_some() {
             return self.run_one_by_one(&decoders, corpus, &ledger, out);
         }
         let certificate = self.certificate.as_deref().map(Certificate::open).transpose()?;
         let control = Control::default();
         stop_when_interrupted(&control.stop);
         let bar = Bar::counting(control.cases.clone());
-        let clock = Clock::start(self.command(self.time()));
+        let time = self.time(&decoders);
+        let clock = Clock::start(self.command(time));
         let outcome = match self.bytes {
             Some(len) => self.every_string(&decoders, len, &ledger, &control, &bar)?,
-            None => self.every_stage(&decoders, corpus, &ledger, Duration::from_secs(self.time()), &control, &bar)?,
+            None => self.every_stage(&decoders, corpus, &ledger, Duration::from_secs(time), &control, &bar)?,
         };
         bar.finish();
         note_contradictions(&outcome.contradictions);
@@ -177,7 +196,7 @@ impl Check {
         }
     }
 
-    /// Checks each decoder by itself.
+    /// Checks each decoder by itself; with `--isolate`, those that are in this process in one of their own.
     fn run_one_by_one(
         &self,
         decoders: &[&dyn Decoder],
@@ -187,44 +206,40 @@ impl Check {
     ) -> Result<Verdict, Failure> {
         let control = Control::default();
         stop_when_interrupted(&control.stop);
-        let seconds = self.budget.or(self.seconds).unwrap_or(0);
-        let clock = Clock::start(self.command(seconds));
-        let at_a_time = if self.budget.is_some() { rayon::current_num_threads().min(decoders.len()) } else { 1 };
-        let time = Duration::from_secs(seconds) * at_a_time as u32 / decoders.len() as u32;
+        let seconds = self.time(decoders);
+        let clock = Clock::start(self.command(seconds) + if self.isolate { " --isolate" } else { "" });
+        // With `--isolate` or a budget, these are seconds on the clock; otherwise, those of all threads together.
+        let is_on_the_clock = self.isolate || self.budget.is_some();
+        let at_a_time = if is_on_the_clock { rayon::current_num_threads().min(decoders.len()) } else { 1 };
+        let time = Duration::from_secs(seconds).saturating_mul(at_a_time as u32) / decoders.len() as u32;
         let options = self.options(corpus, ledger, time, &control);
         let found = AtomicBool::default();
-        let check =
-            |decoder: &dyn Decoder| unless_found(self.stop_at_first, &found, || check_one(decoder, &options, &clock));
+        let check = |decoder: &dyn Decoder| {
+            unless_found(self.stop_at_first, &found, || match self.isolate && decoder.batched().is_none() {
+                true => check_in_a_process(decoder, time),
+                false => check_one(decoder, self.bytes, &options, &clock),
+            })
+        };
         let results = one_by_one(decoders, &control.stop, check, |_| ())?;
         let interrupted = control.stop.load(Ordering::Relaxed);
         self.conclude(whole(decoders, ledger, &clock, results, interrupted), out)
     }
 
-    /// Checks every decoder in a process of its own.
-    fn run_isolated(
-        &self,
-        decoders: &[&dyn Decoder],
-        ledger: &Ledger,
-        out: &mut dyn Write,
-    ) -> Result<Verdict, Failure> {
-        let (bar, stop) = (Bar::new(), Arc::default());
-        stop_when_interrupted(&stop);
-        let clock = Clock::start(format!("{} --isolate", self.command(self.time())));
-        let seconds = if self.bytes.is_some() { 0 } else { self.time() };
-        let whole = check_isolated(decoders, ledger, &clock, seconds, self.stop_at_first, &stop, &bar);
-        bar.finish();
-        self.conclude(whole, out)
-    }
-
     fn conclude(&self, whole: Whole, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        let Whole { record, is_clean, is_interrupted, contradictions, failures } = whole;
+        let Whole { record, is_clean, is_interrupted, contradictions, mut failures } = whole;
         note_contradictions(&contradictions);
         self.judging.print(&record, out)?;
         if is_interrupted {
             note(&format!("interrupted; {}", self.how_to_go_on()));
         }
         let has_found = record.check().is_some_and(|check| !check.divergences.is_empty());
-        match failures.into_iter().next() {
+        // What is wrong with the corpus, for example, is wrong for every decoder.
+        failures.dedup_by_key(|failure| failure.to_string());
+        let last = failures.pop();
+        for failure in failures {
+            let _ = fail(failure);
+        }
+        match last {
             Some(failure) => Err(failure.into()),
             None if is_interrupted && !has_found => Ok(Verdict::Interrupted),
             None => Ok(if is_clean { Verdict::Clean } else { Verdict::Diverged }),
@@ -239,16 +254,13 @@ impl Check {
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.ledger(corpus.as_deref())?;
-        let (bar, clock) = (Bar::new(), Clock::start(self.command(self.time())));
+        let (bar, clock) = (Bar::new(), Clock::start(self.command(self.time(&decoders))));
         let control = Control::default();
         // ^C reaches the parent and its children.
         stop_when_interrupted(&control.stop);
         let outcome = match self.bytes {
             Some(len) => self.every_string(&decoders, len, &ledger, &control, &bar)?,
-            None => {
-                let time = Duration::try_from_secs_f64(job.seconds).unwrap_or_default();
-                self.every_stage(&decoders, corpus, &ledger, time, &control, &bar)?
-            }
+            None => self.every_stage(&decoders, corpus, &ledger, job.time, &control, &bar)?,
         };
         let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
         let (is_clean, is_interrupted) = (outcome.is_clean_but_for_the_ledger(), outcome.interrupted);
@@ -256,10 +268,11 @@ impl Check {
         Ok(Verdict::Clean)
     }
 
-    /// The decoders that were named; otherwise all, or for `--bytes` those in [`BYTE_DECODERS`].
+    /// The decoders that were named; otherwise those of the user; otherwise all, or for `--bytes` those in
+    /// [`BYTE_DECODERS`].
     fn decoders(&self) -> Result<Vec<Box<dyn Decoder>>, Error> {
         let selection = &self.judging.selection;
-        if self.bytes.is_none() || !selection.decoders.is_empty() {
+        if self.bytes.is_none() || !selection.decoders.is_empty() || selection.has_users_decoders() {
             return selection.decoders();
         }
         let mut decoders = Selection { decoders: BYTE_DECODERS.to_owned(), ..Selection::default() }.decoders()?;
@@ -268,8 +281,13 @@ impl Check {
     }
 
     /// How many seconds the whole check may take if there is a budget; otherwise, structured inputs.
-    fn time(&self) -> u64 {
-        self.budget.or(self.seconds).unwrap_or(if self.quick { 1 } else { 10 })
+    fn time(&self, decoders: &[&dyn Decoder]) -> u64 {
+        let usual = match (foreign(decoders), self.quick) {
+            (Some(_), _) => 0,
+            (None, true) => 1,
+            (None, false) => 10,
+        };
+        self.budget.or(self.seconds).unwrap_or(usual)
     }
 
     fn stages(&self) -> Vec<Stage> {
@@ -350,8 +368,8 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 pub(super) struct Job {
     /// The name of the decoder that it checks.
     pub(super) decoder: String,
-    /// How long to run structured inputs or, with a budget, everything, in seconds.
-    pub(super) seconds: f64,
+    /// How long to run structured inputs or, with a budget, everything.
+    pub(super) time: Duration,
 }
 
 /// What one process found.
@@ -397,32 +415,6 @@ fn write(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     replace_file(path, &text)
 }
 
-/// Checks each of these decoders in a process of its own, as many at a time as there are threads. Structured inputs, or
-/// with a budget everything, run for `seconds` in total. Once `stop` is set, no more processes are started.
-pub(super) fn check_isolated(
-    decoders: &[&dyn Decoder],
-    ledger: &Ledger,
-    clock: &Clock,
-    seconds: u64,
-    stop_at_first: bool,
-    stop: &AtomicBool,
-    bar: &Bar,
-) -> Whole {
-    let (count, done) = (decoders.len(), AtomicUsize::new(0));
-    let seconds = seconds as f64 * rayon::current_num_threads().min(count) as f64 / count as f64;
-    let found = AtomicBool::default();
-    let each = |decoder: &&dyn Decoder| {
-        let result = match stop.load(Ordering::Relaxed) {
-            true => Ok(Checked::Skipped),
-            false => unless_found(stop_at_first, &found, || check_in_a_process(*decoder, seconds)),
-        };
-        bar.show("decoders", (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / count as f64);
-        result
-    };
-    let results = decoders.par_iter().with_max_len(1).map(each).collect();
-    whole(decoders, ledger, clock, results, stop.load(Ordering::Relaxed))
-}
-
 /// What `check` returns. It is skipped if something new was `found` before and the first finding ends the check.
 pub(super) fn unless_found(
     stop_at_first: bool,
@@ -447,10 +439,11 @@ pub(super) fn whole(
 ) -> Whole {
     let mut total = record::Check::default();
     let mut record = Record::of_check(clock, decoders, ledger, &Outcome::default());
+    record.decoders.iter_mut().for_each(|judged| judged.comparisons = None);
+    let all_finished = results.iter().all(|result| matches!(result, Ok(Checked::Finished(_))));
     let mut is_clean = true;
     let (mut contradictions, mut failures) = (Vec::new(), Vec::new());
     for ((decoder, judged), result) in decoders.iter().zip(&mut record.decoders).zip(results) {
-        judged.comparisons = None;
         match result {
             Ok(Checked::Finished(part)) => {
                 is_clean &= part.is_clean;
@@ -472,8 +465,10 @@ pub(super) fn whole(
             Err(error) => failures.push(error),
         }
     }
-    // An entry may be about several decoders.
-    total.stale.retain(|id| total.known.iter().all(|known| known.id != *id));
+    total.interrupted = is_interrupted;
+    // An entry may be about several decoders, and cover what was not run.
+    let is_whole = all_finished && !is_interrupted && !total.partial;
+    total.stale.retain(|id| is_whole && total.known.iter().all(|known| known.id != *id));
     total.stale.sort();
     total.stale.dedup();
     is_clean &= total.divergences.is_empty() && total.stale.is_empty();
@@ -540,7 +535,7 @@ pub(super) struct Died {
     before: Vec<Difference>,
 }
 
-fn check_in_a_process(decoder: &dyn Decoder, seconds: f64) -> Result<Checked, Error> {
+fn check_in_a_process(decoder: &dyn Decoder, time: Duration) -> Result<Checked, Error> {
     let name = &decoder.info().name;
     let failed = |what: &dyn std::fmt::Display| Error::usage(format!("the process that checks {name}: {what}"));
     let program = std::env::current_exe().map_err(|error| failed(&error))?;
@@ -548,7 +543,7 @@ fn check_in_a_process(decoder: &dyn Decoder, seconds: f64) -> Result<Checked, Er
     // Questions of several threads could not be told apart.
     command.args(std::env::args_os().skip(1)).env("RAYON_NUM_THREADS", "1");
     let mut child = Child::new(command).map_err(|error| failed(&error))?;
-    write(&child.directory().join("job.json"), &Job { decoder: name.to_string(), seconds })?;
+    write(&child.directory().join("job.json"), &Job { decoder: name.to_string(), time })?;
     let ended = child.run(TIMEOUT).map_err(|error| failed(&error))?;
     match ended.crash {
         Some(crash) => {
@@ -635,6 +630,44 @@ impl Died {
             witness_hex: hex(&crash.bytes),
             cuts: Vec::new(),
             explanation,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers;
+
+    /// What two decoders show together whose checks ended like this; the check of one without an outcome was skipped.
+    fn both(outcomes: [Option<Outcome>; 2], is_interrupted: bool) -> Whole {
+        let (boxes, ledger, clock) = (peers::all(), Ledger::default(), Clock::start("a test"));
+        let decoders: Vec<&dyn Decoder> = boxes.iter().take(2).map(|decoder| &**decoder).collect();
+        let results = decoders.iter().zip(outcomes).map(|(decoder, outcome)| match outcome {
+            Some(outcome) => Ok(Checked::of(Record::of_check(&clock, &[*decoder], &ledger, &outcome), outcome)),
+            None => Ok(Checked::Skipped),
+        });
+        whole(&decoders, &ledger, &clock, results.collect(), is_interrupted)
+    }
+
+    #[test]
+    fn a_check_is_interrupted_if_a_part_is_and_only_a_whole_one_names_stale_entries() {
+        let stale = || Some(Outcome { stale: vec!["entry".to_owned()], ..Outcome::default() });
+        let interrupted = || Some(Outcome { interrupted: true, ..Outcome::default() });
+        let partial = Some(Outcome { partial: true, ..Outcome::default() });
+        for (outcomes, is_stopped, expected) in [
+            ([stale(), stale()], false, (false, 1)),
+            ([stale(), stale()], true, (true, 0)),
+            ([stale(), interrupted()], false, (true, 0)),
+            ([interrupted(), stale()], false, (true, 0)),
+            ([stale(), partial], false, (false, 0)),
+            ([stale(), None], false, (false, 0)),
+            ([stale(), None], true, (true, 0)),
+        ] {
+            let whole = both(outcomes, is_stopped);
+            let check = whole.record.check().unwrap();
+            assert_eq!((check.interrupted, check.stale.len()), expected);
+            assert_eq!(whole.is_interrupted, check.interrupted);
         }
     }
 }

@@ -191,6 +191,9 @@ impl Convert {
                 End::Fault(fault) => {
                     progress.finish();
                     out.flush()?;
+                    if let Some(before) = unread {
+                        fail(before);
+                    }
                     let _ = writeln!(io::stderr(), "utfuzz: {name}: {fault}{}", remedy(&fault));
                     return Ok(Verdict::IllFormed);
                 }
@@ -310,13 +313,9 @@ fn convert(
     loop {
         converted.clear();
         let read = if threads.is_some() { input.read_full(&mut chunk) } else { input.read(&mut chunk) };
-        let read = match read {
-            Ok(read) => read,
-            Err(error) => {
-                // The start of a sequence that waits for more bytes is dropped.
-                let _ = converter.finish(&mut converted);
-                return Ok(End::Unread(error));
-            }
+        let (read, unread) = match read {
+            Ok(read) => (read, None),
+            Err(error) => (0, Some(error)),
         };
         let summary = match read {
             0 => converter.finish(&mut converted).map(Some),
@@ -330,6 +329,10 @@ fn convert(
             None => out.write_all(&converted)?,
         }
         progress.add(read);
+        // Then a sequence without end is no fault of the input.
+        if let Some(error) = unread {
+            return Ok(End::Unread(error));
+        }
         match summary {
             Ok(Some(summary)) => return Ok(End::Finished(summary)),
             Err(fault) => return Ok(End::Fault(fault)),

@@ -3,10 +3,11 @@
 use crate::cli::output::{Failure, OutputFile, Verdict, fail, note};
 use crate::codec::convert::{Detection, Detector, Encoding, Left, Repaired, Repairs, repair};
 use crate::error::Error;
+use crate::io::temporary_beside;
 use crate::report::write_json;
 use crate::text::{hex, printable, shown};
 use clap::Args;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -356,7 +357,7 @@ impl Repair {
                 let exists = io::Error::from(io::ErrorKind::AlreadyExists);
                 return Err(Error::io(&copy, &exists).into());
             }
-            write(&copy, before)?;
+            keep(&self.file, &copy, before)?;
             write(&self.file, &repairs.text)?;
         } else {
             match self.output.as_deref() {
@@ -373,6 +374,16 @@ fn write(path: &Path, text: &[u8]) -> Result<(), Error> {
     let mut file = OutputFile::create(path)?;
     file.write(text)?;
     file.finish()
+}
+
+/// Writes a copy of a file; even while it is written, only those can read it who can read the file.
+fn keep(original: &Path, copy: &Path, text: &[u8]) -> Result<(), Error> {
+    let before = fs::metadata(original).map_err(|error| Error::io(original, &error))?;
+    let mut file = temporary_beside(copy)?;
+    let permitted = file.as_file().set_permissions(before.permissions());
+    let written = permitted.and_then(|()| file.write_all(text)).and_then(|()| file.as_file().sync_all());
+    written.map_err(|error| Error::io(copy, &error))?;
+    file.persist(copy).map(|_| ()).map_err(|error| Error::io(copy, &error.error))
 }
 
 /// A unified diff without context, in which control characters and bytes that are not UTF-8 are escaped.
@@ -425,5 +436,29 @@ impl<'a> Record<'a> {
             candidates: &row.candidates,
         });
         Self { name, lines: repairs.lines, repaired: repaired.collect(), left: left.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn the_copy_has_the_permissions_of_the_original() {
+        use std::os::unix::fs::PermissionsExt;
+        for mode in [0o600, 0o640, 0o666] {
+            let directory = tempfile::tempdir().unwrap();
+            let [original, copy] = ["a", "a.orig"].map(|name| directory.path().join(name));
+            fs::write(&original, "cafÃ©\n").unwrap();
+            fs::set_permissions(&original, fs::Permissions::from_mode(mode)).unwrap();
+            let in_place = Some(".orig".to_owned());
+            let repair = Repair { file: original.clone(), apply: false, output: None, in_place, json: true };
+            assert!(repair.run(&mut Vec::new()).is_ok());
+            for (path, text) in [(&original, "café\n"), (&copy, "cafÃ©\n")] {
+                let is = fs::metadata(path).unwrap().permissions().mode() & 0o777;
+                assert_eq!((fs::read_to_string(path).unwrap().as_str(), is), (text, mode), "{is:o}");
+            }
+        }
     }
 }

@@ -137,7 +137,7 @@ impl Explain {
         let mut input = io::stdin().lock();
         let mut start = Vec::new();
         let most = if self.hex || self.escapes { input_file::LONGEST } else { START };
-        input.by_ref().take(most).read_to_end(&mut start).map_err(wrong)?;
+        input.by_ref().take(most + 1).read_to_end(&mut start).map_err(wrong)?;
         let notation = match self.notation() {
             Some(notation) => Some(notation).filter(|notation| *notation != Notation::Text),
             None => recognise_content(&start),
@@ -148,11 +148,23 @@ impl Explain {
                 Ok(Given { window, notation: "bytes", doubtful: false, path: None })
             }
             Some(notation) => {
-                let text = String::from_utf8_lossy(&start);
+                let text = piped(start)?;
                 Ok(Given { doubtful: self.notation().is_none(), ..Given::typed(contract, text.trim(), notation)? })
             }
         }
     }
+}
+
+/// What was read from standard input as text in a notation.
+fn piped(read: Vec<u8>) -> Result<String, Error> {
+    const MOST: u64 = input_file::LONGEST;
+    if read.len() as u64 > MOST {
+        return Err(Error::usage(format!(
+            "standard input: longer than the limit of {MOST} bytes for --hex and --escapes; split it"
+        )));
+    }
+    let wrong = |_| Error::usage("standard input: not UTF-8; leave out --hex or --escapes to explain its bytes");
+    String::from_utf8(read).map_err(wrong)
 }
 
 /// Whether a word is probably the name of a file: it has a slash, or an extension.
@@ -451,6 +463,17 @@ mod tests {
             (b"be a dear", None),
         ] {
             assert_eq!(recognise_content(content), notation, "{content:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_piped_in_a_notation_is_taken_as_a_whole_or_refused() {
+        assert_eq!(piped("é\\xC0".into()).unwrap(), "é\\xC0");
+        let longest = input_file::LONGEST as usize;
+        assert_eq!(piped(vec![b'0'; longest]).unwrap().len(), longest);
+        for (read, says) in [(vec![b'0'; longest + 1], "limit of 1048576 bytes"), (b"\xFF".to_vec(), "not UTF-8")] {
+            let error = piped(read).unwrap_err().to_string();
+            assert!(error.starts_with("standard input: ") && error.contains(says), "{error}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! `minimize` and `triage` are for files left by a fuzz target or a user.
 
 use crate::case::{Input, input};
-use crate::cli::arguments::{Judging, Known, Selection};
+use crate::cli::arguments::{Judging, Known, Selection, registered};
 use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::decoder::Decoder;
 use crate::engine::check::replay;
@@ -121,12 +121,17 @@ impl Package {
         let mut source = match &self.dependency {
             Some(toml::Value::Table(table)) => table.clone(),
             Some(version) => [("version".to_owned(), version.clone())].into_iter().collect(),
-            None => match checkout() {
-                Some(path) => [("path".to_owned(), path.to_string_lossy().as_ref().into())].into_iter().collect(),
-                None => [("version".to_owned(), env!("CARGO_PKG_VERSION").into())].into_iter().collect(),
-            },
+            None => toml::Table::new(),
         };
         source.retain(|key, _| ["path", "version", "git", "branch", "tag", "rev", "registry"].contains(&key));
+        // A dependency that is inherited from a workspace has none of these, and the crate of fuzz targets is in no workspace.
+        if source.is_empty() {
+            let (key, value) = match checkout() {
+                Some(path) => ("path", path.to_string_lossy().into_owned()),
+                None => ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            };
+            source.insert(key.to_owned(), value.into());
+        }
         if let Some(toml::Value::String(path)) = source.get_mut("path") {
             // An absolute path replaces what it is joined to.
             *path = Path::new("..").join(&*path).to_string_lossy().into_owned();
@@ -136,21 +141,41 @@ impl Package {
 
     /// Adds utfuzz to the dev-dependencies. Returns what was done.
     fn add_dependency(&self, directory: &Path) -> Result<String, Error> {
-        if self.dependency.is_some() {
+        if self.has_ledger() {
             return Ok("kept    Cargo.toml: utfuzz is among the dev-dependencies".to_owned());
         }
         let mut command = Command::new("cargo");
-        command.args(["add", "--quiet", "--dev", "--no-default-features"]).current_dir(directory).stdin(Stdio::null());
-        match checkout() {
-            Some(path) => command.arg("--path").arg(path),
-            None => command.arg(concat!("utfuzz@", env!("CARGO_PKG_VERSION"))),
+        command.args(["add", "--quiet", "--dev", "--features", "ledger"]).current_dir(directory).stdin(Stdio::null());
+        match (&self.dependency, checkout()) {
+            // Only the feature is added.
+            (Some(_), _) => command.arg("utfuzz"),
+            (None, Some(path)) => command.arg("--no-default-features").arg("--path").arg(path),
+            (None, None) => command.arg("--no-default-features").arg(concat!("utfuzz@", env!("CARGO_PKG_VERSION"))),
         };
         let output = command.output().map_err(|error| Error::usage(format!("cargo: {error}; install Rust")))?;
         if output.status.success() {
-            return Ok("changed Cargo.toml: utfuzz is a dev-dependency".to_owned());
+            return Ok("changed Cargo.toml: utfuzz is a dev-dependency, with the feature ledger".to_owned());
         }
         let reason = crate::text::printable_lines(&String::from_utf8_lossy(&output.stderr));
-        Err(Error::usage(format!("utfuzz was not added to the dev-dependencies in Cargo.toml: {}", reason.trim())))
+        Err(Error::usage(format!(
+            "utfuzz with the feature ledger was not added to the dev-dependencies in Cargo.toml: {}",
+            reason.trim()
+        )))
+    }
+
+    /// Whether the dependency has the feature `ledger`, which the default features include.
+    fn has_ledger(&self) -> bool {
+        match &self.dependency {
+            None => false,
+            Some(toml::Value::Table(table)) => {
+                let is_default = table.get("default-features").and_then(toml::Value::as_bool) != Some(false);
+                let features = table.get("features").and_then(toml::Value::as_array);
+                let named =
+                    features.is_some_and(|features| features.iter().any(|name| name.as_str() == Some("ledger")));
+                is_default && !table.contains_key("workspace") || named
+            }
+            Some(_) => true,
+        }
     }
 }
 
@@ -393,7 +418,11 @@ impl Minimize {
         let everything = Ledger::default();
         let mut session = Session::new(decoders.iter().copied(), &everything);
         let (mut verdict, mut unread) = (Verdict::Clean, 0);
-        for path in input::named_files(&self.paths, self.recursive)? {
+        let files = input::named_files(&self.paths, self.recursive)?;
+        if files.is_empty() {
+            return Err(Error::usage("the named directories contain no files; nothing was minimised").into());
+        }
+        for path in files {
             let input = match read_found(&path, &self.paths)? {
                 Ok(input) => input,
                 Err(error) => {
@@ -539,6 +568,9 @@ pub(super) struct Nightly {
 
 impl Nightly {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        if registered().is_empty() {
+            refuse_targets_of_others(&self.fuzz_dir)?;
+        }
         let filter = self.selection.decoders.clone();
         let boxes = self.selection.decoders()?;
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
@@ -577,6 +609,24 @@ impl Nightly {
         let Some(record) = finished else { return Ok(Verdict::Clean) };
         let is_new = record.triage().is_some_and(|triage| triage.count("new") > 0);
         Ok(if is_new || has_faults { Verdict::Diverged } else { Verdict::Clean })
+    }
+}
+
+/// An error if the crate of fuzz targets is not the one of this repository: its targets judge decoders that this program does
+/// not have, and their crashes would be triaged without them.
+fn refuse_targets_of_others(fuzz: &Path) -> Result<(), Error> {
+    let path = fuzz.join("Cargo.toml");
+    let manifest = std::fs::read_to_string(&path).ok().and_then(|text| text.parse::<toml::Table>().ok());
+    let name = manifest.as_ref().and_then(|manifest| manifest.get("package")?.get("name")?.as_str());
+    match name {
+        // What is wrong with a manifest, cargo-fuzz says.
+        None | Some("utfuzz-fuzz") => Ok(()),
+        Some(name) => Err(Error::usage(format!(
+            "{}: the targets of {name} judge decoders that this program does not contain; run the one that does: \
+             cargo run --release --manifest-path {} --example utfuzz -- nightly",
+            shown(&path),
+            shown(&path)
+        ))),
     }
 }
 
@@ -640,4 +690,55 @@ fn write(record: &mut Record, file: &Path, reports: &Path) -> Result<(), Error> 
     }
     record.enter_history(history(file)?);
     write_all(record, reports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(dependency: &str) -> Package {
+        let manifest: toml::Table = format!("utfuzz = {dependency}").parse().unwrap();
+        let dependency = manifest.get("utfuzz").cloned();
+        Package { name: "mine".to_owned(), version: "1.0.0".to_owned(), library: "mine".to_owned(), dependency }
+    }
+
+    #[test]
+    fn the_targets_find_utfuzz_where_the_crate_does_or_where_this_program_comes_from() {
+        let source = |dependency: &str| package(dependency).source().to_string();
+        assert_eq!(source(r#""1.2""#), "version = \"1.2\"\n");
+        assert_eq!(
+            source(r#"{ git = "https://example.org", features = ["check"] }"#),
+            "git = \"https://example.org\"\n"
+        );
+        assert_eq!(source(r#"{ path = "../utfuzz" }"#), "path = \"../../utfuzz\"\n");
+        let inherited = package("{ workspace = true }").source();
+        assert!(inherited.contains_key("path") || inherited.contains_key("version"), "{inherited:?}");
+    }
+
+    #[test]
+    fn the_feature_of_the_ledger_is_added_only_if_it_is_missing() {
+        for (dependency, expected) in [
+            (r#""1.2""#, true),
+            (r#"{ path = "a" }"#, true),
+            (r#"{ path = "a", default-features = false }"#, false),
+            (r#"{ path = "a", default-features = false, features = ["ledger"] }"#, true),
+            (r#"{ workspace = true }"#, false),
+            (r#"{ workspace = true, features = ["ledger"] }"#, true),
+        ] {
+            assert_eq!(package(dependency).has_ledger(), expected, "{dependency}");
+        }
+    }
+
+    #[test]
+    fn targets_of_another_crate_are_refused() {
+        let fuzz = tempfile::tempdir().unwrap();
+        let refusal = |name: &str| {
+            std::fs::write(fuzz.path().join("Cargo.toml"), format!("[package]\nname = \"{name}\"\n")).unwrap();
+            refuse_targets_of_others(fuzz.path()).map_err(|error| error.to_string())
+        };
+        assert_eq!(refusal("utfuzz-fuzz"), Ok(()));
+        let error = refusal("mine-fuzz").unwrap_err();
+        assert!(error.contains("the targets of mine-fuzz") && error.contains("--example utfuzz -- nightly"), "{error}");
+        assert!(refuse_targets_of_others(&fuzz.path().join("none")).is_ok());
+    }
 }

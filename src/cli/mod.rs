@@ -31,7 +31,7 @@ use crate::judge::isolate::{exit, is_child, name_crashes};
 use crate::text::{hex, printable, shown};
 use clap::builder::StyledStr;
 use clap::parser::ValueSource;
-use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -535,7 +535,8 @@ fn merged(command: &Command, typed: Vec<OsString>, at: usize, path: &Path, text:
     let wrong = |why: String| Error::parse(format!("{}: {why}", shown(path)));
     let tables: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
     // What is typed is parsed by itself, to see which options it has. Errors in it are reported later.
-    let alone = command.clone().ignore_errors(true).try_get_matches_from(&typed).ok();
+    let mut parser = command.clone().ignore_errors(true);
+    let alone = parser.try_get_matches_from_mut(&typed).ok();
     let mut of_file = Vec::new();
     for (name, options) in &tables {
         let Some(of) = command.find_subcommand(name) else {
@@ -552,22 +553,36 @@ fn merged(command: &Command, typed: Vec<OsString>, at: usize, path: &Path, text:
         let typed_here = alone.as_ref().and_then(|alone| alone.subcommand_matches(name));
         for (key, value) in options {
             let (named, argument) = option(command, of, key, value).map_err(|why| wrong(format!("[{name}]: {why}")))?;
-            let is_typed = |option: &Arg| {
-                let typed = typed_here.filter(|typed| typed.try_contains_id(option.get_id().as_str()).is_ok());
-                typed
-                    .is_some_and(|typed| typed.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine))
-            };
-            let is_overruled = is_typed(named)
-                || of.get_arg_conflicts_with(named).into_iter().any(is_typed)
-                || of.get_arguments().any(|other| {
-                    is_typed(other) && of.get_arg_conflicts_with(other).iter().any(|of| of.get_id() == named.get_id())
-                });
+            let is_overruled =
+                typed_here.zip(parser.find_subcommand(name)).is_some_and(|(typed, of)| is_overruled(of, typed, named));
             if typed[at].to_str() == Some(name) && !is_overruled {
                 of_file.extend(argument);
             }
         }
     }
     Ok(Arguments { typed, at, of_file, path: path.to_owned() })
+}
+
+/// Whether an option is typed, or excluded by what is typed. `of` is the command after it has parsed that: only then it
+/// has its groups, and the options of every command.
+fn is_overruled(of: &Command, typed: &ArgMatches, option: &Arg) -> bool {
+    let is_typed = |other: &Arg| {
+        let id = other.get_id().as_str();
+        typed.try_contains_id(id).is_ok() && typed.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    let conflict =
+        |one: &Arg, other: &Arg| of.get_arg_conflicts_with(one).iter().any(|of| of.get_id() == other.get_id());
+    let has = |group: &ArgGroup, option: &Arg| group.get_args().any(|id| id == option.get_id());
+    // Only one option of a group can be given, unless the group says otherwise.
+    let are_alternatives = |one: &Arg, other: &Arg| {
+        of.get_groups().any(|group| !group.clone().is_multiple() && has(group, one) && has(group, other))
+    };
+    of.get_arguments().filter(|other| is_typed(other)).any(|other| {
+        other.get_id() == option.get_id()
+            || conflict(option, other)
+            || conflict(other, option)
+            || are_alternatives(option, other)
+    })
 }
 
 /// An option of a command as it is typed.
@@ -637,6 +652,23 @@ mod tests {
         );
         assert_eq!(words("utfuzz --help", text).as_deref(), Ok("utfuzz --help"));
         assert_eq!(words("utfuzz list --help", text).as_deref(), Ok("utfuzz list --help"));
+    }
+
+    #[test]
+    fn what_a_typed_option_excludes_is_left_out() {
+        for (typed, text, merged) in [
+            // These are alternatives of a group.
+            ("utfuzz check --bytes 2", "[check]\ndeep = true\n", "utfuzz check --bytes 2"),
+            ("utfuzz check --deep", "[check]\nbytes = 2\n", "utfuzz check --deep"),
+            // Every command has these.
+            ("utfuzz check -v", "[check]\nquiet = true\n", "utfuzz check -v"),
+            ("utfuzz -q check", "[check]\nverbose = true\n", "utfuzz -q check"),
+            ("utfuzz check", "[check]\nverbose = true\n", "utfuzz check --verbose"),
+            #[cfg(unix)]
+            ("utfuzz measure --adapters", "[measure]\nclasses = 'all'\n", "utfuzz measure --adapters"),
+        ] {
+            assert_eq!(words(typed, text).as_deref(), Ok(merged), "{text}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::bench;
 use crate::bench::{AdapterCost, BATCHES, BatchCost, measure};
 use crate::bench::{Class, Kind, Measured, Plan};
 use crate::cli::arguments::{Judging, one_by_one};
-use crate::cli::output::{Bar, Failure, Verdict, note};
+use crate::cli::output::{Bar, Failure, Verdict, is_quiet, note};
 use crate::codec::Kernel;
 use crate::decoder::Decoder;
 use crate::error::Error;
@@ -29,6 +29,9 @@ use std::sync::atomic::AtomicBool;
 #[cfg(unix)]
 use std::time::Duration;
 
+/// The options that measure adapters; no option that is about texts, classes or pages goes with them.
+const OF_ADAPTERS: &[&str] = if cfg!(unix) { &["adapters", "adapter", "plugin"] } else { &[] };
+
 /// Measure how fast each decoder and kernel is
 ///
 /// Validation, replacement, UTF-16 and more, with ratios to the fastest peer of the same run. Each answer is compared
@@ -36,7 +39,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub(super) struct Measure {
     /// Texts to measure on, or directories of them [default: generated text in twelve scripts]
-    #[arg(value_name = "FILE|DIR")]
+    #[arg(value_name = "FILE|DIR", conflicts_with_all = OF_ADAPTERS)]
     paths: Vec<PathBuf>,
     /// Run fewer rounds, and no large texts
     #[arg(long)]
@@ -45,11 +48,11 @@ pub(super) struct Measure {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     subjects: Vec<String>,
     /// Only texts whose name contains this
-    #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true, conflicts_with_all = OF_ADAPTERS)]
     texts: String,
     /// Hold our decoder and its peers to these instruction sets, one after the other; `all`: every one that this processor
     /// has [default: what each chooses]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = OF_ADAPTERS)]
     classes: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
@@ -58,7 +61,7 @@ pub(super) struct Measure {
     #[command(flatten)]
     adapters: crate::cli::arguments::Adapters,
     /// Write throughput.json, throughput.md, throughput.svg and throughput.html into this directory
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", conflicts_with_all = OF_ADAPTERS)]
     output: Option<PathBuf>,
 }
 
@@ -99,11 +102,11 @@ impl Measure {
         let ours = |kind: Kind| matches!(kind, Kind::Own | Kind::Kernel);
         let wrong = measured.rows.iter().flat_map(|row| &row.cells).any(|cell| ours(cell.kind) && cell.wrong);
         let record = Record::of_throughput(&clock, measured);
+        let format: &dyn Exporter = if self.json { &Json } else { &Text };
+        format.export(&record, out)?;
         if let Some(directory) = &self.output {
             write_all(&record, directory)?;
         }
-        let format: &dyn Exporter = if self.json { &Json } else { &Text };
-        format.export(&record, out)?;
         Ok(if wrong { Verdict::Diverged } else { Verdict::Clean })
     }
 
@@ -115,16 +118,23 @@ impl Measure {
         let subjects = names.collect::<Vec<_>>().join(",");
         let mut rows = Vec::new();
         for class in classes {
-            let mut child = Command::new(&program);
-            child.env(Kernel::LIMIT, class.kernel).env(Class::SIMDUTF, class.simdutf).args(["measure", "--json"]);
-            child.args(["--subjects", &subjects, "--texts", &self.texts]).args(self.quick.then_some("--quick"));
-            let output = child.args(["--"]).args(&self.paths).stderr(Stdio::inherit()).output();
+            let output = self.child(&program, *class, &subjects).output();
             let output = output.map_err(|error| Error::io(&program, &error))?;
             let measured = serde_json::from_slice(&output.stdout).ok().and_then(Record::measured);
             let why = || Error::parse(format!("the class {} was not measured: {}", class.kernel, output.status));
             rows.extend(measured.ok_or_else(why)?.rows);
         }
         Ok(Measured { rows })
+    }
+
+    /// The process that measures one class. It reads no `utfuzz.toml`: the options that it needs are given here, and
+    /// with `classes` it would start such processes itself.
+    fn child(&self, program: &Path, class: Class, subjects: &str) -> Command {
+        let mut child = Command::new(program);
+        child.env(Kernel::LIMIT, class.kernel).env(Class::SIMDUTF, class.simdutf).env("UTFUZZ_CONFIG", "");
+        child.args(["measure", "--json"]).args(self.quick.then_some("--quick")).args(is_quiet().then_some("--quiet"));
+        child.args(["--subjects", subjects, "--texts", &self.texts, "--"]).args(&self.paths).stderr(Stdio::inherit());
+        child
     }
 
     #[cfg(unix)]
@@ -303,9 +313,7 @@ impl MatrixVerb {
         let old = self.since.as_deref().map(read).transpose()?;
         let clock = Clock::start(command);
         let selection = &mut self.judging.selection;
-        if selection.decoders.is_empty() {
-            selection.decoders = "*".into();
-        }
+        selection.decoders = or_all(&selection.decoders);
         let (decoders, units) = selection.decoders_and_units()?;
         let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
         let decoders: Vec<_> = decoders.iter().map(|decoder| &**decoder).collect();
@@ -319,18 +327,28 @@ impl MatrixVerb {
         let units = one_by_one(&units, &never, examine, |_| ())?;
         let matrix = Matrix::of(examined).with_units(units.into_iter().flatten().collect());
         let record = Record::of_matrix(&clock, matrix);
-        if let Some(directory) = &self.output {
-            write_all(&record, directory)?;
-            note(&format!("wrote {}", shown(&directory.join("matrix.html"))));
-        }
         let Section::Matrix(matrix) = &record.section else { return Ok(Verdict::Clean) };
+        let written = self.output.as_deref().map_or(Ok(()), |directory| write_all(&record, directory));
         match old {
             Some(old) => write_changes(&matrix.since(&old), out)?,
-            None if self.output.is_none() || self.judging.json => self.judging.print(&record, out)?,
+            // If it cannot be written, it is printed, and not lost.
+            None if self.output.is_none() || self.judging.json || written.is_err() => {
+                self.judging.print(&record, out)?
+            }
             None => {}
+        }
+        written?;
+        if let Some(directory) = &self.output {
+            note(&format!("wrote {}", shown(&directory.join("matrix.html"))));
         }
         Ok(Verdict::Clean)
     }
+}
+
+/// A filter of decoders. If it names none, or only some to exclude, all are meant, also if there are adapters.
+fn or_all(filter: &str) -> String {
+    let names_none = filter.split(',').map(str::trim).all(|name| name.is_empty() || name.starts_with('-'));
+    if names_none { format!("*,{filter}") } else { filter.to_owned() }
 }
 
 /// The matrix of a record in a file.
@@ -458,5 +476,69 @@ impl Reports {
             }
         }
         Ok(Verdict::Clean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, ELSEWHERE, Verb};
+    use clap::Parser;
+    use std::ffi::OsStr;
+
+    fn command(words: &[&str]) -> Result<Verb, clap::Error> {
+        Cli::try_parse_from(["utfuzz"].iter().chain(words)).map(|cli| cli.verb)
+    }
+
+    #[test]
+    fn the_process_of_a_class_takes_no_options_from_a_file() {
+        let Ok(Verb::Measure(measure)) = command(&["measure", "--quick", "--classes", "all", "text"]) else { panic!() };
+        let child = measure.child(Path::new("utfuzz"), Class::ALL[0], "own,std");
+        let variables: BTreeMap<&OsStr, Option<&OsStr>> = child.get_envs().collect();
+        assert_eq!(variables.get(OsStr::new(ELSEWHERE)), Some(&Some(OsStr::new(""))));
+        let words: Vec<&OsStr> = child.get_args().collect();
+        assert_eq!(
+            words,
+            ["measure", "--json", "--quick", "--subjects", "own,std", "--texts", "", "--", "text"].map(OsStr::new)
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn options_that_are_not_about_adapters_do_not_go_with_them() {
+        use clap::error::ErrorKind;
+        for words in [&["text"][..], &["-o", "out"], &["--texts", "latin"], &["--classes", "all"]] {
+            for adapters in ["--adapters", "--adapter=a", "--plugin=a.so"] {
+                let refused = command(&[&["measure", adapters], words].concat());
+                assert_eq!(refused.unwrap_err().kind(), ErrorKind::ArgumentConflict, "{adapters} {words:?}");
+            }
+        }
+        assert!(command(&["measure", "--adapters", "--quick", "--json", "--subjects", "a"]).is_ok());
+    }
+
+    #[test]
+    fn a_filter_that_only_excludes_is_about_all_decoders() {
+        for (filter, expected) in
+            [("", "*,"), ("-own", "*,-own"), ("-own, -std", "*,-own, -std"), ("own", "own"), ("-own,std", "-own,std")]
+        {
+            assert_eq!(or_all(filter), expected);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_printed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("text");
+        std::fs::write(&path, "naïve 世界").unwrap();
+        let path = path.to_str().unwrap();
+        // The output is to be written into a directory, and this is a file.
+        let words = ["measure", "--quick", "--subjects", "own,std", "-o", path, path];
+        let Ok(Verb::Measure(measure)) = command(&words) else { panic!() };
+        let words = ["matrix", "--decoders", "own,std", "--no-ledger", "-o", path];
+        let Ok(Verb::Matrix(matrix)) = command(&words) else { panic!() };
+        let (mut measured, mut answers) = (Vec::new(), Vec::new());
+        assert!(measure.run(&mut measured).is_err() && matrix.run(String::new(), &mut answers).is_err());
+        assert!(String::from_utf8_lossy(&measured).contains("own"), "{measured:?}");
+        assert!(String::from_utf8_lossy(&answers).contains("own"), "{answers:?}");
     }
 }

@@ -8,6 +8,8 @@ use crate::generate::classes::Block;
 use crate::generate::{fragments, seeds};
 use crate::judge::{Broken, Judge, Law, Subject, silence_panics};
 use crate::text::{counted, shown};
+#[cfg(feature = "ledger")]
+use crate::triage::ledger::Ledger;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -16,9 +18,138 @@ const LONGEST: u32 = 3;
 /// How many ASCII bytes precede a class string: none, or enough to put it across the edge of a vector register.
 const OFFSETS: [usize; 4] = [0, 14, 30, 62];
 
+/// A test of one decoder: whether it keeps its contract, apart from the differences in a ledger if it has one.
+pub struct Conformance<'a> {
+    decoder: &'a dyn Decoder,
+    #[cfg(feature = "ledger")]
+    ledger: Ledger,
+}
+
+impl<'a> Conformance<'a> {
+    /// A test without a ledger.
+    pub fn of(decoder: &'a dyn Decoder) -> Self {
+        Self {
+            decoder,
+            #[cfg(feature = "ledger")]
+            ledger: Ledger::default(),
+        }
+    }
+
+    /// The same with a ledger of known differences, the text of a TOML file such as `fuzz/known.toml`.
+    ///
+    /// ```
+    /// use utfuzz::{Contract, Decoder, Info, Validity};
+    ///
+    /// /// U+0000 may be written as C0 80.
+    /// struct Mine;
+    ///
+    /// static INFO: Info = Info::new("mine", "0.1.0").contract(Contract::VALIDATOR).expression("Mine");
+    ///
+    /// impl Decoder for Mine {
+    ///     fn info(&self) -> &Info {
+    ///         &INFO
+    ///     }
+    ///
+    ///     fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+    ///         let mut bytes = bytes.to_vec();
+    ///         while let Some(at) = bytes.windows(2).position(|pair| pair == b"\xC0\x80") {
+    ///             bytes[at..at + 2].fill(0);
+    ///         }
+    ///         Some(core::str::from_utf8(&bytes).is_ok().into())
+    ///     }
+    /// }
+    ///
+    /// const KNOWN: &str = r#"
+    ///     [[known]]
+    ///     id = "zero-in-two-bytes"
+    ///     decoder = "mine"
+    ///     versions = "<1"
+    ///     laws = ["verdict"]
+    ///     subjects = ["overlong-2"]
+    ///     reason = "Modified UTF-8 has no byte 00."
+    ///     link = "https://docs.oracle.com/javase/8/docs/api/java/io/DataInput.html#modified-utf-8"
+    ///     date = "2026-11-25"
+    /// "#;
+    /// utfuzz::Conformance::of(&Mine).ledger(KNOWN).assert();
+    /// ```
+    ///
+    /// # Panics
+    /// The text is not a ledger. The message says in which line, and what a ledger may hold.
+    #[cfg(feature = "ledger")]
+    #[track_caller]
+    #[must_use]
+    pub fn ledger(mut self, text: &str) -> Self {
+        self.ledger = Ledger::parse(text, "the ledger").unwrap_or_else(|error| panic!("{error}"));
+        self
+    }
+
+    /// Panics unless the decoder keeps its contract on the inputs of [`assert_conforms`].
+    ///
+    /// # Panics
+    /// As [`assert_conforms`].
+    #[track_caller]
+    pub fn assert(&self) {
+        let found = self.divergences(inputs());
+        assert!(found.is_empty(), "{}", message(&self.decoder.info().name, &found));
+        assert_answers(self.decoder);
+    }
+
+    /// Panics unless the decoder keeps its contract on every file below a directory, such as the witnesses that `utfuzz
+    /// triage -o` keeps: each file is exactly the input, except that the last bytes of a file named `*.cut` say where the
+    /// input is cut. Files named `.gitkeep` or `README.md` are ignored. A directory that does not exist has no files.
+    ///
+    /// # Panics
+    /// The decoder answers nothing, or breaks its contract, or a file cannot be read.
+    #[track_caller]
+    pub fn assert_on(&self, directory: &Path) {
+        let inputs = if directory.exists() { files(directory) } else { Ok(Vec::new()) };
+        let inputs = inputs.unwrap_or_else(|error| panic!("{error}"));
+        let found = self.divergences(inputs.into_iter());
+        assert!(found.is_empty(), "{}: {}", shown(directory), message(&self.decoder.info().name, &found));
+        assert_answers(self.decoder);
+    }
+
+    #[cfg(feature = "ledger")]
+    fn is_known(&self, broken: &Broken) -> bool {
+        self.ledger.covers(self.decoder.info(), broken.law, broken.subject).is_some()
+    }
+
+    #[cfg(not(feature = "ledger"))]
+    fn is_known(&self, _: &Broken) -> bool {
+        false
+    }
+
+    /// The smallest input of each signature, explained; the strongest law first, then the smallest input.
+    fn divergences(&self, inputs: impl Iterator<Item = Input>) -> Vec<Divergence> {
+        // A panic of the decoder is reported once, and not for every input.
+        silence_panics();
+        /// How many inputs are explained for each law and subject. Their signatures differ if the input must be long, or
+        /// cut.
+        const EXPLAINED: usize = 4;
+        let mut judge = Judge::new([self.decoder]);
+        let mut found: BTreeMap<(Law, Subject), Vec<(Input, Broken)>> = BTreeMap::new();
+        for input in inputs {
+            for &broken in judge.judge(&input.case()).iter().filter(|broken| !self.is_known(broken)) {
+                let smallest = found.entry((broken.law, broken.subject)).or_default();
+                smallest.push((input.clone(), broken));
+                smallest.sort_by_key(|(input, _)| input.bytes.len());
+                smallest.truncate(EXPLAINED);
+            }
+        }
+        let mut explained: BTreeMap<Signature, Divergence> = BTreeMap::new();
+        for (input, broken) in found.into_values().flatten() {
+            let divergence = explain(&judge, &input.case(), &broken);
+            explained.entry(divergence.signature.clone()).or_insert(divergence);
+        }
+        let mut divergences: Vec<Divergence> = explained.into_values().collect();
+        divergences.sort_by_key(|divergence| (divergence.signature.law, divergence.bytes.len()));
+        divergences
+    }
+}
+
 /// Panics unless the decoder keeps its contract on some 12,000 inputs, the same ones at every call: the seeds of the
 /// fuzz targets, every string of one or two fragments of text and errors, and every string of up to three byte classes,
-/// alone and across the edges of vector registers.
+/// alone and across the edges of vector registers. [`Conformance`] does the same with a ledger of known differences.
 ///
 /// Panics of the decoder are caught and not printed, in the whole process from then on.
 ///
@@ -47,11 +178,16 @@ const OFFSETS: [usize; 4] = [0, 14, 30, 62];
 /// three, the smallest input, the reason and a test.
 #[track_caller]
 pub fn assert_conforms(decoder: &dyn Decoder) {
-    let name = &decoder.info().name;
-    let mut judge = Judge::new([decoder]);
-    let found = divergences(&mut judge, inputs());
-    assert!(found.is_empty(), "{}", message(name, &found));
-    assert_answers(decoder);
+    Conformance::of(decoder).assert();
+}
+
+/// [`Conformance::assert_on`] without a ledger.
+///
+/// # Panics
+/// The decoder answers nothing, or breaks its contract, or a file cannot be read.
+#[track_caller]
+pub fn assert_conforms_on(decoder: &dyn Decoder, directory: &Path) {
+    Conformance::of(decoder).assert_on(directory);
 }
 
 #[track_caller]
@@ -61,21 +197,6 @@ fn assert_answers(decoder: &dyn Decoder) {
         || decoder.stream().is_some();
     let name = &decoder.info().name;
     assert!(answers, "{name} answers nothing, so nothing was tested; see `Decoder` for what to implement");
-}
-
-/// Panics unless the decoder keeps its contract on every file below a directory, such as the witnesses that `utfuzz
-/// triage -o` keeps: each file is exactly the input, except that the last bytes of a file named `*.cut` say where the
-/// input is cut. Files named `.gitkeep` or `README.md` are ignored. A directory that does not exist has no files.
-///
-/// # Panics
-/// The decoder answers nothing, or breaks its contract, or a file cannot be read.
-#[track_caller]
-pub fn assert_conforms_on(decoder: &dyn Decoder, directory: &Path) {
-    let inputs = if directory.exists() { files(directory) } else { Ok(Vec::new()) };
-    let inputs = inputs.unwrap_or_else(|error| panic!("{error}"));
-    let found = divergences(&mut Judge::new([decoder]), inputs.into_iter());
-    assert!(found.is_empty(), "{}: {}", shown(directory), message(&decoder.info().name, &found));
-    assert_answers(decoder);
 }
 
 fn files(directory: &Path) -> Result<Vec<Input>, Error> {
@@ -106,32 +227,6 @@ fn class_strings() -> impl Iterator<Item = Vec<u8>> {
             bytes
         })
     })
-}
-
-/// The smallest input of each signature, explained; the strongest law first, then the smallest input.
-fn divergences(judge: &mut Judge<'_>, inputs: impl Iterator<Item = Input>) -> Vec<Divergence> {
-    // A panic of the decoder is reported once, and not for every input.
-    silence_panics();
-    /// How many inputs are explained for each law and subject. Their signatures differ if the input must be long, or
-    /// cut.
-    const EXPLAINED: usize = 4;
-    let mut found: BTreeMap<(Law, Subject), Vec<(Input, Broken)>> = BTreeMap::new();
-    for input in inputs {
-        for &broken in judge.judge(&input.case()) {
-            let smallest = found.entry((broken.law, broken.subject)).or_default();
-            smallest.push((input.clone(), broken));
-            smallest.sort_by_key(|(input, _)| input.bytes.len());
-            smallest.truncate(EXPLAINED);
-        }
-    }
-    let mut explained: BTreeMap<Signature, Divergence> = BTreeMap::new();
-    for (input, broken) in found.into_values().flatten() {
-        let divergence = explain(judge, &input.case(), &broken);
-        explained.entry(divergence.signature.clone()).or_insert(divergence);
-    }
-    let mut divergences: Vec<Divergence> = explained.into_values().collect();
-    divergences.sort_by_key(|divergence| (divergence.signature.law, divergence.bytes.len()));
-    divergences
 }
 
 fn message(name: &str, found: &[Divergence]) -> String {
@@ -231,6 +326,17 @@ mod tests {
         let message = panic_of(|| assert_conforms(&Panicking));
         assert!(message.contains("  panic/accepting/incomplete/tail\n"), "{message}");
         assert!(message.contains("\ninput, 1 byte:\n") && message.contains("&utfuzz::Case::new(bytes));"), "{message}");
+    }
+
+    #[cfg(feature = "ledger")]
+    #[test]
+    fn what_the_ledger_names_is_passed_over_and_nothing_else() {
+        let ledger = crate::triage::ledger::EXAMPLE.replace("\"faulty\"", "\"accepting\"");
+        Conformance::of(&Accepting(b"\xC0\xAF")).ledger(&ledger).assert();
+        let message = panic_of(|| Conformance::of(&Accepting(b"\xED\xA0\x80")).ledger(&ledger).assert());
+        assert!(message.contains("\n  verdict/accepting/surrogate/anywhere\n"), "{message}");
+        let message = panic_of(|| drop(Conformance::of(&Accepting(b"")).ledger("[[known]]\nid = 1")));
+        assert!(message.starts_with("the ledger, line 2: "), "{message}");
     }
 
     #[test]

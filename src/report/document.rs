@@ -87,7 +87,7 @@ pub(super) struct Span {
 pub(super) enum Style {
     Plain,
     Strong,
-    /// A fixed-width font; only for our own text.
+    /// A fixed-width font.
     Code,
     /// A fixed-width font in an HTML page; for any text.
     Fixed,

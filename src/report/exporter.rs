@@ -130,7 +130,7 @@ fn write_check(record: &Record, check: &Check, out: &mut dyn Write) -> io::Resul
     for stage in &check.stages {
         let planned = stage.planned.filter(|planned| *planned != stage.cases);
         let planned = planned.map_or(String::new(), |planned| format!(" of {planned}"));
-        writeln!(out, "{:<15} {:>9}{planned} cases in {:.1} s", stage.name, stage.cases, stage.seconds)?;
+        writeln!(out, "{:<15} {:>9}{planned} cases in {:.1} s", printable(&stage.name), stage.cases, stage.seconds)?;
     }
     writeln!(out, "{}", printable(&check.shares))?;
     let rate = check.cases as f64 / record.seconds.max(1e-9);
@@ -339,7 +339,7 @@ fn write(block: &Block, page: &mut String) {
 
 fn line(spans: &[Span]) -> String {
     let span = |span: &Span| match span.style() {
-        Style::Code => format!("`{}`", printable(span.text())),
+        Style::Code => code_span(span.text()),
         Style::Strong => format!("**{}**", escaped(span.text())),
         Style::Plain | Style::Fixed => escaped_part(span.text()),
     };
@@ -404,9 +404,25 @@ fn escaped_part(text: &str) -> String {
 /// Several lines as a fenced code block.
 fn fenced(language: &str, text: &str) -> String {
     let lines = printable_lines(text);
-    let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(3.max(longest + 1));
+    let fence = "`".repeat(3.max(longest_run(&lines) + 1));
     format!("{fence}{language}\n{}\n{fence}\n", lines.trim_end())
+}
+
+/// Text as code in a line.
+fn code_span(text: &str) -> String {
+    let text = printable(text);
+    match longest_run(&text) {
+        0 => format!("`{text}`"),
+        longest => {
+            let fence = "`".repeat(longest + 1);
+            format!("{fence} {text} {fence}")
+        }
+    }
+}
+
+/// The most backticks in a row; a fence of more is not ended by the text.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// A SARIF log: a rule for each law, a result for each signature.
@@ -656,6 +672,10 @@ fn run(triage: &Triage) -> TestSuite {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::check;
+    use crate::report::document::command;
+    use crate::report::record::{Clock, Stage};
+    use crate::triage::ledger::Ledger;
 
     #[test]
     fn a_line_feed_in_a_name_is_escaped() {
@@ -663,6 +683,24 @@ mod tests {
         document.blocks.push(Block::Heading { level: 2, text: "name\n::error".into() });
         let page = html(&document).unwrap();
         assert!(page.contains("<h2>name\\n::error</h2>") && !page.contains("\nof two lines"), "{page}");
+    }
+
+    #[test]
+    fn a_backtick_does_not_end_a_code_span() {
+        for (text, span) in [("check", "`check`"), ("a `b` c", "`` a `b` c ``"), ("``", "``` `` ```")] {
+            assert_eq!(line(&[command(text)]), span);
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_stage_is_escaped() {
+        let mut record = Record::of_check(&Clock::start(""), &[], &Ledger::default(), &check::Outcome::default());
+        let stage = Stage { name: "a\u{1B}".into(), cases: 1, planned: None, seconds: 0.0 };
+        record.section = Section::Check(Check { stages: vec![stage], ..Check::default() });
+        let mut text = Vec::new();
+        Text.export(&record, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("\na\\u{1b} "), "{text:?}");
     }
 
     #[test]

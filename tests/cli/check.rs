@@ -85,17 +85,18 @@ fn a_long_check_without_a_terminal_writes_progress() {
     assert!(progress.any(|line| line.contains(" cases/s, ") && line.ends_with(" left")), "{err:?}");
 }
 
-/// Interrupts a check after three seconds.
+/// Interrupts a check, and the processes it has started, after three seconds.
 #[cfg(unix)]
 fn interrupted(args: &[&str]) -> Run {
+    use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
     let directory = directory_with(&[]);
     let mut command = command(directory.path(), &[&["check", "--quick", "--seconds", "100"], args].concat());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(3));
     let start = Instant::now();
-    assert!(Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args(["-INT", "--", &format!("-{}", child.id())]).status().unwrap().success());
     let run = Run::of(&command, child.wait_with_output().unwrap());
     assert!(start.elapsed() < Duration::from_secs(60), "{}: {:?}", run.line, start.elapsed());
     run
@@ -120,6 +121,15 @@ fn an_interrupted_check_prints_what_it_found() {
 
 #[cfg(unix)]
 #[test]
+fn an_interrupted_check_of_isolated_decoders_is_not_clean() {
+    let run = interrupted(&["--isolate", "--decoders", "own,std"]);
+    assert_none_wrong(run.wrong_status(130));
+    assert!(run.out().starts_with("interrupted, with no new signature until then: "), "{}", run.out());
+    assert!(!run.out().contains("STALE") && !run.out().contains("all agree"), "{}", run.out());
+}
+
+#[cfg(unix)]
+#[test]
 fn an_interrupted_run_of_byte_strings_can_be_continued() {
     use std::process::Stdio;
     let directory = directory_with(&[]);
@@ -135,4 +145,85 @@ fn an_interrupted_run_of_byte_strings_can_be_continued() {
     assert_none_wrong(run.wrong_status(130));
     assert!(run.err().contains("the same command continues where it ended"), "{}", run.err());
     assert!(state.exists());
+}
+
+/// The time for each decoder is computed without an overflow, and reaches its process.
+#[test]
+fn a_budget_may_be_longer_than_any_check() {
+    let directory = directory_with(&[]);
+    let most = u64::MAX.to_string();
+    let args = ["check", "--isolate", "--budget", &most, "--only", "vectors", "--decoders", "own,std"];
+    let run = run(directory.path(), &args);
+    assert_none_wrong(run.wrong_quiet(0));
+    assert!(run.out().starts_with("clean as far as it ran: "), "{}", run.out());
+    assert!(run.out().lines().any(|line| line.starts_with("vectors ") && !line.contains(" of ")), "{}", run.out());
+}
+
+#[test]
+fn every_decoder_that_cannot_be_checked_is_named() {
+    let directory = directory_with(&[("corpus/vectors/bad.txt", b"a | C0 AF | perhaps\n")]);
+    let args = ["check", "--quick", "--isolate", "--corpus", "corpus", "--decoders", "own,std"];
+    let run = run(directory.path(), &args);
+    assert_none_wrong(run.wrong_status(2));
+    for name in ["own", "std"] {
+        let start = format!("utfuzz: the process that checks {name}: no result");
+        assert!(run.err().lines().any(|line| line.starts_with(&start)), "{start}: {}", run.err());
+    }
+}
+
+/// A directory with an adapter in `adapter.sh`. Its decoder `mine` can be asked only about single bytes.
+#[cfg(unix)]
+fn directory_with_adapter() -> tempfile::TempDir {
+    let adapter: &[u8] = br#"
+printf 'utfuzz 1 lines\npackage=p\nversion=1\nname=mine\nanswers=verdict\n'
+printf 'contract=rfc3629 maximal-subpart no-output\n\n'
+answers=
+while read -r line; do
+    case $line in
+        '') printf "$answers"; answers= ;;
+        .|[0-7]?) answers="${answers}1 -1 -1 -\n" ;;
+        ??) answers="${answers}0 -1 -1 -\n" ;;
+        *) answers="${answers}3 -1 -1 -\n" ;;
+    esac
+done
+"#;
+    directory_with(&[("adapter.sh", adapter)])
+}
+
+#[cfg(unix)]
+const ADAPTER: [&str; 3] = ["check", "--adapter", "sh adapter.sh"];
+
+#[cfg(unix)]
+#[test]
+fn byte_strings_are_for_the_decoders_of_an_adapter_if_there_is_one() {
+    let directory = directory_with_adapter();
+    for more in [&[][..], &["--isolate"]] {
+        let run = run(directory.path(), &[&ADAPTER[..], &["--bytes", "1", "--json"], more].concat());
+        assert_none_wrong(run.wrong_status(0));
+        let record = run.json();
+        let names: Vec<_> = record["decoders"].as_array().unwrap().iter().map(|decoder| &decoder["name"]).collect();
+        assert_eq!(names, ["mine"]);
+        assert_eq!(record["cases"], 256);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn isolation_does_not_change_how_an_adapter_is_checked() {
+    let directory = directory_with_adapter();
+    for (more, named) in [(&[][..], ""), (&["--isolate"], " --isolate")] {
+        let run = run(directory.path(), &[&ADAPTER[..], &["--only", "vectors", "--json"], more].concat());
+        assert_none_wrong(run.wrong_status(0));
+        assert!(run.err().lines().any(|line| line.starts_with("note: mine 1: ")), "{}", run.err());
+        assert_eq!(run.json()["command"], format!("utfuzz check --seconds 0 --only vectors{named}"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_deep_plan_is_not_certified_for_an_adapter() {
+    let directory = directory_with_adapter();
+    let args = [&ADAPTER[..], &["--deep", "--certificate", "reports"]].concat();
+    assert_none_wrong(run(directory.path(), &args).wrong_refusal(&["mine", "--bytes N", "--in-process"]));
+    assert!(!directory.path().join("reports").exists());
 }

@@ -69,3 +69,16 @@ fn the_list_has_a_header_and_fits_the_terminal() {
         assert!(long.is_none(), "{columns}: {long:?}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn what_an_adapter_says_about_itself_does_not_act_on_the_terminal() {
+    let adapter: &[u8] = br#"
+printf 'utfuzz 1 lines\npackage=p\nversion=1\033[31m\nlineage=l\033[32m\nname=mine\nanswers=verdict\n\n'
+while read -r line; do test -z "$line" || echo '1 -1 -1 -'; done
+"#;
+    let directory = directory_with(&[("adapter.sh", adapter)]);
+    let run = run(directory.path(), &["list", "--adapter", "sh adapter.sh"]);
+    assert_none_wrong(run.wrong_quiet(0).or_else(|| run.controls()));
+    assert!(run.out().contains("mine") && run.out().contains(r"1\u{1b}[31m"), "{}", run.out());
+}

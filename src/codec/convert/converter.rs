@@ -379,7 +379,7 @@ impl Converter {
     fn unencodable(&mut self, fault: Option<Fault>, out: &mut Vec<u8>) -> Result<(), Fault> {
         self.progress.note(fault);
         match fault {
-            Some(fault) if self.ends_with_unencodable() => return self.stop(fault),
+            Some(fault) if self.ends_with_unencodable() => return self.stop(fault, out),
             _ if self.options.on_error == Some(Replacement::ReplacementCharacter) => {
                 // Every encoding has it.
                 let _ = self.writer.write(&[self.replacement()], out);
@@ -400,7 +400,7 @@ impl Converter {
             let fault = self.progress.place.ill_formed(segment, ill_formed, self.from);
             self.progress.note(Some(fault));
             if self.options.on_error.is_none() {
-                return self.stop(fault);
+                return self.stop(fault, out);
             }
         }
         match self.options.on_error {
@@ -424,7 +424,9 @@ impl Converter {
         })
     }
 
-    fn stop(&mut self, fault: Fault) -> Result<(), Fault> {
+    /// Ends the conversion. What precedes the fault is written, whether or not [`Self::finish`] is called.
+    fn stop(&mut self, fault: Fault, out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.writer.flush(out);
         self.progress.stopped = Some(fault);
         Err(fault)
     }
@@ -677,4 +679,20 @@ fn narrow(to: &SingleByte, units: &[u16], out: &mut Vec<u8>) -> usize {
     }
     out.extend(rest.iter().map_while(|&unit| to.byte(unit.into())));
     out.len() - start
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_precedes_a_fault_is_written_with_it() {
+        let mut converter = Converter::new(Encoding::Wtf8, Encoding::Wtf8, Options::STRICT).unwrap();
+        let mut out = Vec::new();
+        // The writer waits for the other half of a pair.
+        let fault = converter.push(b"\xED\xA0\x80\xFF", &mut out).unwrap_err();
+        assert_eq!((fault.offset(), &out[..]), (3, &b"\xED\xA0\x80"[..]));
+        assert!(converter.finish(&mut out).is_err());
+        assert_eq!(out, b"\xED\xA0\x80");
+    }
 }

@@ -253,7 +253,8 @@ impl Detector {
             (_, 0) => (Encoding::Windows1252, "of the bytes 80..9F it has only those that Windows-1252 assigns"),
             _ => (Encoding::Latin1, "it has bytes that Windows-1252 does not assign"),
         };
-        let is_all = self.sample.len() as u64 == self.read;
+        // Whether more follows a full sample is not known if it was enough for a decision.
+        let is_all = self.sample.len() < SAMPLE;
         match by_frequencies(&self.sample, is_all) {
             Some((found, confidence, why)) => {
                 // If chardetng says Windows-1252, the choice above decides.
