@@ -608,7 +608,10 @@ impl Translator {
     /// Appends what is left at the end: a lone surrogate, or U+FFFD for half a code unit.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let waiting = std::mem::take(&mut self.waiting);
-        let (units, rest) = waiting.as_chunks::<2>();
+        let (units, rest) = match self.form {
+            OutputForm::Utf16Le => waiting.as_chunks::<2>(),
+            OutputForm::Utf8 | OutputForm::Utf32Le => (&[][..], &waiting[..]),
+        };
         let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
         push_utf16(&units, out);
         if !rest.is_empty() {
@@ -628,5 +631,24 @@ fn push_value(value: u32, out: &mut Vec<u8>) {
     match value {
         0..0x8000_0000 => push_extended(value, out),
         _ => out.extend_from_slice(crate::utf8::REPLACEMENT),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_code_unit_at_the_end_is_one_replacement() {
+        let translated = |form, output: &[u8]| {
+            let (mut translator, mut out) = (Translator::new(form), Vec::new());
+            output.chunks(3).for_each(|chunk| translator.push(chunk, &mut out));
+            translator.finish(&mut out);
+            String::from_utf8_lossy(&out).into_owned()
+        };
+        assert_eq!(translated(OutputForm::Utf32Le, b"a\0\0\0b\0"), "a\u{FFFD}");
+        assert_eq!(translated(OutputForm::Utf32Le, b"a\0\0\0b\0\0\0"), "ab");
+        assert_eq!(translated(OutputForm::Utf16Le, b"a\0b"), "a\u{FFFD}");
+        assert_eq!(translated(OutputForm::Utf16Le, b"a\0\x3D\xD8\0\xDE"), "a😀");
     }
 }
