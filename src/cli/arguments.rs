@@ -1,17 +1,16 @@
 //! Arguments shared by several subcommands: which decoders are judged, with which ledger, and how the result is printed; and
 //! the commands about these decoders.
 //!
-//! `utfuzz list` lists what the arguments select. `utfuzz adapter` is what an author of adapters needs. `utfuzz
+//! `utfuzz adapter` is what an author of adapters needs. `utfuzz
 //! serve-plugin`, which `--plugin` starts, is an adapter for a shared library, as `docs/adapter.md` describes it. Each
 //! decoder of an adapter is examined on one thread, by [`one_by_one`].
 
-use crate::cli::output::{Bar, Failure, Verdict, note, painted, width};
+use crate::cli::output::{Bar, Failure, Verdict, note, painted};
 use crate::codec::convert::Encoding;
 use crate::decoder::{Decoder, Info, check_infos};
 use crate::error::Error;
 #[cfg(target_os = "linux")]
 use crate::judge::isolate::guard_pages::GuardedBuffer;
-use crate::judge::isolate::panics;
 use crate::peers;
 use crate::peers::foreign::Foreign;
 use crate::peers::foreign::plugin::{self, Plugin, Said, Server, load};
@@ -26,8 +25,6 @@ use crate::spec::grammar::ALL;
 use crate::text::{printable, shown};
 use crate::triage::ledger::Ledger;
 use clap::{Args, Subcommand};
-use comfy_table::presets::NOTHING;
-use comfy_table::{ColumnConstraint, ContentArrangement, Width};
 use rayon::ThreadPoolBuilder;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -293,101 +290,6 @@ impl Known {
             Some(path) => ledger.with(Ledger::read(&path)?),
             None => Ok(ledger),
         }
-    }
-}
-
-/// List the decoders: version, answers, whose code runs, and contract
-#[derive(Debug, Args)]
-pub(super) struct List {
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    selection: Selection,
-}
-
-#[derive(serde::Serialize)]
-struct Listed<'a> {
-    decoders: Vec<Row<'a>>,
-}
-
-#[derive(serde::Serialize)]
-struct Row<'a> {
-    name: &'a str,
-    package: &'a str,
-    version: &'a str,
-    answers: Vec<&'static str>,
-    lineage_short: &'a str,
-    lineage_long: &'a str,
-    contract: String,
-}
-
-impl<'a> Row<'a> {
-    fn of(decoder: &'a dyn Decoder) -> Self {
-        let info = decoder.info();
-        // A decoder that panics counts as able to answer.
-        let can = |ask: &dyn Fn() -> bool| {
-            let mut is_able = true;
-            panics(&info.name, b"", || is_able = ask());
-            is_able
-        };
-        let answers = [
-            ("validate", can(&|| decoder.validate(b"").is_some())),
-            ("lossy", can(&|| decoder.decode_lossy(b"", &mut Vec::new()).is_some())),
-            ("stream", can(&|| decoder.stream().is_some())),
-        ];
-        Self {
-            name: &info.name,
-            package: &info.package,
-            version: &info.version,
-            answers: answers.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect(),
-            lineage_short: info.lineage.at(0),
-            lineage_long: info.lineage.at(usize::MAX),
-            contract: info.claim(),
-        }
-    }
-}
-
-impl List {
-    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        let decoders = self.selection.decoders()?;
-        let rows: Vec<Row<'_>> = decoders.iter().map(|decoder| Row::of(&**decoder)).collect();
-        if self.json {
-            write_json("list", &Listed { decoders: rows }, out)?;
-            return Ok(Verdict::Clean);
-        }
-        let lineage = |row: &Row<'_>| match row.lineage_short == row.lineage_long {
-            true => printable(row.lineage_short),
-            false => printable(&format!("{} (long input: {})", row.lineage_short, row.lineage_long)),
-        };
-        /// On a terminal with fewer columns there is no room for the lineage, which `--json` has.
-        const NARROW: u16 = 110;
-        let width = width();
-        let is_narrow = width.is_some_and(|width| width < NARROW);
-        let lineage_title = if is_narrow { None } else { Some("lineage") };
-        let head = ["decoder", "version", "answers"].into_iter().chain(lineage_title).chain(["contract"]);
-        let mut table = comfy_table::Table::new();
-        table.load_style(NOTHING).set_header(head);
-        for row in &rows {
-            let lineage = lineage_title.map(|_| lineage(row));
-            let cells = [row.name.to_owned(), printable(row.version), row.answers.join(" ")];
-            table.add_row(cells.into_iter().chain(lineage).chain([row.contract.clone()]));
-        }
-        table.column_iter_mut().for_each(|column| {
-            // No line needs space at its start.
-            column.set_padding((0, 2));
-        });
-        if let Some(width) = width {
-            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-            // One answer per line; the rest of the terminal is for the last columns.
-            let answer = ColumnConstraint::Absolute(Width::Fixed(10));
-            let constraints = [ColumnConstraint::ContentWidth, ColumnConstraint::ContentWidth, answer];
-            table.column_iter_mut().zip(constraints).for_each(|(column, constraint)| {
-                column.set_constraint(constraint);
-            });
-        }
-        writeln!(out, "{}", table.trim_fmt())?;
-        Ok(Verdict::Clean)
     }
 }
 
@@ -683,27 +585,7 @@ fn print(step: &Step, out: &mut dyn Write) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::utf8::Validity;
     use tempfile::TempDir;
-
-    struct Panicking(Info);
-
-    impl Decoder for Panicking {
-        fn info(&self) -> &Info {
-            &self.0
-        }
-
-        fn validate(&self, _: &[u8]) -> Option<Validity> {
-            panic!("as it should")
-        }
-    }
-
-    #[test]
-    fn a_decoder_that_panics_is_listed() {
-        crate::judge::silence_panics();
-        let decoder = Panicking(Info::new("panicking", "1.0"));
-        assert_eq!(Row::of(&decoder).answers, ["validate"]);
-    }
 
     /// A directory with a file adapter.toml, whose programs greet with one of these entry points each.
     fn adapters(entries: &[&str]) -> TempDir {

@@ -5,6 +5,7 @@
 use crate::case::{Input, input};
 use crate::cli::arguments::{Judging, Known, Selection, registered};
 use crate::cli::output::{Bar, Failure, Verdict, note};
+use crate::cli::reports::write_night;
 use crate::decoder::Decoder;
 use crate::engine::check::replay;
 use crate::engine::nightly;
@@ -12,7 +13,7 @@ use crate::error::Error;
 use crate::explain::notation;
 use crate::generate::input_file;
 use crate::io::create_file;
-use crate::report::{Clock, Exporter, Night, Record, Text, append, history, write_all};
+use crate::report::{Clock, Exporter, Record, Text, history, write_all};
 use crate::text::shown;
 use crate::triage::ledger::Ledger;
 use crate::triage::minimise::minimise;
@@ -598,7 +599,7 @@ impl Nightly {
             has_faults = !night.faults.is_empty();
             let is_whole = self.shards.is_none();
             let record = finished.insert(Record::of_night(&clock, &decoders, night, self.shards.clone()));
-            if is_whole { write(record, &self.history, &self.output) } else { write_all(record, &self.output) }
+            if is_whole { write_night(record, &self.history, &self.output) } else { write_all(record, &self.output) }
         });
         bar.finish();
         // The text is printed even if a report cannot be written.
@@ -637,59 +638,6 @@ fn shard(text: &str) -> Result<String, String> {
         Some((index, count)) if (1..=count).contains(&index) => Ok(format!("{index}/{count}")),
         _ => Err(format!("{text:?} is not I/N, the number of this shard and the number of shards, such as 1/4")),
     }
-}
-
-/// Merge the results of the shards of a night into one report
-///
-/// Results may be given in any order and more than once.
-#[derive(Debug, Args)]
-pub(super) struct Merge {
-    /// The directories that the shards wrote with `nightly --shards I/N -o DIR`, or their files report.json
-    #[arg(required = true, value_name = "DIR")]
-    results: Vec<PathBuf>,
-    /// The directory for the reports
-    #[arg(long, short, value_name = "DIR")]
-    output: PathBuf,
-    /// The file with the history of nights, one line for each
-    #[arg(long, value_name = "FILE", default_value = "reports/history.jsonl")]
-    history: PathBuf,
-}
-
-impl Merge {
-    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        let mut merged: Option<Record> = None;
-        for result in &self.results {
-            let file = if result.is_dir() { result.join("report.json") } else { result.clone() };
-            let text = std::fs::read(&file).map_err(|error| Error::io(&file, &error))?;
-            let wrong = |error: &dyn std::fmt::Display| Error::parse(format!("{}: {error}", shown(&file)));
-            let record: Record = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
-            let first = merged.take().unwrap_or_else(|| record.clone());
-            merged = Some(first.merge(record).map_err(|error| wrong(&error))?);
-        }
-        let Some(mut record) = merged else { return Ok(Verdict::Clean) };
-        let written = write(&mut record, &self.history, &self.output);
-        Text.export(&record, out)?;
-        written?;
-        let triage = record.triage();
-        let is_dirty = triage.is_some_and(|triage| triage.count("new") > 0 || !triage.faults.is_empty());
-        Ok(if is_dirty { Verdict::Diverged } else { Verdict::Clean })
-    }
-}
-
-/// Writes a line in the history, only once for each night, and the reports.
-fn write(record: &mut Record, file: &Path, reports: &Path) -> Result<(), Error> {
-    let nights = history(file)?;
-    // If the night was interrupted after this point, its line already exists.
-    if nights.iter().all(|night| night.started != record.started) {
-        if let Some(directory) = file.parent() {
-            std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
-        }
-        if let Some(night) = Night::of(record) {
-            append(file, &night)?;
-        }
-    }
-    record.enter_history(history(file)?);
-    write_all(record, reports)
 }
 
 #[cfg(test)]

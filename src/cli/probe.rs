@@ -1,11 +1,13 @@
-//! `utfuzz probe`: which contract a decoder keeps; and `utfuzz diff`: what tells two decoders apart.
+//! The commands about what decoders are: `utfuzz list`, which there are; `utfuzz probe`, which contract one keeps; and `utfuzz
+//! diff`, what tells two apart.
 
 #[cfg(unix)]
 use crate::cli::arguments::Adapters;
 use crate::cli::arguments::{Selection, one_by_one};
-use crate::cli::output::{Failure, Verdict, note, stop_when_interrupted};
+use crate::cli::output::{Failure, Verdict, note, stop_when_interrupted, width};
 use crate::decoder::{Decoder, Promise};
 use crate::error::Error;
+use crate::judge::isolate::panics;
 use crate::judge::{Judge, Law};
 use crate::probe::{
     Answer, Asked, Compared, Confirmed, Departure, Difference, Field, Held, Kind, Machine, Offsets, Probe, Rewritten,
@@ -16,9 +18,106 @@ use crate::spec::{Contract, Detection};
 use crate::text::{counted, hex, hex_separated, printable};
 use crate::{Case, Cuts};
 use clap::{Args, ValueEnum};
+use comfy_table::presets::NOTHING;
+use comfy_table::{ColumnConstraint, ContentArrangement, Width};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::sync::Arc;
+
+/// List the decoders: version, answers, whose code runs, and contract
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    selection: Selection,
+}
+
+#[derive(serde::Serialize)]
+struct Listed<'a> {
+    decoders: Vec<Row<'a>>,
+}
+
+#[derive(serde::Serialize)]
+struct Row<'a> {
+    name: &'a str,
+    package: &'a str,
+    version: &'a str,
+    answers: Vec<&'static str>,
+    lineage_short: &'a str,
+    lineage_long: &'a str,
+    contract: String,
+}
+
+impl<'a> Row<'a> {
+    fn of(decoder: &'a dyn Decoder) -> Self {
+        let info = decoder.info();
+        // A decoder that panics counts as able to answer.
+        let can = |ask: &dyn Fn() -> bool| {
+            let mut is_able = true;
+            panics(&info.name, b"", || is_able = ask());
+            is_able
+        };
+        let answers = [
+            ("validate", can(&|| decoder.validate(b"").is_some())),
+            ("lossy", can(&|| decoder.decode_lossy(b"", &mut Vec::new()).is_some())),
+            ("stream", can(&|| decoder.stream().is_some())),
+        ];
+        Self {
+            name: &info.name,
+            package: &info.package,
+            version: &info.version,
+            answers: answers.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect(),
+            lineage_short: info.lineage.at(0),
+            lineage_long: info.lineage.at(usize::MAX),
+            contract: info.claim(),
+        }
+    }
+}
+
+impl List {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let decoders = self.selection.decoders()?;
+        let rows: Vec<Row<'_>> = decoders.iter().map(|decoder| Row::of(&**decoder)).collect();
+        if self.json {
+            write_json("list", &Listed { decoders: rows }, out)?;
+            return Ok(Verdict::Clean);
+        }
+        let lineage = |row: &Row<'_>| match row.lineage_short == row.lineage_long {
+            true => printable(row.lineage_short),
+            false => printable(&format!("{} (long input: {})", row.lineage_short, row.lineage_long)),
+        };
+        /// On a terminal with fewer columns there is no room for the lineage, which `--json` has.
+        const NARROW: u16 = 110;
+        let width = width();
+        let is_narrow = width.is_some_and(|width| width < NARROW);
+        let lineage_title = if is_narrow { None } else { Some("lineage") };
+        let head = ["decoder", "version", "answers"].into_iter().chain(lineage_title).chain(["contract"]);
+        let mut table = comfy_table::Table::new();
+        table.load_style(NOTHING).set_header(head);
+        for row in &rows {
+            let lineage = lineage_title.map(|_| lineage(row));
+            let cells = [row.name.to_owned(), printable(row.version), row.answers.join(" ")];
+            table.add_row(cells.into_iter().chain(lineage).chain([row.contract.clone()]));
+        }
+        table.column_iter_mut().for_each(|column| {
+            // No line needs space at its start.
+            column.set_padding((0, 2));
+        });
+        if let Some(width) = width {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+            // One answer per line; the rest of the terminal is for the last columns.
+            let answer = ColumnConstraint::Absolute(Width::Fixed(10));
+            let constraints = [ColumnConstraint::ContentWidth, ColumnConstraint::ContentWidth, answer];
+            table.column_iter_mut().zip(constraints).for_each(|(column, constraint)| {
+                column.set_constraint(constraint);
+            });
+        }
+        writeln!(out, "{}", table.trim_fmt())?;
+        Ok(Verdict::Clean)
+    }
+}
 
 /// Name the contract that a decoder keeps, whatever it claims
 ///
@@ -439,5 +538,31 @@ impl Diff {
             }
         }
         Ok(if differ { Verdict::Diverged } else { Verdict::Clean })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoder::Info;
+    use crate::utf8::Validity;
+
+    struct Panicking(Info);
+
+    impl Decoder for Panicking {
+        fn info(&self) -> &Info {
+            &self.0
+        }
+
+        fn validate(&self, _: &[u8]) -> Option<Validity> {
+            panic!("as it should")
+        }
+    }
+
+    #[test]
+    fn a_decoder_that_panics_is_listed() {
+        crate::judge::silence_panics();
+        let decoder = Panicking(Info::new("panicking", "1.0"));
+        assert_eq!(Row::of(&decoder).answers, ["validate"]);
     }
 }

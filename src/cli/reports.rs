@@ -16,7 +16,9 @@ use crate::report::record::Section;
 use crate::report::record::matrix::{Change, Examined, ExaminedUnits, Matrix};
 #[cfg(unix)]
 use crate::report::write_json;
-use crate::report::{Clock, Exporter, Html, Json, Markdown, Record, Text, freshness, pages, write_all};
+use crate::report::{
+    Clock, Exporter, Html, Json, Markdown, Night, Record, Text, append, freshness, history, pages, write_all,
+};
 #[cfg(unix)]
 use crate::text::matches_glob;
 use crate::text::{counted, printable, shown};
@@ -477,6 +479,59 @@ impl Reports {
         }
         Ok(Verdict::Clean)
     }
+}
+
+/// Merge the results of the shards of a night into one report
+///
+/// Results may be given in any order and more than once.
+#[derive(Debug, Args)]
+pub(super) struct Merge {
+    /// The directories that the shards wrote with `nightly --shards I/N -o DIR`, or their files report.json
+    #[arg(required = true, value_name = "DIR")]
+    results: Vec<PathBuf>,
+    /// The directory for the reports
+    #[arg(long, short, value_name = "DIR")]
+    output: PathBuf,
+    /// The file with the history of nights, one line for each
+    #[arg(long, value_name = "FILE", default_value = "reports/history.jsonl")]
+    history: PathBuf,
+}
+
+impl Merge {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
+        let mut merged: Option<Record> = None;
+        for result in &self.results {
+            let file = if result.is_dir() { result.join("report.json") } else { result.clone() };
+            let text = std::fs::read(&file).map_err(|error| Error::io(&file, &error))?;
+            let wrong = |error: &dyn std::fmt::Display| Error::parse(format!("{}: {error}", shown(&file)));
+            let record: Record = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+            let first = merged.take().unwrap_or_else(|| record.clone());
+            merged = Some(first.merge(record).map_err(|error| wrong(&error))?);
+        }
+        let Some(mut record) = merged else { return Ok(Verdict::Clean) };
+        let written = write_night(&mut record, &self.history, &self.output);
+        Text.export(&record, out)?;
+        written?;
+        let triage = record.triage();
+        let is_dirty = triage.is_some_and(|triage| triage.count("new") > 0 || !triage.faults.is_empty());
+        Ok(if is_dirty { Verdict::Diverged } else { Verdict::Clean })
+    }
+}
+
+/// Writes a line in the history, only once for each night, and the reports.
+pub(super) fn write_night(record: &mut Record, file: &Path, reports: &Path) -> Result<(), Error> {
+    let nights = history(file)?;
+    // If the night was interrupted after this point, its line already exists.
+    if nights.iter().all(|night| night.started != record.started) {
+        if let Some(directory) = file.parent() {
+            std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
+        }
+        if let Some(night) = Night::of(record) {
+            append(file, &night)?;
+        }
+    }
+    record.enter_history(history(file)?);
+    write_all(record, reports)
 }
 
 #[cfg(test)]

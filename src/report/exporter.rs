@@ -1,12 +1,12 @@
 //! The trait of report formats, and the formats. JSON is for programs, and text for a terminal. Markdown (for a
-//! repository's web view) and HTML are both written from one [`Document`]; the HTML page is self-contained: it needs no
+//! repository's web view) and HTML are both written from one [`Document`], Markdown in its own file; the HTML page is self-contained: it needs no
 //! network, and has no script but its own. CI systems read a triage as SARIF 2.1.0, in the form that GitHub code scanning
 //! accepts, or as JUnit XML.
 
 use crate::engine::check::headline;
 use crate::engine::score::{Outcome, Score, Summary};
 use crate::judge::Law;
-use crate::report::document::{Block, Cell, Document, Row, Span, Style, Table, grouped};
+use crate::report::document::{Document, grouped, markdown};
 use crate::report::record::{Check, Cluster, Member, Record, SCHEMA, Section, Target, Triage};
 #[cfg(feature = "cli")]
 use crate::report::throughput;
@@ -303,128 +303,6 @@ fn shortened(text: &str) -> String {
     format!("{first} … {} characters … {last}", until - ENDS.0)
 }
 
-/// The document as Markdown.
-pub(super) fn markdown(document: &Document) -> String {
-    let mut page = format!("# {}\n", escaped(&document.title));
-    document.blocks.iter().for_each(|block| write(block, &mut page));
-    page
-}
-
-fn write(block: &Block, page: &mut String) {
-    let text = match block {
-        Block::Heading { level, text } => format!("{} {}\n", "#".repeat((*level).into()), escaped(text)),
-        Block::Paragraph { spans, .. } => format!("{}\n", block_start(line(spans))),
-        Block::Facts { facts } => {
-            facts.iter().map(|(name, spans)| format!("- {}: {}\n", escaped(name), line(spans))).collect()
-        }
-        Block::Table(of) => table(of),
-        Block::Answer { words, .. } => format!("**{}**\n", escaped(words)),
-        Block::Tiles { tiles } => {
-            tiles.iter().map(|tile| format!("- {}: {}\n", escaped(tile.name), escaped(&tile.value))).collect()
-        }
-        Block::Bytes { lines } => fenced("text", &lines.iter().map(|line| &*line.text).collect::<Vec<_>>().join("\n")),
-        Block::Code { language, lines } => fenced(language, &lines.join("\n")),
-        Block::Figure { file: Some(file), caption, .. } => format!("![{}]({file})\n", escaped(caption)),
-        Block::Item { level, title, blocks, .. } => {
-            *page += &format!("\n{} {}\n", "#".repeat((*level).into()), line(title));
-            return blocks.iter().for_each(|block| write(block, page));
-        }
-        Block::Group { blocks } | Block::Fold { blocks, .. } => {
-            return blocks.iter().for_each(|block| write(block, page));
-        }
-        Block::Figure { .. } | Block::Page { .. } | Block::Filter | Block::Choose | Block::Matrix(_) => return,
-    };
-    *page += &format!("\n{text}");
-}
-
-fn line(spans: &[Span]) -> String {
-    let span = |span: &Span| match span.style() {
-        Style::Code => code_span(span.text()),
-        Style::Strong => format!("**{}**", escaped(span.text())),
-        Style::Plain | Style::Fixed => escaped_part(span.text()),
-    };
-    spans.iter().map(span).collect::<String>().trim().to_owned()
-}
-
-/// Escapes what would start a list or a heading at the start of a line.
-fn block_start(line: String) -> String {
-    let digits = line.chars().take_while(char::is_ascii_digit).count();
-    match line[digits..].chars().next() {
-        Some('.' | ')') if digits > 0 => format!("{}\\{}", &line[..digits], &line[digits..]),
-        Some('-' | '+' | '=') if digits == 0 => format!("\\{line}"),
-        _ => line,
-    }
-}
-
-fn table(table: &Table) -> String {
-    let cells = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let mut text = match table.caption {
-        "" => String::new(),
-        caption => format!("{}\n\n", escaped(caption)),
-    };
-    text += &cells(table.columns.iter().map(|column| escaped(&column.name)).collect());
-    text += &cells(table.columns.iter().map(|column| if column.number { "--:" } else { "---" }.into()).collect());
-    let cell = |cell: &Cell| match escaped(&cell.text) {
-        text if cell.strong && !text.is_empty() => format!("**{text}**"),
-        // The details of a heading are those of its row, and only in the page.
-        text if !cell.head && !cell.details.is_empty() => {
-            let details = cell.details.iter().map(|line| escaped(line)).collect::<Vec<_>>().join(", ");
-            format!("<details><summary>{text}</summary>{details}</details>")
-        }
-        text => text,
-    };
-    table.rows.iter().for_each(|Row { cells: of, .. }| text += &cells(of.iter().map(cell).collect()));
-    text
-}
-
-/// Escapes text inside a line, so that it contains no markup, HTML, link, or end of a table cell.
-fn escaped(text: &str) -> String {
-    escaped_part(text).trim().to_owned()
-}
-
-fn escaped_part(text: &str) -> String {
-    let mut escaped = String::new();
-    let text = printable(text);
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        // A colon before a space starts neither a link nor an emoji.
-        let is_markup = match c {
-            ':' => chars.peek() != Some(&' '),
-            _ => "\\`*_[]<>|~&$@!#".contains(c),
-        };
-        if is_markup {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    // GitHub turns this into a link without any markup.
-    escaped.replace("www.", "www\\.")
-}
-
-/// Several lines as a fenced code block.
-fn fenced(language: &str, text: &str) -> String {
-    let lines = printable_lines(text);
-    let fence = "`".repeat(3.max(longest_run(&lines) + 1));
-    format!("{fence}{language}\n{}\n{fence}\n", lines.trim_end())
-}
-
-/// Text as code in a line.
-fn code_span(text: &str) -> String {
-    let text = printable(text);
-    match longest_run(&text) {
-        0 => format!("`{text}`"),
-        longest => {
-            let fence = "`".repeat(longest + 1);
-            format!("{fence} {text} {fence}")
-        }
-    }
-}
-
-/// The most backticks in a row; a fence of more is not ended by the text.
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
-}
-
 /// A SARIF log: a rule for each law, a result for each signature.
 pub struct Sarif;
 
@@ -673,7 +551,7 @@ fn run(triage: &Triage) -> TestSuite {
 mod tests {
     use super::*;
     use crate::engine::check;
-    use crate::report::document::command;
+    use crate::report::document::Block;
     use crate::report::record::{Clock, Stage};
     use crate::triage::ledger::Ledger;
 
@@ -683,13 +561,6 @@ mod tests {
         document.blocks.push(Block::Heading { level: 2, text: "name\n::error".into() });
         let page = html(&document).unwrap();
         assert!(page.contains("<h2>name\\n::error</h2>") && !page.contains("\nof two lines"), "{page}");
-    }
-
-    #[test]
-    fn a_backtick_does_not_end_a_code_span() {
-        for (text, span) in [("check", "`check`"), ("a `b` c", "`` a `b` c ``"), ("``", "``` `` ```")] {
-            assert_eq!(line(&[command(text)]), span);
-        }
     }
 
     #[test]

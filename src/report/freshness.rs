@@ -5,8 +5,8 @@
 
 use crate::error::Error;
 use crate::io::replace_file;
-use crate::report::document::{Block, Cell, Document, Table, date, grouped};
-use crate::report::exporter::{json, markdown};
+use crate::report::document::{Block, Cell, Document, Table, date, grouped, markdown};
+use crate::report::exporter::json;
 use crate::report::record::Machine;
 use crate::text::shown;
 use serde::{Deserialize, Serialize};
