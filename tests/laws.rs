@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use utfuzz::case::{Case, Cuts};
 use utfuzz::codec::Streaming;
 use utfuzz::explain::first_divergence;
+use utfuzz::generate::fragments::opening;
 use utfuzz::generate::structured::Structured;
 use utfuzz::judge::{Broken, Judge, Law, Questions, Subject, silence_panics};
 use utfuzz::spec::{Contract, Detection, grammar};
@@ -387,6 +388,22 @@ impl<F: Fn(&[u8]) -> bool + Send + Sync> Decoder for Wrong<F> {
         self.asked.fetch_add(1, Relaxed);
         Some(if (self.is_wrong)(bytes) { Validity::Valid } else { verdict(bytes) })
     }
+}
+
+/// A panic on the other one of two threads is one of the decoder, and nothing waits for that thread's answer.
+#[test]
+fn a_panic_on_another_thread_is_reported() {
+    silence_panics();
+    let home = std::thread::current().id();
+    let is_wrong = move |_: &[u8]| {
+        assert!(std::thread::current().id() == home, "not here");
+        false
+    };
+    let decoder = Wrong { info: Faulty::default().info, is_wrong, asked: AtomicUsize::new(0) };
+    let mut judge = Judge::new([&decoder as &dyn Decoder]);
+    let laws =
+        opening().flat_map(|input| judge.judge(&input.case()).iter().map(|broken| broken.law).collect::<Vec<_>>());
+    assert_eq!(laws.collect::<Vec<_>>(), [Law::Panic]);
 }
 
 /// Offsets after the first 192 cost several times as many questions, and are not tried if the first ones tell all.

@@ -128,7 +128,7 @@ fn small_mixture() -> Vec<u8> {
 
 /// The fewest equal letters between these bytes with which the choices derived from the input are those wanted.
 fn lettered(before: &[u8], after: &[u8], is_wanted: impl Fn(&Case<'_>) -> bool) -> Vec<u8> {
-    const MOST: usize = 200;
+    const MOST: usize = 1000;
     let joined = |(count, letter)| [before, &vec![letter; count], after].concat();
     let all = (0..MOST).flat_map(|count| (b'a'..=b'z').map(move |letter| (count, letter)));
     all.map(joined).find(|bytes| is_wanted(&Case::new(bytes))).unwrap_or_else(|| joined((0, b'a')))
@@ -186,25 +186,42 @@ fn stray() -> Vec<u8> {
     lettered(b"ab\xC3\xA9\x80a\xC3\xA9\x80a\xC3\xA9\x80a", b"", is_wanted)
 }
 
+/// Text, of which a stream gets the second chunk, from inside a character on, on another thread.
+fn moved() -> Vec<u8> {
+    let after = "€€€€".as_bytes();
+    let is_inside = |at: usize, len: usize| (len - after.len()..len).contains(&at) && (len - at) % 3 > 0;
+    let starts_inside =
+        |case: &Case<'_>| case.cuts().offsets().first().is_some_and(|&at| is_inside(at, case.bytes.len()));
+    lettered(b"", after, |case| case.choices.is_moved() && starts_inside(case))
+}
+
+/// Text and a truncated character, for two threads at the same time; so long that answers overlap.
+fn at_once() -> Vec<u8> {
+    lettered(b"", &["€".repeat(1000).as_bytes(), b"\xE2\x82"].concat(), |case| case.choices.is_at_once())
+}
+
 /// A truncated character at the end of a block of 64 bytes, before a block of ASCII.
 fn before_ascii() -> Vec<u8> {
     [&[b'a'; 62][..], b"\xE2\x82", &[b'a'; 64]].concat()
 }
 
-/// Short inputs that show most faults, by index: a small mixture; a few shorter inputs; the mixtures, and between them each
-/// fragment alone that is not ASCII; and each mark of another encoding, followed by letters and a truncated character.
+/// Short inputs that show most faults, by index: a small mixture; a few shorter inputs; the mixtures, and between them two
+/// inputs that are asked about on other threads, and each fragment alone that is not ASCII; and each mark of another encoding, followed by letters and a truncated character.
 pub fn opening_bytes(mut index: usize) -> Option<Vec<u8>> {
     /// How many mixtures come first. A decoder that reports only the first error of an input needs others.
     const FIRST: usize = 4;
     let alone = || FRAGMENTS.iter().filter(|one| !one.is_ascii() && !TELLING.contains(one));
     type Part<'p> = &'p dyn Fn(usize) -> Vec<u8>;
-    let parts: [(usize, Part<'_>); 9] = [
+    let parts: [(usize, Part<'_>); 12] = [
         (1, &|_| small_mixture()),
-        (1, &|_| marked_twice()),
         (1, &|_| stray()),
-        (TELLING.len(), &|at| TELLING[at].to_vec()),
+        (1, &|_| TELLING[0].to_vec()),
+        (1, &|_| marked_twice()),
+        (TELLING.len() - 1, &|at| TELLING[1 + at].to_vec()),
         (1, &|_| before_ascii()),
         (FIRST, &mixture),
+        (1, &|_| moved()),
+        (1, &|_| at_once()),
         (alone().count(), &|at| alone().nth(at).map_or_else(Vec::new, |one| one.to_vec())),
         (MIXTURES - FIRST, &|at| mixture(FIRST + at)),
         // That of the first, the byte order mark, is one of those above.
@@ -420,12 +437,17 @@ mod tests {
             FRAGMENTS.map(<[u8]>::to_vec).into_iter().filter(|one| !one.is_ascii()).collect();
         assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), short.len());
         let others = TELLING.iter().filter(|one| !expected.contains(**one)).count();
-        assert_eq!(short.len(), 4 + others + MIXTURES + expected.len() + MARKS.len() - 1);
+        assert_eq!(short.len(), 6 + others + MIXTURES + expected.len() + MARKS.len() - 1);
         assert!(short[0].len() < 200, "a small mixture has {} bytes", short[0].len());
-        let [small, twice, stray] = [0, 1, 2].map(|index| Case::new(&short[index]));
+        let [small, stray, twice] = [0, 1, 3].map(|index| Case::new(&short[index]));
         assert!(is_cut_after_three(&small) && small.choices.room() == 0);
         assert!(is_cut_after_three(&stray) && stray.choices.is_new_stream());
         assert!(twice.choices.is_new_stream() && twice.choices.room() == 0);
+        let drawn: Vec<Case<'_>> = short.iter().map(|bytes| Case::new(bytes)).filter(Case::is_rare).collect();
+        let [moved, at_once] = &drawn[..] else { panic!("{} inputs with another thread", drawn.len()) };
+        let first = &moved.bytes[..moved.cuts().offsets()[0]];
+        assert!(moved.choices.is_moved() && std::str::from_utf8(first).is_err());
+        assert!(at_once.choices.is_at_once());
         assert_eq!(short.iter().filter(|one| expected.contains(*one)).count(), expected.len());
         assert!((0..MIXTURES).all(|index| short.contains(&mixture(index))));
         assert!(short.iter().all(|bytes| bytes.len() < 4096), "libFuzzer shortens what is longer");

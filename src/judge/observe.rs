@@ -8,6 +8,7 @@ use crate::judge::isolate::guard_pages::GuardedBuffer;
 use crate::utf8::{ErrorLen, Malformed, Validity};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread;
 
 /// The answers of one decoder to one case; `None` if it was not asked or could not answer. The buffers are kept from
@@ -613,19 +614,22 @@ fn ask_at_once(decoder: &dyn Decoder, bytes: &[u8]) -> Option<bool> {
         return None;
     }
     let others = [b"\xE2\x82", &bytes[bytes.len() / 2..]].concat();
-    let (started, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    let ended = AtomicBool::new(false);
+    let (start, started) = mpsc::sync_channel(1);
     Some(thread::scope(|scope| {
-        scope.spawn(|| {
-            while !ended.load(Ordering::Relaxed) {
-                answer(&others);
-                started.store(true, Ordering::Relaxed);
+        let (ended, others) = (&ended, &others);
+        scope.spawn(move || {
+            answer(others);
+            if start.send(()).is_ok() {
+                while !ended.load(Ordering::Relaxed) {
+                    answer(others);
+                }
             }
         });
-        let _until = Until(&ended);
-        while !started.load(Ordering::Relaxed) {
-            thread::yield_now();
-        }
-        (0..ROUNDS).all(|_| answer(bytes) == alone)
+        let _until = Until(ended);
+        // A thread that has waited in the kernel wakes on an idle processor if there is one; one that has spun may share
+        // its processor with the other. If the other has panicked, there is nothing to receive, and the scope says so.
+        started.recv().is_err() || (0..ROUNDS).all(|_| answer(bytes) == alone)
     }))
 }
 
