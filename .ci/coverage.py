@@ -16,7 +16,7 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-DIRECTORIES = ["src/spec", "src/codec", "src/judge", "src/explain"]
+DIRECTORIES = ["crates/core/src/spec", "crates/codec/src", "crates/core/src/codec", "crates/core/src/judge", "crates/core/src/explain"]
 
 
 def lines_run(lcov):

@@ -7,10 +7,13 @@
 
 use std::io::{self, BufRead, Write};
 
-const GREETING: &str = concat!(
-    "utfuzz 1 lines\npackage=core\nversion=",
-    env!("UTFUZZ_CORE_VERSION"),
-    "
+/// What an adapter says first. The program is a part of utfuzz, which knows the version of `core`.
+fn greeting() -> String {
+    let version = utfuzz::COMPILER;
+    format!(
+        "utfuzz 1 lines
+package=core
+version={version}
 name=core-str
 answers=verdict offset length
 contract=rfc3629 maximal-subpart no-output bom-kept incomplete-reported
@@ -18,16 +21,17 @@ name=core-str-lossy
 answers=output
 contract=rfc3629 maximal-subpart U+FFFD bom-kept
 "
-);
+    )
+}
 
 fn main() -> io::Result<()> {
-    let entry = std::env::args().nth(1);
+    let (greeting, entry) = (greeting(), std::env::args().nth(1));
     let mut out = io::stdout().lock();
     match &entry {
-        None => writeln!(out, "{GREETING}")?,
+        None => writeln!(out, "{greeting}")?,
         Some(entry) => {
             // What precedes the first name, then the keys of this entry point.
-            let mut blocks = GREETING.split("name=");
+            let mut blocks = greeting.split("name=");
             let common = blocks.next().unwrap_or_default();
             let block = blocks.find(|block| block.lines().next() == Some(entry)).unwrap_or_default();
             writeln!(out, "{common}name={block}")?;

@@ -383,7 +383,7 @@ fn the_site_has_a_page_for_each_report() {
     let lines = |missed: Value| serde_json::json!({ "lines": 9, "covered": 5, "percent": 55.6, "entered": 6, "missed": missed });
     let corpus = serde_json::json!({
         "name": "the committed corpus", "files": 8, "bytes": 99, "edges": 7, "features": null,
-        "directories": { "src/spec": lines(1.into()) }, "sources": { "src/spec/a.rs": lines(vec!["4-5"].into()) },
+        "directories": { "crates/core/src/spec": lines(1.into()) }, "sources": { "crates/core/src/spec/a.rs": lines(vec!["4-5"].into()) },
     });
     let coverage = serde_json::json!({
         "schema": 1, "target": "differential", "toolchain": { "rustc": "rustc 1", "llvm": "LLVM 2" }, "kept": 7,
@@ -707,8 +707,8 @@ fn a_report_is_stale_once_a_source_has_changed() {
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
     stamp_all(root);
     // Only the matrix depends on decoders in other processes.
-    fs::create_dir(root.join("src/peers/foreign")).unwrap();
-    change("src/peers/foreign/code", "new");
+    fs::create_dir(root.join("crates/core/src/peers/foreign")).unwrap();
+    change("crates/core/src/peers/foreign/code", "new");
     assert_eq!(not_current(root), [("matrix", State::Stale)]);
     // Of the dependencies only those that decode can change it.
     let lock = |tempfile: u8, encoding_rs: u8| {
@@ -723,7 +723,7 @@ fn a_report_is_stale_once_a_source_has_changed() {
     change("Cargo.lock", &lock(2, 2));
     assert!(not_current(root).contains(&("throughput", State::Stale)));
     stamp_all(root);
-    change("src/spec/source", "changed");
+    change("crates/core/src/spec/source", "changed");
     let stale: Vec<&str> = not_current(root).into_iter().map(|(name, _)| name).collect();
     assert_eq!(stale, ["matrix", "check", "certificate", "score", "rivals", "ablation", "coverage", "mutants"]);
     stamp_all(root);
@@ -732,8 +732,8 @@ fn a_report_is_stale_once_a_source_has_changed() {
     fs::remove_file(root.join("reports/check.txt")).unwrap();
     assert_eq!(not_current(root), [("check", State::Missing), ("coverage", State::Changed)]);
     // A source that does not exist is an error, so that the list stays correct.
-    fs::remove_dir_all(root.join("src/spec")).unwrap();
-    assert!(freshness::states(root).unwrap_err().to_string().contains("src/spec"));
+    fs::remove_dir_all(root.join("crates/core/src/spec")).unwrap();
+    assert!(freshness::states(root).unwrap_err().to_string().contains("crates/core/src/spec"));
 }
 
 #[test]

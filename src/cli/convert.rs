@@ -7,7 +7,7 @@ use crate::codec::convert::{
 };
 use crate::error::Error;
 use crate::spec::{Replacement, Segmentation};
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io::{self, Write};
@@ -42,14 +42,14 @@ pub(super) struct Convert {
     #[arg(short = 'c', conflicts_with = "on_error")]
     skip: bool,
     /// How ill-formed UTF-8 is cut into segments, each of which is replaced [default: maximal-subpart]
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", value_parser = policy())]
     policy: Option<Segmentation>,
     /// What to do with a byte order mark [default: detect; with --from, UTF-16 and UTF-32 have one, other encodings keep
     /// it as text]
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", value_parser = mark())]
     bom: Option<Mark>,
     /// What to do with unpaired surrogates
-    #[arg(long, value_name = "WHAT", default_value = "refuse")]
+    #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = surrogates())]
     surrogates: UnpairedSurrogates,
     /// Convert on this many threads; the output is the same [default: 1]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -96,45 +96,37 @@ impl ValueEnum for OnError {
     }
 }
 
-impl ValueEnum for Segmentation {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()).help(self.summary()))
-    }
+/// A parser of the names of these values, each with its name and what it is.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    all: impl IntoIterator<Item = (T, &'static str, &'static str)>,
+) -> impl TypedValueParser<Value = T> {
+    let all: Vec<_> = all.into_iter().collect();
+    let names: Vec<_> = all.iter().map(|&(_, name, help)| PossibleValue::new(name).help(help)).collect();
+    PossibleValuesParser::new(names).try_map(move |chosen| {
+        let value = all.iter().find(|(_, name, _)| *name == chosen);
+        value.map(|&(value, ..)| value).ok_or("not one of the values")
+    })
 }
 
-impl ValueEnum for Mark {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Keep, Self::Strip, Self::Add, Self::Detect]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            // The default, which has no name.
-            Self::AsEncoded => return None,
-            Self::Keep => ("keep", "It is text"),
-            Self::Strip => ("strip", "It is not copied to the output"),
-            Self::Add => ("add", "The output starts with one"),
-            Self::Detect => ("detect", "It names the encoding of the input, and is not copied"),
-        };
-        Some(PossibleValue::new(name).help(help))
-    }
+fn policy() -> impl TypedValueParser<Value = Segmentation> {
+    one_of(Segmentation::ALL.map(|policy| (policy, policy.name(), policy.summary())))
 }
 
-impl ValueEnum for UnpairedSurrogates {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Refuse, Self::Pass]
-    }
+/// Every [`Mark`] but the default, which has no name.
+fn mark() -> impl TypedValueParser<Value = Mark> {
+    one_of([
+        (Mark::Keep, "keep", "It is text"),
+        (Mark::Strip, "strip", "It is not copied to the output"),
+        (Mark::Add, "add", "The output starts with one"),
+        (Mark::Detect, "detect", "It names the encoding of the input, and is not copied"),
+    ])
+}
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Refuse => PossibleValue::new("refuse").help("They are ill-formed"),
-            Self::Pass => PossibleValue::new("pass").help("They are read and written like characters"),
-        })
-    }
+fn surrogates() -> impl TypedValueParser<Value = UnpairedSurrogates> {
+    one_of([
+        (UnpairedSurrogates::Refuse, "refuse", "They are ill-formed"),
+        (UnpairedSurrogates::Pass, "pass", "They are read and written like characters"),
+    ])
 }
 
 /// One line for each encoding: its name, and its other names.

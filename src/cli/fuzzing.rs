@@ -280,8 +280,11 @@ fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
 /// The version of libfuzzer-sys that this crate needs, from its manifest.
 fn libfuzzer_version() -> String {
     let manifest: toml::Table = include_str!("../../Cargo.toml").parse().unwrap_or_default();
-    let version = || manifest.get("dependencies")?.get("libfuzzer-sys")?.get("version")?.as_str().map(str::to_owned);
-    version().unwrap_or_else(|| "*".to_owned())
+    // Cargo writes what the workspace says into the manifest that it packages.
+    let of = |table: Option<&toml::Value>| {
+        table?.get("dependencies")?.get("libfuzzer-sys")?.get("version")?.as_str().map(str::to_owned)
+    };
+    of(manifest.get("workspace")).or_else(|| of(Some(&manifest.into()))).unwrap_or_else(|| "*".to_owned())
 }
 
 /// The script that keeps one issue for each signature, for another ledger.

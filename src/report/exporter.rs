@@ -359,10 +359,8 @@ fn clause(law: Law) -> &'static str {
             "https://www.unicode.org/versions/latest/core-spec/chapter-3/#G66453"
         }
         Law::Panic | Law::Bounds | Law::Progress => "https://www.rfc-editor.org/rfc/rfc3629#section-10",
-        // A decoder is defined there as a function of a stream of bytes.
-        Law::Stream | Law::Detection | Law::Reset | Law::Repeat | Law::Placement | Law::Prefix => {
-            "https://encoding.spec.whatwg.org/#utf-8-decoder"
-        }
+        // The others are about what an answer depends on. A decoder is defined there as a function of a stream of bytes.
+        _ => "https://encoding.spec.whatwg.org/#utf-8-decoder",
     }
 }
 

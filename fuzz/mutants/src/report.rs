@@ -60,8 +60,7 @@ pub fn report(
     let mut folders: BTreeMap<String, BTreeMap<Outcome, usize>> = BTreeMap::new();
     let (mut explained, mut open) = (BTreeMap::<&str, Vec<&str>>::new(), Vec::new());
     for ((mutant, name), (outcome, _)) in mutants.iter().zip(&names).zip(outcomes) {
-        let folder = mutant.file.split('/').take(if mutant.file.starts_with("src/codec/") { 3 } else { 2 });
-        let folder = folder.collect::<Vec<_>>().join("/");
+        let folder = mutant.file.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
         *folders.entry(folder).or_default().entry(*outcome).or_insert(0) += 1;
         if matches!(outcome, Outcome::Missed | Outcome::Unreached) {
             match reason(name) {

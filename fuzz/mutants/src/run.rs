@@ -51,12 +51,17 @@ fn cargo(tree: &Path, command: &[&str], options: &[String]) -> Vec<Value> {
 /// Writes all mutants into the tree and builds the tests. Those that do not compile are taken out, until all others do.
 pub fn build(tree: &Path, sources: &Sources, mutants: &[Mutant], options: &[String]) -> Build {
     let mut unviable = BTreeSet::new();
-    let library = fs::read_to_string(tree.join("src/lib.rs")).unwrap();
     let switch = instrument::SWITCH.to_owned() + &format!("    const COUNT: usize = {};\n}}\n", mutants.len());
     let attributes = "#![feature(core_intrinsics, const_eval_select)]\n#![allow(internal_features)]\n";
-    let body = library.find("\npub mod ").unwrap();
-    fs::write(tree.join("src/lib.rs"), format!("{}{attributes}{}{switch}", &library[..body], &library[body..]))
-        .unwrap();
+    // The crate that the other depends on comes first.
+    let libraries = ["crates/codec/src/lib.rs", "src/lib.rs"].map(|path| tree.join(path));
+    for (index, path) in libraries.iter().filter(|path| path.exists()).enumerate() {
+        let library = fs::read_to_string(path).unwrap();
+        let added = if index == 0 { &switch } else { "#[doc(hidden)]\npub use utfuzz_codec::mutant;\n" };
+        // Attributes of the crate come before its first item.
+        let body = library.find("\n\n").unwrap() + 1;
+        fs::write(path, format!("{}{attributes}{}{added}", &library[..body], &library[body..])).unwrap();
+    }
     for round in 1.. {
         let mut written: BTreeMap<&Path, Instrumented> = BTreeMap::new();
         for (path, text) in &sources.0 {

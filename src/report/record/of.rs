@@ -122,12 +122,12 @@ impl Machine {
     pub fn here() -> Self {
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
         Self {
-            target: env!("UTFUZZ_TARGET").into(),
+            target: crate::TARGET.into(),
             processor: processor(),
             features: owned(peers::features()),
             missing: owned(peers::missing()),
             threads: rayon::current_num_threads(),
-            rustc: env!("UTFUZZ_CORE_VERSION").into(),
+            rustc: crate::COMPILER.into(),
         }
     }
 }

@@ -1,0 +1,690 @@
+//! AVX-512 with byte permutations (VBMI, VBMI2): registers of 64 bytes, and how they write windows.
+//!
+//! # Validation
+//!
+//! Where a continuation byte is needed follows from the bytes before by saturating subtraction, which leaves the sign bit
+//! set only for leads that are long enough. Refused second bytes come from two tables of 64 entries, by the low six bits of
+//! the lead and of the second byte: a bit set in both is a refusal. Continuation bytes share those six bits with leads, so
+//! the first table is masked to leads; a lead before anything but a continuation byte is an error anyway.
+//!
+//! ```text
+//! bytes           ED A0 80
+//! LEAD[one before]    4  .      ED: low bits 2D, refuses the range A0..BF
+//! SECOND[byte]        4  1      A0: low bits 20, is in the range A0..BF
+//! both                4  .      refused
+//! ```
+//!
+//! # Windows
+//!
+//! Every byte is given the room of the longest result, and the places that hold nothing are compressed away
+//! (`vpcompressb`, `vpcompressw`). For UTF-8 with replacement 21 bytes are tripled at a time:
+//!
+//! ```text
+//! bytes       61          E2          82          41
+//! tripled     61 61 61    E2 E2 E2    82 82 82    41 41 41
+//! replaced    .  .  .     EF BF BD    .  .  .     .  .  .
+//! kept        1  .  .     1  1  1     .  .  .     1  .  .
+//! written     61 EF BF BD 41
+//! ```
+//!
+//! For UTF-16 and UTF-32, in text without sequences of four bytes, only the numbers of the last bytes are compressed. By these
+//! numbers the last bytes are permuted, and those one and two places before them:
+//!
+//! ```text
+//! bytes       61   C3   A9   E4   B8   96
+//! last         0    .    2    .    .    5      compressed: 0 2 5
+//! at last     61        A9             96
+//! one before   .        C3             B8
+//! two before   .         .             E4
+//! units     0061      00E9           4E16
+//! ```
+//!
+//! Other windows: each place takes the bits of its byte and of the bytes before, loaded again one to three places earlier, so
+//! that all of a unit stands at the last byte of its sequence; the other places are compressed away before the bytes are
+//! widened.
+//!
+//! # Cost
+//!
+//! A window costs three compressions for UTF-8, one for text of up to three bytes, two for text of up to two, two to four for the
+//! others. Where a window has few errors, writing it run by run is faster, and is done instead; runs of ASCII are copied or
+//! widened before they get here.
+
+pub(super) mod from_units;
+
+use crate::kernel::avx2::Avx2;
+use crate::kernel::path::{Path, Registers};
+use crate::kernel::sse41::Sse41;
+use crate::kernel::validate::{BELOW_LEADS, FINISHED, LEAD, Partial, SECOND, good_groups, prefix_of};
+use crate::kernel::vector::Vector;
+use crate::kernel::window::{Places, Window, WindowWriter, replace_by_runs};
+use crate::utf8::is_continuation;
+use core::arch::x86_64::*;
+
+/// 64 bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(__m512i);
+
+/// Errors found: missing and unneeded continuation bytes by their sign bits, refused ones by any bits.
+#[derive(Clone, Copy)]
+pub(super) struct Errors {
+    sign: __m512i,
+    any: __m512i,
+}
+
+/// A table of 64 entries.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn table(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: reads the 64 bytes of the array.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+#[allow(unsafe_op_in_unsafe_fn, reason = "register intrinsics need the instructions only, as the contract states once")]
+// SAFETY: it is an `__m512i`, 64 bytes; `tests/kernels.rs` compares the results with those of portable code.
+unsafe impl Vector for Avx512 {
+    const LEN: usize = 64;
+    const NAME: &'static str = "avx512";
+    type Errors = Errors;
+
+    #[inline(always)]
+    unsafe fn no_errors() -> Errors {
+        Errors { sign: _mm512_setzero_si512(), any: _mm512_setzero_si512() }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: reads `LEN` bytes at `from`, as the contract says; no alignment is needed.
+        unsafe { Self(_mm512_loadu_si512(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: writes `LEN` bytes at `to`, as the contract says; no alignment is needed.
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        Self(_mm512_or_si512(self.0, other.0))
+    }
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(_mm512_setzero_si512())
+    }
+
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        Self(_mm512_max_epu8(self.0, other.0))
+    }
+
+    #[inline(always)]
+    unsafe fn is_below(self, limit: u8) -> bool {
+        _mm512_cmpge_epu8_mask(self.0, _mm512_set1_epi8(limit as i8)) == 0
+    }
+
+    #[inline(always)]
+    unsafe fn is_ascii(self) -> bool {
+        _mm512_movepi8_mask(self.0) == 0
+    }
+
+    #[inline(always)]
+    unsafe fn shift_in(self) -> [Self; 3] {
+        // Each sixteen bytes come after those before them, the first after zeros.
+        let before = _mm512_alignr_epi64::<6>(self.0, _mm512_setzero_si512());
+        [
+            Self(_mm512_alignr_epi8::<15>(self.0, before)),
+            Self(_mm512_alignr_epi8::<14>(self.0, before)),
+            Self(_mm512_alignr_epi8::<13>(self.0, before)),
+        ]
+    }
+
+    #[inline(always)]
+    unsafe fn check(self, [one, two, three]: [Self; 3], errors: Errors) -> Errors {
+        let lead = _mm512_cmpge_epu8_mask(one.0, _mm512_set1_epi8(0xC0_u8 as i8));
+        let refuses = _mm512_maskz_permutexvar_epi8(lead, one.0, table(&LEAD));
+        let second = _mm512_permutexvar_epi8(self.0, table(&SECOND));
+        // any | (refuses & second)
+        let any = _mm512_ternarylogic_epi64::<0xF8>(errors.any, refuses, second);
+        let needed = _mm512_ternarylogic_epi64::<0xFE>(
+            _mm512_subs_epu8(one.0, _mm512_set1_epi8(BELOW_LEADS[0])),
+            _mm512_subs_epu8(two.0, _mm512_set1_epi8(BELOW_LEADS[1])),
+            _mm512_subs_epu8(three.0, _mm512_set1_epi8(BELOW_LEADS[2])),
+        );
+        // needed ^ (byte & !(byte << 1)): a continuation byte has its highest bit, and not the next.
+        let doubled = _mm512_add_epi8(self.0, self.0);
+        let sign = _mm512_ternarylogic_epi64::<{ 0xF0 ^ (0xCC & !0xAA) }>(needed, self.0, doubled);
+        Errors { sign: _mm512_or_si512(errors.sign, sign), any }
+    }
+
+    #[inline(always)]
+    unsafe fn has_error(errors: Errors) -> bool {
+        Self::error_mask(errors) != 0
+    }
+
+    #[inline(always)]
+    unsafe fn error_mask(errors: Errors) -> u64 {
+        _mm512_movepi8_mask(errors.sign) | _mm512_test_epi8_mask(errors.any, errors.any)
+    }
+
+    #[inline(always)]
+    unsafe fn is_complete(self, errors: Errors) -> bool {
+        let any = _mm512_or_si512(errors.any, _mm512_subs_epu8(self.0, table(&FINISHED)));
+        !Self::has_error(Errors { any, ..errors })
+    }
+
+    #[inline(always)]
+    unsafe fn shl1(self) -> Self {
+        Self(_mm512_add_epi8(self.0, self.0))
+    }
+
+    #[inline(always)]
+    unsafe fn movemask(self) -> u64 {
+        _mm512_movepi8_mask(self.0)
+    }
+
+    #[inline(always)]
+    unsafe fn continuations(self) -> u64 {
+        _mm512_cmplt_epi8_mask(self.0, _mm512_set1_epi8(0xC0_u8 as i8))
+    }
+
+    #[inline(always)]
+    unsafe fn leads_of_4(self) -> u64 {
+        _mm512_cmpge_epu8_mask(self.0, _mm512_set1_epi8(0xF0_u8 as i8))
+    }
+
+    #[inline(always)]
+    unsafe fn refused(self, next: Self) -> u64 {
+        let refuses = _mm512_permutexvar_epi8(self.0, table(&LEAD));
+        _mm512_test_epi8_mask(refuses, _mm512_permutexvar_epi8(next.0, table(&SECOND)))
+    }
+}
+
+/// An input is checked by the shortest register that holds it.
+impl Partial for Avx512 {
+    fn partial_path(len: usize) -> Path {
+        let kernel = if len <= Sse41::LEN {
+            Sse41::NAME
+        } else if len <= Avx2::LEN {
+            Avx2::NAME
+        } else {
+            Self::NAME
+        };
+        Path { kernel, registers: Registers::One }
+    }
+
+    #[inline(always)]
+    unsafe fn partial_prefix(bytes: &[u8]) -> usize {
+        // SAFETY: a masked load reads only the bytes whose mask bits are set, the first `len`, which are fewer than 64. The empty
+        // input, whose address may be dangling, returns before: a load of no bytes from unmapped memory is slow.
+        unsafe {
+            let (from, mask) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
+            if bytes.is_empty() {
+                0
+            } else if bytes.len() <= Sse41::LEN {
+                prefix_of(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask)
+            } else if bytes.len() <= Avx2::LEN {
+                prefix_of(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask)
+            } else {
+                prefix_of(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask)
+            }
+        }
+    }
+
+    #[target_feature(
+        enable = "avx512f",
+        enable = "avx512bw",
+        enable = "avx512vl",
+        enable = "avx512vbmi",
+        enable = "avx512vbmi2",
+        enable = "avx2",
+        enable = "bmi1",
+        enable = "bmi2",
+        enable = "lzcnt",
+        enable = "popcnt"
+    )]
+    #[inline(never)]
+    unsafe fn good_groups(from: *const u8, most: usize) -> usize {
+        // SAFETY: the same contract.
+        unsafe { good_groups::<Self>(from, most) }
+    }
+}
+
+impl WindowWriter for Avx512 {
+    const COMPRESSES: bool = true;
+
+    #[inline(always)]
+    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
+        // SAFETY: the same contract.
+        unsafe {
+            if (!window.good).count_ones() <= FEW {
+                replace_by_runs::<Avx512>(from, window, to)
+            } else {
+                replace_by_thirds(from, window, to)
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        // SAFETY: the loads read `from - 2..from + 64`, before `from` only if the window is not the first. `store_units` writes 32
+        // units at `to` and at `to + 32`.
+        unsafe {
+            let here = Avx512::load(from);
+            let [one, two] = match first {
+                true => [here.shift_in()[0], here.shift_in()[1]],
+                false => [Avx512::load(from.sub(1)), Avx512::load(from.sub(2))],
+            };
+            let any = places.any();
+            let low_6 = _mm512_set1_epi8(0x3F);
+            // The bits of the unit in each byte, and others only where they are shifted out.
+            let here = _mm512_mask_mov_epi8(here.0, places.continuation, _mm512_and_si512(here.0, low_6));
+            let one = _mm512_and_si512(_mm512_maskz_mov_epi8(places.continuation, one.0), low_6);
+            let here = _mm512_maskz_compress_epi8(any, here);
+            let one = _mm512_maskz_compress_epi8(any, one);
+            // Without sequences of three or four bytes there are usually no third bytes.
+            let two = match places.second_continuation {
+                0 => _mm512_setzero_si512(),
+                third => _mm512_maskz_compress_epi8(any, _mm512_maskz_mov_epi8(third, two.0)),
+            };
+            let pairs = Pairs {
+                high: _pext_u64(places.third_of_4, any),
+                low: _pext_u64(places.last_of_4, any),
+                replaced: _pext_u64(places.replaced, any),
+            };
+            store_units(
+                [_mm512_castsi512_si256(here), _mm512_castsi512_si256(one), _mm512_castsi512_si256(two)],
+                pairs,
+                to,
+            );
+            let count = any.count_ones() as usize;
+            if count > 32 {
+                let high = [
+                    _mm512_extracti64x4_epi64::<1>(here),
+                    _mm512_extracti64x4_epi64::<1>(one),
+                    _mm512_extracti64x4_epi64::<1>(two),
+                ];
+                store_units(high, pairs.second_half(), to.add(32));
+            }
+            to.add(count)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {
+        // SAFETY: the same contract.
+        unsafe { one_two_byte(from, begun, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u32) -> Option<*mut u32> {
+        // SAFETY: the same contract.
+        unsafe { one_two_byte(from, begun, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u16) -> *mut u16 {
+        // SAFETY: the same contract.
+        unsafe { up_to_three(from, continuation, last, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { up_to_three(from, continuation, last, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the loads read `from - 3..from + 64`, before `from` only if the window is not the first. Quarter `q` writes 16
+        // units at `to + 16 * q`.
+        unsafe {
+            let here = Avx512::load(from);
+            let [one, two, three] = match first {
+                true => here.shift_in(),
+                false => [Avx512::load(from.sub(1)), Avx512::load(from.sub(2)), Avx512::load(from.sub(3))],
+            };
+            let any = places.last | places.replaced;
+            let low_6 = _mm512_set1_epi8(0x3F);
+            // The bits of the unit in each byte.
+            let here = _mm512_mask_mov_epi8(here.0, places.continuation, _mm512_and_si512(here.0, low_6));
+            let one = _mm512_and_si512(_mm512_maskz_mov_epi8(places.continuation, one.0), low_6);
+            let two = _mm512_maskz_mov_epi8(places.second_continuation, two.0);
+            let low_4 = _mm512_and_si512(two, _mm512_set1_epi8(0xF));
+            let two = _mm512_mask_mov_epi8(low_4, places.last_of_4, _mm512_and_si512(two, low_6));
+            let three = _mm512_and_si512(_mm512_maskz_mov_epi8(places.last_of_4, three.0), _mm512_set1_epi8(7));
+            let here = _mm512_maskz_compress_epi8(any, here);
+            let one = _mm512_maskz_compress_epi8(any, one);
+            let two = _mm512_maskz_compress_epi8(any, two);
+            let three = _mm512_maskz_compress_epi8(any, three);
+            let replaced = _pext_u64(places.replaced, any);
+            let count = any.count_ones() as usize;
+            store_quarter::<0>([here, one, two, three], replaced, to);
+            if count > 16 {
+                store_quarter::<1>([here, one, two, three], replaced, to);
+            }
+            if count > 32 {
+                store_quarter::<2>([here, one, two, three], replaced, to);
+                store_quarter::<3>([here, one, two, three], replaced, to);
+            }
+            to.add(count)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
+        // SAFETY: half `h` reads 32 bytes at `from + 32 * h` and writes 32 units at `to + 32 * h`.
+        unsafe {
+            for half in 0..2 {
+                let bytes = _mm256_loadu_si256(from.add(32 * half).cast());
+                let replacement = _mm512_set1_epi16(0xFFFD_u16 as i16);
+                let units = _mm512_cvtepu8_epi16(bytes);
+                let units = _mm512_mask_mov_epi16(units, (replaced >> (32 * half)) as u32, replacement);
+                _mm512_storeu_si512(to.add(32 * half).cast(), units);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
+        // SAFETY: quarter `q` reads 16 bytes at `from + 16 * q` and writes 16 units at `to + 16 * q`.
+        unsafe {
+            for quarter in 0..4 {
+                let bytes = _mm_loadu_si128(from.add(16 * quarter).cast());
+                let units = _mm512_cvtepu8_epi32(bytes);
+                let units =
+                    _mm512_mask_mov_epi32(units, (replaced >> (16 * quarter)) as u16, _mm512_set1_epi32(0xFFFD));
+                _mm512_storeu_si512(to.add(16 * quarter).cast(), units);
+            }
+        }
+    }
+}
+
+/// A code unit that 32 units of sixteen bits are written as.
+trait Units: Copy {
+    /// Writes them.
+    ///
+    /// # Safety
+    /// 32 units can be written at `to`; the processor has the instructions of this file.
+    unsafe fn store(units: __m512i, to: *mut Self);
+}
+
+impl Units for u16 {
+    #[inline(always)]
+    unsafe fn store(units: __m512i, to: *mut Self) {
+        // SAFETY: the same contract.
+        unsafe { _mm512_storeu_si512(to.cast(), units) }
+    }
+}
+
+impl Units for u32 {
+    #[inline(always)]
+    unsafe fn store(units: __m512i, to: *mut Self) {
+        // SAFETY: the same contract; the second store is of the last sixteen units.
+        unsafe {
+            _mm512_storeu_si512(to.cast(), _mm512_cvtepu16_epi32(_mm512_castsi512_si256(units)));
+            _mm512_storeu_si512(to.add(16).cast(), _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64::<1>(units)));
+        }
+    }
+}
+
+/// [`WindowWriter::utf16_one_two_byte`], and of UTF-32.
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn one_two_byte<U: Units>(from: *const u8, begun: &mut u64, mut to: *mut U) -> Option<*mut U> {
+    // SAFETY: the loads read `from..from + 64`, the byte after, and for each half 64 bytes from `from - 1` and `from + 31`. Each
+    // half writes 32 units, the second at most 32 units after `to`.
+    unsafe {
+        let bytes = Avx512::load(from);
+        let continuation = bytes.continuations();
+        let lead = _mm512_cmpge_epu8_mask(bytes.0, _mm512_set1_epi8(0xC0_u8 as i8));
+        let from_c2 = _mm512_sub_epi8(bytes.0, _mm512_set1_epi8(0xC2_u8 as i8));
+        let lead_of_2 = _mm512_cmplt_epu8_mask(from_c2, _mm512_set1_epi8(0xE0_u8.wrapping_sub(0xC2) as i8));
+        let continued = u64::from(is_continuation(*from.add(64)));
+        if (lead ^ lead_of_2) | (lead << 1 | *begun) ^ continuation | lead >> 63 & !continued != 0 {
+            return None;
+        }
+        // Other code is faster for ASCII.
+        if lead | continuation == 0 {
+            return None;
+        }
+        *begun = lead >> 63;
+        let ascii = !(lead | continuation);
+        for half in 0..2 {
+            // Each byte after the one before it, as 16 bits.
+            let before = _mm512_loadu_si512(from.add(32 * half).sub(1).cast());
+            let pairs = _mm512_permutexvar_epi8(table(&PAIRS), before);
+            let units = units_of_two(pairs, (ascii >> (32 * half)) as u32);
+            let kept = (!lead >> (32 * half)) as u32;
+            U::store(_mm512_maskz_compress_epi16(kept, units), to);
+            to = to.add(kept.count_ones() as usize);
+        }
+        Some(to)
+    }
+}
+
+/// The units that end with the upper byte of each lane, of that byte and the one before it, or of that alone if it is `ascii`.
+///
+/// # Safety
+/// The processor has the instructions of this file.
+#[inline(always)]
+unsafe fn units_of_two(pairs: __m512i, ascii: u32) -> __m512i {
+    // SAFETY: registers only.
+    unsafe {
+        // Six bits of each, those of the first times 40 (hexadecimal). Leads of two bytes have no sixth.
+        let bits = _mm512_and_si512(pairs, _mm512_set1_epi16(0x3F3F));
+        let units = _mm512_maddubs_epi16(bits, _mm512_set1_epi16(0x0140));
+        _mm512_mask_srli_epi16::<8>(units, ascii, pairs)
+    }
+}
+
+/// [`WindowWriter::utf16_up_to_three`], and of UTF-32: the places of the last bytes are compressed, and by these the bytes
+/// of each unit are permuted.
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn up_to_three<U: Units>(from: *const u8, continuation: u64, last: u64, to: *mut U) -> *mut U {
+    // SAFETY: the loads read `from - 2..from + 64`. Each half writes 32 units, the second only after 32 units.
+    unsafe {
+        let [here, one, two] = [0, 1, 2].map(|before| Avx512::load(from.sub(before)));
+        let at = _mm512_maskz_compress_epi8(last, table(&PLACES));
+        let second = continuation & one.continuations();
+        let (ascii, of_three) = (_pext_u64(!continuation, last), _pext_u64(second, last));
+        let count = last.count_ones() as usize;
+        for (half, twice) in TWICE.iter().enumerate() {
+            let at = _mm512_permutexvar_epi8(table(twice), at);
+            let pairs = _mm512_permutexvar_epi8(at, one.0);
+            let pairs = _mm512_mask_permutexvar_epi8(pairs, UPPER, at, here.0);
+            let units = units_of_two(pairs, (ascii >> (32 * half)) as u32);
+            let leads = _mm512_permutexvar_epi8(at, two.0);
+            let leads = _mm512_maskz_slli_epi16::<12>((of_three >> (32 * half)) as u32, leads);
+            U::store(_mm512_or_si512(units, leads), to.add(32 * half));
+            if count <= 32 {
+                break;
+            }
+        }
+        to.add(count)
+    }
+}
+
+/// The upper bytes of lanes of 16 bits.
+const UPPER: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+
+/// The number of each place.
+static PLACES: [u8; 64] = places();
+
+const fn places() -> [u8; 64] {
+    let mut table = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        table[at] = at as u8;
+        at += 1;
+    }
+    table
+}
+
+/// Permutations that write each byte of a half twice.
+static TWICE: [[u8; 64]; 2] = twice();
+
+const fn twice() -> [[u8; 64]; 2] {
+    let mut tables = [[0; 64]; 2];
+    let mut at = 0;
+    while at < 128 {
+        tables[at / 64][at % 64] = (at / 2) as u8;
+        at += 1;
+    }
+    tables
+}
+
+/// Permutes bytes to pairs of each of 32 bytes and the one after it.
+static PAIRS: [u8; 64] = pairs();
+
+const fn pairs() -> [u8; 64] {
+    let mut table = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        table[at] = at.div_ceil(2) as u8;
+        at += 1;
+    }
+    table
+}
+
+/// Windows with at most this many bytes that are not good are written run by run.
+const FEW: u32 = 3;
+
+/// Permutations that write each byte of a third of a window, 21 bytes, three times.
+static THIRDS: [[u8; 64]; 3] = thirds();
+
+const fn thirds() -> [[u8; 64]; 3] {
+    let mut tables = [[0; 64]; 3];
+    let mut at = 0;
+    while at < 3 * 64 {
+        tables[at / 64][at % 64] = (at / 64 * 21 + at % 64 / 3) as u8;
+        at += 1;
+    }
+    tables
+}
+
+/// EF BF BD over and over.
+static REPLACEMENTS: [u8; 64] = replacements();
+
+const fn replacements() -> [u8; 64] {
+    let mut bytes = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        bytes[at] = [0xEF, 0xBF, 0xBD][at % 3];
+        at += 1;
+    }
+    bytes
+}
+
+/// [`WindowWriter::replace`], 21 bytes at a time: each is tripled, overwritten with U+FFFD where it is replaced, and the
+/// places that hold nothing are compressed away.
+///
+/// # Safety
+/// As of [`WindowWriter::replace`].
+#[inline(always)]
+unsafe fn replace_by_thirds(from: *const u8, window: Window, mut to: *mut u8) -> *mut u8 {
+    const EVERY_THIRD: u64 = 0x1249_2492_4924_9249;
+    // SAFETY: reads `from..from + 64`. A third moves `to` by at most 63 bytes and writes 64: below `to + 190`. The last byte
+    // writes three, at `to + 189` at most.
+    unsafe {
+        let bytes = Avx512::load(from).0;
+        let replacements = table(&REPLACEMENTS);
+        for (third, places) in THIRDS.iter().enumerate() {
+            let replaced = 7 * _pdep_u64(window.replaced >> (21 * third), EVERY_THIRD);
+            let kept = _pdep_u64(window.good >> (21 * third), EVERY_THIRD) | replaced;
+            let tripled = _mm512_mask_permutexvar_epi8(replacements, !replaced, table(places), bytes);
+            Avx512(_mm512_maskz_compress_epi8(kept, tripled)).store(to);
+            to = to.add(kept.count_ones() as usize);
+        }
+        // The 64th byte.
+        let last = if window.good >> 63 == 1 { [*from.add(63), 0, 0] } else { [0xEF, 0xBF, 0xBD] };
+        to.copy_from_nonoverlapping(last.as_ptr(), last.len());
+        to.add((window.good >> 63) as usize + 3 * (window.replaced >> 63) as usize)
+    }
+}
+
+/// Which of the units are surrogates or replaced: bit `i` is unit `i`.
+#[derive(Clone, Copy)]
+struct Pairs {
+    high: u64,
+    low: u64,
+    replaced: u64,
+}
+
+impl Pairs {
+    /// Those of the second half.
+    fn second_half(self) -> Self {
+        Self { high: self.high >> 32, low: self.low >> 32, replaced: self.replaced >> 32 }
+    }
+}
+
+/// Writes 32 units, each made of the bits of a byte and of those one and two before it.
+///
+/// # Safety
+/// 32 units can be written at `to`; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn store_units([here, one, two]: [__m256i; 3], pairs: Pairs, to: *mut u16) {
+    // SAFETY: the one store writes 32 units at `to`.
+    unsafe {
+        let here = _mm512_cvtepu8_epi16(here);
+        let one = _mm512_slli_epi16::<6>(_mm512_cvtepu8_epi16(one));
+        let two = _mm512_slli_epi16::<12>(_mm512_cvtepu8_epi16(two));
+        let mut units = _mm512_ternarylogic_epi64::<0xFE>(here, one, two);
+        if pairs.high | pairs.low | pairs.replaced != 0 {
+            let high = _mm512_add_epi16(_mm512_srli_epi16::<4>(units), _mm512_set1_epi16(0xD7C0_u16 as i16));
+            let low = _mm512_or_si512(
+                _mm512_and_si512(units, _mm512_set1_epi16(0x3FF)),
+                _mm512_set1_epi16(0xDC00_u16 as i16),
+            );
+            units = _mm512_mask_mov_epi16(units, pairs.high as u32, high);
+            units = _mm512_mask_mov_epi16(units, pairs.low as u32, low);
+            units = _mm512_mask_mov_epi16(units, pairs.replaced as u32, _mm512_set1_epi16(0xFFFD_u16 as i16));
+        }
+        _mm512_storeu_si512(to.cast(), units);
+    }
+}
+
+/// Writes the 16 units of UTF-32 of one quarter, each made of the bits of a byte and of those one to three before it.
+///
+/// # Safety
+/// `QUARTER` is below 4, 64 units can be written at `to`; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn store_quarter<const QUARTER: i32>([here, one, two, three]: [__m512i; 4], replaced: u64, to: *mut u32) {
+    // SAFETY: the one store writes 16 units at `to + 16 * QUARTER`.
+    unsafe {
+        let here = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(here));
+        let one = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(one));
+        let two = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(two));
+        let three = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(three));
+        let low = _mm512_or_si512(here, _mm512_slli_epi32::<6>(one));
+        let units =
+            _mm512_ternarylogic_epi64::<0xFE>(low, _mm512_slli_epi32::<12>(two), _mm512_slli_epi32::<18>(three));
+        let replaced = (replaced >> (16 * QUARTER)) as u16;
+        let units = _mm512_mask_mov_epi32(units, replaced, _mm512_set1_epi32(0xFFFD));
+        _mm512_storeu_si512(to.add(16 * QUARTER as usize).cast(), units);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_permute_to_places_pairs_and_thirds() {
+        assert!(places().into_iter().eq(0..64));
+        assert!(twice().into_iter().flatten().eq((0..64).flat_map(|byte| [byte; 2])));
+        assert!(pairs().into_iter().eq((0..32).flat_map(|byte| [byte, byte + 1])));
+        for (first, third) in [0, 21, 42].into_iter().zip(thirds()) {
+            // The place after the 21 bytes is not used.
+            assert!(third[..63].iter().copied().eq((first..first + 21).flat_map(|byte| [byte; 3])));
+        }
+        assert!(replacements().into_iter().eq("\u{FFFD}".bytes().cycle().take(64)));
+    }
+}

@@ -1,0 +1,692 @@
+//! Conversions for every processor: UTF-8 to UTF-16 and UTF-32, and those and Latin-1 to UTF-8, with replacement.
+//!
+//! # Idea
+//!
+//! Decoding branches on the length of each sequence: text has runs of one length, and a loop for each run is shorter than one
+//! without branches for any. Encoding does not: the end of every word would be a wrong prediction, which costs as much as ten
+//! units. Instead it looks up, by the upper bits of a unit, the bytes and the place of the six lowest bits in them; writes four
+//! bytes; and moves on by the length. What is too much is overwritten by the next.
+//!
+//! ```text
+//! U+20AC    BASIC[20AC >> 6] = E2 82 80, place 16      E2 82 80 | (20AC & 3F) << 16 = E2 82 AC
+//! U+0020    BASIC[0020 >> 6] = 00 00 00, place 0       00 00 00 | (0020 & 3F)       = 20
+//! ```
+//!
+//! Blocks of ASCII are converted at once by loops that the compiler turns into registers.
+//!
+//! Room for a stretch is made before it is converted, and the units after a block can be read wherever it begins, so that no
+//! step compares an index with a length.
+
+use crate::scalar::{Sequence, is_ascii, well_formed_prefix};
+use crate::utf8::REPLACEMENT;
+use core::hint::select_unpredictable;
+use core::mem::MaybeUninit;
+
+/// Units that can be read from wherever a step begins, and written from wherever it ends.
+const BLOCK: usize = 16;
+
+/// Units for which room is made at a time.
+const STRETCH: usize = 0x1000;
+
+/// The bits that are not set in ASCII.
+const NON_ASCII: u64 = 0x8080_8080_8080_8080;
+
+/// A code unit of UTF-16 or UTF-32, or a byte of Latin-1, to be written as UTF-8.
+pub(super) trait Source: Copy + Into<u32> {
+    /// Most bytes of UTF-8 for one unit.
+    const LONGEST: usize;
+
+    /// Units of a supplementary character.
+    const SUPPLEMENTARY: usize;
+
+    /// Writes a block if it is ASCII.
+    ///
+    /// # Safety
+    /// A block can be read, and [`BLOCK`] bytes written.
+    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool;
+
+    /// The supplementary character that begins here, if one does.
+    ///
+    /// # Safety
+    /// Two units can be read.
+    unsafe fn supplementary(from: *const Self) -> Option<u32>;
+
+    /// The first scalar value, U+FFFD for what is none, and how many units it takes: 0 if `units` is empty.
+    fn scalar(units: &[Self]) -> (u32, usize);
+}
+
+impl Source for u8 {
+    const LONGEST: usize = 2;
+    const SUPPLEMENTARY: usize = 1;
+
+    #[inline(always)]
+    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool {
+        // SAFETY: the same contract.
+        unsafe {
+            let block = from.cast::<[Self; BLOCK]>().read();
+            let [first, second] = [0, BLOCK / 2].map(|at| from.add(at).cast::<u64>().read_unaligned());
+            to.cast::<[Self; BLOCK]>().write(block);
+            (first | second) & NON_ASCII == 0
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn supplementary(_: *const Self) -> Option<u32> {
+        None
+    }
+
+    #[inline(always)]
+    fn scalar(units: &[Self]) -> (u32, usize) {
+        units.first().map_or((0, 0), |&unit| (unit.into(), 1))
+    }
+}
+
+impl Source for u16 {
+    const LONGEST: usize = 3;
+    const SUPPLEMENTARY: usize = 2;
+
+    #[inline(always)]
+    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool {
+        // SAFETY: the same contract.
+        unsafe {
+            let block = &*from.cast::<[Self; BLOCK]>();
+            let is_ascii = block.iter().fold(0, |any, &unit| any | u32::from(unit)) < 0x80;
+            if is_ascii {
+                to.cast::<[u8; BLOCK]>().write(block.map(|unit| u32::from(unit) as u8));
+            }
+            is_ascii
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn supplementary(from: *const Self) -> Option<u32> {
+        // SAFETY: the same contract.
+        let [high, low] = unsafe { from.cast::<[Self; 2]>().read() }.map(u32::from);
+        // The bits that are the same in all high, and in all low surrogates.
+        let are_surrogates = (high & 0xFC00) << 16 | low & 0xFC00 == 0xD800_DC00;
+        are_surrogates.then(|| 0x1_0000 + ((high & 0x3FF) << 10 | low & 0x3FF))
+    }
+
+    #[inline(always)]
+    fn scalar(units: &[Self]) -> (u32, usize) {
+        match *units {
+            [] => (0, 0),
+            [lead @ 0xD800..=0xDBFF, trail @ 0xDC00..=0xDFFF, ..] => {
+                (0x1_0000 + (u32::from(lead & 0x3FF) << 10) + u32::from(trail & 0x3FF), 2)
+            }
+            [0xD800..=0xDFFF, ..] => (0xFFFD, 1),
+            [unit, ..] => (unit.into(), 1),
+        }
+    }
+}
+
+impl Source for u32 {
+    const LONGEST: usize = 4;
+    const SUPPLEMENTARY: usize = 1;
+
+    #[inline(always)]
+    unsafe fn ascii_block(from: *const Self, to: *mut u8) -> bool {
+        // SAFETY: the same contract; the words are those of the block.
+        unsafe {
+            let words = from.cast::<u64>();
+            let any = (0..BLOCK / 2).fold(0, |any, word| any | words.add(word).read_unaligned());
+            let is_ascii = any & 0xFFFF_FF80_FFFF_FF80 == 0;
+            if is_ascii {
+                to.cast::<[u8; BLOCK]>().write((*from.cast::<[Self; BLOCK]>()).map(|unit| unit as u8));
+            }
+            is_ascii
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn supplementary(from: *const Self) -> Option<u32> {
+        // SAFETY: the same contract.
+        Some(unsafe { *from }).filter(|unit| (0x1_0000..0x11_0000).contains(unit))
+    }
+
+    #[inline(always)]
+    fn scalar(units: &[Self]) -> (u32, usize) {
+        units.first().map_or((0, 0), |&unit| (char::from_u32(unit).map_or(0xFFFD, u32::from), 1))
+    }
+}
+
+/// Appends units as UTF-8, with U+FFFD for what is not a scalar value.
+#[inline(always)]
+fn append_utf8<U: Source>(units: &[U], out: &mut Vec<u8>) {
+    let mut at = 0;
+    while units.len() - at > BLOCK {
+        let end = (units.len() - BLOCK).min(at + STRETCH);
+        out.reserve(U::LONGEST * (end - at + BLOCK) + BLOCK);
+        // SAFETY: a block follows `end`; room is reserved for the units up to its end.
+        unsafe {
+            let (next, to) = utf8_run(units.as_ptr(), at..end, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+            at = next;
+        }
+    }
+    if at == units.len() {
+        return;
+    }
+    out.reserve(U::LONGEST * (units.len() - at) + BLOCK);
+    // SAFETY: room is reserved for what is left.
+    unsafe {
+        let mut to = out.as_mut_ptr().add(out.len());
+        while at < units.len() {
+            let (scalar, taken) = U::scalar(&units[at..]);
+            (at, to) = (at + taken, utf8(scalar, to));
+        }
+        out.set_len(to.offset_from_unsigned(out.as_ptr()));
+    }
+}
+
+/// The sequences of the characters below U+0800; of ASCII, the first byte.
+static SHORT: [[u8; 2]; 0x800] = short();
+
+const fn short() -> [[u8; 2]; 0x800] {
+    let mut short = [[0; 2]; 0x800];
+    let mut scalar = 0;
+    while scalar < short.len() {
+        let first = if scalar < 0x80 { scalar } else { 0xC0 | scalar >> 6 };
+        short[scalar] = [first as u8, 0x80 | (scalar & 0x3F) as u8];
+        scalar += 1;
+    }
+    short
+}
+
+/// For sixty-four characters of the Basic Multilingual Plane each: the bytes of their sequences without the last six bits of
+/// the character, and in the highest byte the place of these bits. [`u32::MAX`] for surrogates.
+static BASIC: [u32; 0x400] = basic();
+
+const fn basic() -> [u32; 0x400] {
+    let mut basic = [u32::MAX; 0x400];
+    let mut row = 0;
+    while row < 0x400 {
+        basic[row as usize] = match row {
+            0..2 => row << 6,
+            2..0x20 => 0x0800_80C0 | row,
+            0x360..0x380 => u32::MAX,
+            _ => 0x1080_80E0 | row >> 6 | (row & 0x3F) << 8,
+        };
+        row += 1;
+    }
+    basic
+}
+
+/// Writes the units of a range as UTF-8, and those of the last step, which may end up to a block after it. Returns where it
+/// ends, and the end of what is written.
+///
+/// # Safety
+/// A block can be read from the end of the range. [`Source::LONGEST`] bytes can be written for each unit and those of a
+/// block, and [`BLOCK`] more.
+#[inline(always)]
+unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, mut to: *mut u8) -> (usize, *mut u8) {
+    let (mut at, end) = (range.start, range.end);
+    // SAFETY: every step begins below `end`, reads at most a block, and writes at most `LONGEST` bytes for each unit it takes;
+    // up to a register more is overwritten later.
+    unsafe {
+        while at < end {
+            while U::ascii_block(units.add(at), to) {
+                (at, to) = (at + BLOCK, to.add(BLOCK));
+                if at >= end {
+                    return (at, to);
+                }
+            }
+            let stop = at + BLOCK;
+            if (*units.add(at)).into() < 0x800 {
+                // ASCII and two bytes: in most scripts of two bytes, all words and the spaces after them.
+                while at < stop
+                    && let unit @ 0..0x800 = (*units.add(at)).into() as usize
+                {
+                    to.cast::<[u8; 2]>().write(SHORT[unit]);
+                    (at, to) = (at + 1, to.add(1 + usize::from(unit >= 0x80)));
+                }
+            }
+            while at < stop
+                && let unit @ 0..0x1_0000 = (*units.add(at)).into()
+                && let row = BASIC[unit as usize >> 6]
+                && row != u32::MAX
+            {
+                let place = row >> 24;
+                to.cast::<[u8; 4]>().write((row | (unit & 0x3F) << place).to_le_bytes());
+                (at, to) = (at + 1, to.add(1 + place as usize / 8));
+            }
+            if at == stop || at >= end {
+                continue;
+            }
+            let here = units.add(at);
+            if let Some(first) = U::supplementary(here) {
+                (at, to) = (at + U::SUPPLEMENTARY, utf8(first, to));
+                while at < end
+                    && let Some(scalar) = U::supplementary(units.add(at))
+                {
+                    (at, to) = (at + U::SUPPLEMENTARY, utf8(scalar, to));
+                }
+            } else {
+                let (scalar, taken) = U::scalar(core::slice::from_raw_parts(here, 2));
+                (at, to) = (at + taken, utf8(scalar, to));
+            }
+        }
+    }
+    (at, to)
+}
+
+/// Whether the number is a scalar value whose sequence has three bytes.
+#[inline(always)]
+fn is_of_three(unit: u32) -> bool {
+    (0x800..0x1_0000).contains(&unit) & (unit & 0xF800 != 0xD800)
+}
+
+/// Writes the sequence of a scalar value, and returns its end.
+///
+/// # Safety
+/// Four bytes can be written.
+#[inline(always)]
+unsafe fn utf8(scalar: u32, to: *mut u8) -> *mut u8 {
+    let tail = |place: u32, bits: u32| (0x80 | (bits & 0x3F)) << (8 * place);
+    let (bytes, len) = match scalar {
+        0..0x80 => (scalar, 1),
+        0x80..0x800 => (0xC0 | scalar >> 6 | tail(1, scalar), 2),
+        0x800..0x1_0000 => (0xE0 | scalar >> 12 | tail(1, scalar >> 6) | tail(2, scalar), 3),
+        _ => (0xF0 | scalar >> 18 | tail(1, scalar >> 12) | tail(2, scalar >> 6) | tail(3, scalar), 4),
+    };
+    // SAFETY: the same contract.
+    unsafe {
+        to.cast::<[u8; 4]>().write(bytes.to_le_bytes());
+        to.add(len)
+    }
+}
+
+/// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
+pub(super) fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
+    append_utf8(units, out);
+}
+
+/// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
+pub(super) fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
+    append_utf8(units, out);
+}
+
+/// Appends Latin-1 as UTF-8.
+pub(super) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
+    append_utf8(bytes, out);
+}
+
+/// A code unit that UTF-8 is converted to.
+trait Target: Copy + From<u8> {
+    /// Most units for one byte.
+    const LONGEST: usize;
+
+    /// Writes a scalar value whose sequence takes `LEN` bytes, two or three, the first of `bytes`; returns its end.
+    ///
+    /// # Safety
+    /// Four units can be written.
+    unsafe fn put<const LEN: usize>(scalar: u32, bytes: u32, to: *mut Self) -> *mut Self;
+
+    /// The same for four bytes.
+    ///
+    /// # Safety
+    /// Four units can be written.
+    unsafe fn put_supplementary(scalar: u32, bytes: u32, to: *mut Self) -> *mut Self;
+
+    /// Writes U+FFFD.
+    ///
+    /// # Safety
+    /// Four units can be written.
+    unsafe fn replace(to: *mut Self) -> *mut Self;
+}
+
+impl Target for u8 {
+    const LONGEST: usize = 3;
+
+    #[inline(always)]
+    unsafe fn put<const LEN: usize>(_: u32, bytes: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe {
+            to.cast::<[Self; 4]>().write(bytes.to_le_bytes());
+            to.add(LEN)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put_supplementary(scalar: u32, bytes: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { Self::put::<4>(scalar, bytes, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn replace(to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { utf8(0xFFFD, to) }
+    }
+}
+
+impl Target for u16 {
+    const LONGEST: usize = 1;
+
+    #[inline(always)]
+    unsafe fn put<const LEN: usize>(scalar: u32, _: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe {
+            to.write(scalar as Self);
+            to.add(1)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put_supplementary(scalar: u32, _: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe {
+            to.write((0xD7C0 + (scalar >> 10)) as Self);
+            to.add(1).write(0xDC00 | (scalar & 0x3FF) as Self);
+            to.add(2)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn replace(to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { Self::put::<3>(0xFFFD, 0, to) }
+    }
+}
+
+impl Target for u32 {
+    const LONGEST: usize = 1;
+
+    #[inline(always)]
+    unsafe fn put<const LEN: usize>(scalar: u32, _: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe {
+            to.write(scalar);
+            to.add(1)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put_supplementary(scalar: u32, bytes: u32, to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { Self::put::<4>(scalar, bytes, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn replace(to: *mut Self) -> *mut Self {
+        // SAFETY: the same contract.
+        unsafe { Self::put::<3>(0xFFFD, 0, to) }
+    }
+}
+
+/// Appends UTF-8 with U+FFFD for every maximal subpart. ASCII and single errors in it are copied and replaced as they are read;
+/// other text is validated and copied, up to an error. Where errors are close to each other, it is decoded in steps up to a
+/// stretch without errors.
+pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
+    /// Bytes between errors that are not close to each other.
+    const APART: usize = 32;
+    /// Bytes in a row without an error, after which it validates again.
+    const PATIENCE: usize = 256;
+    let mut at = 0;
+    loop {
+        at += append_ascii_with_errors(&bytes[at..], out);
+        let good = well_formed_prefix(&bytes[at..]);
+        out.extend_from_slice(&bytes[at..at + good]);
+        at += good;
+        if at == bytes.len() {
+            return;
+        }
+        if good >= APART {
+            continue;
+        }
+        let mut errors = 1;
+        while errors > 0 {
+            if bytes.len() - at <= PATIENCE + BLOCK {
+                return append_units(&bytes[at..], out);
+            }
+            out.reserve(3 * (PATIENCE + BLOCK) + BLOCK);
+            // SAFETY: a block follows the range; room is reserved for the bytes up to its end, and a block.
+            unsafe {
+                let (from, to) = (bytes.as_ptr(), out.as_mut_ptr().add(out.len()));
+                let (next, to, met) = units_run(from, at..at + PATIENCE, to);
+                out.set_len(to.offset_from_unsigned(out.as_ptr()));
+                (at, errors) = (next, met);
+            }
+        }
+    }
+}
+
+/// Appends ASCII, and U+FFFD for the maximal subparts in it, up to a well-formed sequence of more than one byte or near the
+/// end. Returns how many bytes those are.
+fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    let mut at = 0;
+    loop {
+        let (ascii, is_last) = append_ascii(&bytes[at..], out);
+        at += ascii;
+        if is_last {
+            return at;
+        }
+        // A byte that no continuation byte follows is a maximal subpart, whatever it is.
+        at += match bytes[at..] {
+            [_] | [_, 0..0x80 | 0xC0.., ..] => 1,
+            _ => match Sequence::read(&bytes[at..]) {
+                Some(Sequence::IllFormed { len, .. }) => len,
+                _ => return at,
+            },
+        };
+        out.extend_from_slice(REPLACEMENT);
+    }
+}
+
+/// Appends the ASCII that `bytes` begin with, up to the first other byte, or in whole blocks if there is none. Returns how many
+/// bytes those are, and true if there is none.
+fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
+    out.reserve(bytes.len());
+    let room = out.spare_capacity_mut();
+    let (mut at, mut is_last) = (0, true);
+    // Stores across two cache lines cost twice as much; the first step ends where a line does.
+    let mut overlap = room.as_ptr().addr() % (4 * BLOCK);
+    while let Some((blocks, room)) = bytes[at..].first_chunk().zip(room[at..].first_chunk_mut()) {
+        *room = blocks.map(MaybeUninit::new);
+        if !is_ascii(blocks) {
+            (at, is_last) = (at + ascii_len(blocks), false);
+            break;
+        }
+        at += blocks.len() - overlap;
+        overlap = 0;
+    }
+    // SAFETY: these bytes are written.
+    unsafe { out.set_len(out.len() + at) };
+    (at, is_last)
+}
+
+/// How many bytes at the start are ASCII. No branch depends on it.
+#[inline(never)]
+fn ascii_len<const N: usize>(bytes: &[u8; N]) -> usize {
+    let words = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word) & NON_ASCII);
+    words.enumerate().rev().fold(bytes.len(), |len, (place, non_ascii)| {
+        select_unpredictable(non_ascii == 0, len, 8 * place + non_ascii.trailing_zeros() as usize / 8)
+    })
+}
+
+/// Appends UTF-8 as units, with U+FFFD for every maximal subpart.
+#[inline(always)]
+fn append_units<U: Target>(bytes: &[u8], out: &mut Vec<U>) {
+    let mut at = 0;
+    while bytes.len() - at > BLOCK {
+        let end = (bytes.len() - BLOCK).min(at + STRETCH);
+        out.reserve(U::LONGEST * (end - at + BLOCK) + BLOCK);
+        // SAFETY: a block follows `end`; room is reserved for the bytes up to its end, and a block.
+        unsafe {
+            let (next, to, _) = units_run(bytes.as_ptr(), at..end, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+            at = next;
+        }
+    }
+    // What follows is read, too, and zeros continue no sequence.
+    let mut padded = [[0; BLOCK]; 2];
+    let padded = padded.as_flattened_mut();
+    let len = bytes.len() - at;
+    padded[..len].copy_from_slice(&bytes[at..]);
+    out.reserve(2 * U::LONGEST * BLOCK + BLOCK);
+    // SAFETY: at most a block is left, and a block follows it. Each zero that was taken was written as one unit.
+    unsafe {
+        let (taken, to, _) = units_run(padded.as_ptr(), 0..len, out.as_mut_ptr().add(out.len()));
+        out.set_len(to.offset_from_unsigned(out.as_ptr()) - (taken - len));
+    }
+}
+
+/// Writes the bytes of a range as units, and those of the last step, which may end up to a block after it. Returns where it
+/// ends, the end of what is written, and the number of errors.
+///
+/// # Safety
+/// A block can be read from the end of the range. [`Target::LONGEST`] units can be written for each byte and those of a block,
+/// and a block more.
+#[inline(always)]
+unsafe fn units_run<U: Target>(
+    bytes: *const u8,
+    range: core::ops::Range<usize>,
+    mut to: *mut U,
+) -> (usize, *mut U, usize) {
+    let (mut at, end) = (range.start, range.end);
+    let mut errors = 0;
+    // SAFETY: every step begins below `end`, reads at most a block, and keeps at most `LONGEST` units for each byte it takes; up
+    // to a block of units more is overwritten later.
+    unsafe {
+        'step: while at < end {
+            let here = bytes.add(at);
+            let word = u32::from_le(here.cast::<u32>().read_unaligned());
+            let tail = |byte: u32| word >> (8 * byte) & 0x3F;
+            if word & 0x80 == 0 {
+                if word & 0x8000 != 0 {
+                    to.write(U::from(word as u8));
+                    (at, to) = (at + 1, to.add(1));
+                    continue;
+                }
+                let (count, next) = ascii_of_eight(bytes.add(at), to);
+                (at, to) = (at + count, next);
+                if count < 8 {
+                    continue;
+                }
+                // More is likely.
+                while end.saturating_sub(at) >= 4 * BLOCK {
+                    let block = &*bytes.add(at).cast::<[u8; 4 * BLOCK]>();
+                    if !block.is_ascii() {
+                        break;
+                    }
+                    widen(block, &mut *to.cast::<[MaybeUninit<U>; 4 * BLOCK]>());
+                    (at, to) = (at + block.len(), to.add(block.len()));
+                }
+                while at < end {
+                    let (count, next) = ascii_of_eight(bytes.add(at), to);
+                    (at, to) = (at + count, next);
+                    if count < 8 {
+                        continue 'step;
+                    }
+                }
+                continue;
+            }
+            if word & 0xC0E0 == 0x80C0 && word & 0x1E != 0 {
+                (at, to) = (at + 2, U::put::<2>((word & 0x1F) << 6 | tail(1), word, to));
+                continue;
+            }
+            if let Some(scalar) = of_three(word) {
+                (at, to) = (at + 3, U::put::<3>(scalar, word, to));
+                while at < end {
+                    let word = u32::from_le(bytes.add(at).cast::<u32>().read_unaligned());
+                    let Some(scalar) = of_three(word) else { break };
+                    (at, to) = (at + 3, U::put::<3>(scalar, word, to));
+                }
+                continue;
+            }
+            if word & 0xC0C0_C0F8 == 0x8080_80F0 {
+                let scalar = (word & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3);
+                if matches!(scalar, 0x1_0000..=0x10_FFFF) {
+                    (at, to) = (at + 4, U::put_supplementary(scalar, word, to));
+                    continue;
+                }
+            }
+            // Most errors are bytes that no continuation byte follows.
+            let is_alone = word & 0xC000 != 0x8000 || word & 0xC0 == 0x80;
+            let len = if is_alone { 1 } else { subpart_len(core::slice::from_raw_parts(here, 4)) };
+            (at, to) = (at + len, U::replace(to));
+            errors += 1;
+        }
+    }
+    (at, to, errors)
+}
+
+/// Writes the ASCII that eight bytes begin with, as units; returns how many those are, and their end.
+///
+/// # Safety
+/// Eight bytes can be read, and as many units written.
+#[inline(always)]
+unsafe fn ascii_of_eight<U: Target>(from: *const u8, to: *mut U) -> (usize, *mut U) {
+    // SAFETY: the same contract.
+    unsafe {
+        let eight = u64::from_le(from.cast::<u64>().read_unaligned());
+        to.cast::<[U; 8]>().write(eight.to_le_bytes().map(U::from));
+        let count = (eight & NON_ASCII).trailing_zeros() as usize / 8;
+        (count, to.add(count))
+    }
+}
+
+/// The scalar value of a sequence of three bytes.
+#[inline(always)]
+fn of_three(word: u32) -> Option<u32> {
+    let scalar = (word & 0xF) << 12 | (word >> 8 & 0x3F) << 6 | word >> 16 & 0x3F;
+    ((word & 0xC0_C0F0 == 0x80_80E0) & is_of_three(scalar)).then_some(scalar)
+}
+
+/// Writes each byte as a unit.
+#[inline(always)]
+fn widen<U: Target, const N: usize>(bytes: &[u8; N], to: &mut [MaybeUninit<U>; N]) {
+    for (unit, &byte) in to.iter_mut().zip(bytes) {
+        unit.write(byte.into());
+    }
+}
+
+/// Length in bytes of the maximal subpart at the start.
+#[inline(never)]
+fn subpart_len(bytes: &[u8]) -> usize {
+    match Sequence::read(bytes) {
+        Some(Sequence::IllFormed { len, .. } | Sequence::WellFormed { len, .. }) => len,
+        None => 1,
+    }
+}
+
+/// Appends UTF-8 as UTF-16, with U+FFFD for every maximal subpart.
+pub(super) fn utf16(bytes: &[u8], out: &mut Vec<u16>) {
+    append_units(bytes, out);
+}
+
+/// Appends UTF-8 as UTF-32, with U+FFFD for every maximal subpart.
+pub(super) fn utf32(bytes: &[u8], out: &mut Vec<u32>) {
+    append_units(bytes, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_hold_the_sequence_of_every_character() {
+        let (short, basic) = (short(), basic());
+        for character in '\0'..='\u{FFFF}' {
+            let (scalar, mut bytes) = (u32::from(character), [0; 4]);
+            let sequence = character.encode_utf8(&mut bytes).as_bytes();
+            if let Some(found) = short.get(scalar as usize) {
+                assert_eq!(found[..sequence.len()], *sequence, "{scalar:04X}");
+            }
+            let row = basic[scalar as usize >> 6];
+            let place = row >> 24;
+            let found = (row | (scalar & 0x3F) << place).to_le_bytes();
+            assert_eq!(found[..1 + place as usize / 8], *sequence, "{scalar:04X}");
+        }
+        assert!((0xD800..0xE000).all(|surrogate| basic[surrogate >> 6] == u32::MAX));
+    }
+
+    #[test]
+    fn there_is_room_for_a_block_of_errors_in_an_empty_vector() {
+        for len in 0..=BLOCK {
+            let mut out = Vec::new();
+            append_units::<u8>(&vec![0xFF; len], &mut out);
+            assert_eq!(out, REPLACEMENT.repeat(len));
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! SSE4.1: registers of 16 bytes.
+//!
+//! `check` is the lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021). Three
+//! tables of sixteen entries, by the nibbles of the byte before and the high nibble of the byte, hold one bit for each rule;
+//! a bit that is set in all three is a broken rule. "Two continuation bytes in a row" is the one rule that may be broken,
+//! exactly where a lead two or three places earlier needs it, so that bit is compared instead.
+//!
+//! ```text
+//! bytes                      E2 82 AC A9
+//! rules broken with before    . .. TC TC      TC: two continuation bytes
+//! needed (E0 two before)      . .. TC  .
+//! errors                      . ..  . TC      A9 continues nothing
+//! ```
+//!
+//! A register costs three shuffles and about fifteen other operations. SSE4.1 is the first set with `ptest`; `pshufb` and
+//! `palignr` are older.
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
+)]
+
+use crate::kernel::compress;
+use crate::kernel::path::Path;
+use crate::kernel::to_utf8::SequenceWriter;
+use crate::kernel::validate::{
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, good_groups, path_of_words, prefix_of_words,
+};
+use crate::kernel::vector::Vector;
+use crate::kernel::window::{Places, WindowWriter};
+use core::arch::x86_64::*;
+
+/// 16 bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Sse41(pub(super) __m128i);
+
+/// Sixteen entries.
+#[inline(always)]
+unsafe fn table(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: reads the 16 bytes of the array.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[inline(always)]
+unsafe fn high_nibbles(bytes: __m128i) -> __m128i {
+    _mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(0x0F))
+}
+
+/// The rules of [`NIBBLES`] that pairs of bytes break, one bit each: one of `before` and one of `bytes`.
+#[inline(always)]
+unsafe fn table_errors(before: __m128i, bytes: __m128i) -> __m128i {
+    let [high, low, next] = &NIBBLES;
+    let high = _mm_shuffle_epi8(table(high), high_nibbles(before));
+    let low = _mm_shuffle_epi8(table(low), _mm_and_si128(before, _mm_set1_epi8(0x0F)));
+    let next = _mm_shuffle_epi8(table(next), high_nibbles(bytes));
+    _mm_and_si128(_mm_and_si128(high, low), next)
+}
+
+// SAFETY: it is an `__m128i`, 16 bytes; `tests/kernels.rs` compares the results with those of portable code.
+unsafe impl Vector for Sse41 {
+    const LEN: usize = 16;
+    const NAME: &'static str = "sse41";
+    type Errors = Self;
+
+    #[inline(always)]
+    unsafe fn no_errors() -> Self {
+        Self(_mm_setzero_si128())
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: reads `LEN` bytes at `from`, as the contract says; no alignment is needed.
+        unsafe { Self(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: writes `LEN` bytes at `to`, as the contract says; no alignment is needed.
+        unsafe { _mm_storeu_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        Self(_mm_or_si128(self.0, other.0))
+    }
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(_mm_setzero_si128())
+    }
+
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        Self(_mm_max_epu8(self.0, other.0))
+    }
+
+    #[inline(always)]
+    unsafe fn is_below(self, limit: u8) -> bool {
+        !Self::has_error(Self(_mm_subs_epu8(self.0, _mm_set1_epi8((limit - 1) as i8))))
+    }
+
+    #[inline(always)]
+    unsafe fn is_ascii(self) -> bool {
+        _mm_movemask_epi8(self.0) == 0
+    }
+
+    #[inline(always)]
+    unsafe fn shift_in(self) -> [Self; 3] {
+        [Self(_mm_bslli_si128::<1>(self.0)), Self(_mm_bslli_si128::<2>(self.0)), Self(_mm_bslli_si128::<3>(self.0))]
+    }
+
+    #[inline(always)]
+    unsafe fn check(self, [one, two, three]: [Self; 3], errors: Self) -> Self {
+        let wrong = table_errors(one.0, self.0);
+        let needed = _mm_or_si128(
+            _mm_subs_epu8(two.0, _mm_set1_epi8(BELOW_LEADS[1])),
+            _mm_subs_epu8(three.0, _mm_set1_epi8(BELOW_LEADS[2])),
+        );
+        let needed = _mm_and_si128(needed, _mm_set1_epi8(TWO_CONTINUATIONS as i8));
+        Self(_mm_or_si128(errors.0, _mm_xor_si128(wrong, needed)))
+    }
+
+    #[inline(always)]
+    unsafe fn has_error(errors: Self) -> bool {
+        _mm_testz_si128(errors.0, errors.0) == 0
+    }
+
+    #[inline(always)]
+    unsafe fn error_mask(errors: Self) -> u64 {
+        u64::from(u16::MAX) ^ Self(_mm_cmpeq_epi8(errors.0, _mm_setzero_si128())).movemask()
+    }
+
+    #[inline(always)]
+    unsafe fn is_complete(self, errors: Self) -> bool {
+        // SAFETY: reads the last 16 bytes of the table, which has 64.
+        let finished = unsafe { Self::load(FINISHED[48..].as_ptr()).0 };
+        !Self::has_error(Self(_mm_or_si128(errors.0, _mm_subs_epu8(self.0, finished))))
+    }
+
+    #[inline(always)]
+    unsafe fn shl1(self) -> Self {
+        Self(_mm_add_epi8(self.0, self.0))
+    }
+
+    #[inline(always)]
+    unsafe fn movemask(self) -> u64 {
+        u64::from(_mm_movemask_epi8(self.0) as u16)
+    }
+
+    #[inline(always)]
+    unsafe fn continuations(self) -> u64 {
+        // As signed numbers they are the lowest.
+        Self(_mm_cmpgt_epi8(_mm_set1_epi8(0xC0_u8 as i8), self.0)).movemask()
+    }
+
+    #[inline(always)]
+    unsafe fn refused(self, next: Self) -> u64 {
+        Self::error_mask(Self(_mm_and_si128(table_errors(self.0, next.0), _mm_set1_epi8(REFUSED as i8))))
+    }
+}
+
+impl SequenceWriter for Sse41 {}
+
+impl WindowWriter for Sse41 {
+    #[inline(always)]
+    unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
+        // SAFETY: reads four registers and writes eight.
+        unsafe {
+            let parts = [0, 16, 32, 48].map(|at| Self::load(from.add(at)));
+            let [a, b, c, d] = parts;
+            if !a.or(b).or(c.or(d)).is_ascii() {
+                return false;
+            }
+            for (part, bytes) in parts.into_iter().enumerate() {
+                let zero = _mm_setzero_si128();
+                _mm_storeu_si128(to.add(16 * part).cast(), _mm_unpacklo_epi8(bytes.0, zero));
+                _mm_storeu_si128(to.add(16 * part + 8).cast(), _mm_unpackhi_epi8(bytes.0, zero));
+            }
+            true
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        // SAFETY: the same contract.
+        unsafe { compress::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { compress::utf32(from, first, places, to) }
+    }
+}
+
+impl Partial for Sse41 {
+    fn partial_path(len: usize) -> Path {
+        path_of_words::<Self>(len)
+    }
+
+    #[inline(always)]
+    unsafe fn partial_prefix(bytes: &[u8]) -> usize {
+        prefix_of_words(bytes, |[low, high]| Self(_mm_set_epi64x(high as i64, low as i64)))
+    }
+
+    #[target_feature(enable = "sse4.1")]
+    #[inline(never)]
+    unsafe fn good_groups(from: *const u8, most: usize) -> usize {
+        // SAFETY: the same contract.
+        unsafe { good_groups::<Self>(from, most) }
+    }
+}

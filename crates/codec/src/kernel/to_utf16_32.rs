@@ -1,0 +1,361 @@
+//! UTF-8 to UTF-16 and UTF-32 with replacement, window by window; and how long well-formed UTF-8 is in them.
+//!
+//! # Idea
+//!
+//! A code unit is written at the last byte of its sequence, where it and the bytes before it have all its bits; the high
+//! surrogate of a pair at the third byte. So the units of a window depend on nothing after it, and are its bytes at
+//! [`Places::any`], each combined with up to three bytes before it, with the other places left out. Windows where every byte
+//! is ASCII or an error of its own are widened as they are. AVX-512 has a loop for windows of sequences of one and two
+//! bytes, which needs fewer masks.
+//!
+//! ```text
+//! for each window:
+//!     if no lead is followed by a continuation byte: widen bytes, U+FFFD for those from 80 on
+//!     else: decide what each byte is (window.rs); write the units at the last bytes
+//! ```
+//!
+//! # Example
+//!
+//! `61 C3 A9 F0 9F 98 80 FF` to UTF-16:
+//!
+//! ```text
+//! bytes          61 C3 A9 F0 9F 98 80 FF
+//! last            1  .  1  .  .  .  1  .
+//! third_of_4      .  .  .  .  .  1  .  .
+//! replaced        .  .  .  .  .  .  .  1
+//! units        0061    00E9       D83D DE00 FFFD
+//! ```
+//!
+//! # Cost
+//!
+//! A window costs the masks and a fixed number of register operations, whatever its text; AVX-512 compresses a register in an
+//! instruction, the other kernels look up a shuffle (compress.rs). Inputs of a few bytes are slow: they are copied to be padded.
+//!
+//! # Length
+//!
+//! A character has exactly one byte that is not a continuation byte, and makes two units of UTF-16 exactly where that
+//! byte is F0 or above. So [`count`] counts bytes and decodes nothing:
+//!
+//! ```text
+//! UTF-32: bytes - continuation bytes                 61 C3 A9 F0 9F 98 80: 7 - 4 = 3
+//! UTF-16: the same + leads of four bytes             and one lead from F0 on: 4
+//! ```
+//!
+//! A register costs a load, a few operations for the mask and a population count; only AVX-512 uses this. SSE4.1 and AVX2
+//! are faster with the portable loop, which the compiler turns into registers of sums. Up to 63 bytes at the end are counted
+//! by that loop, too.
+
+use crate::kernel::vector::Vector;
+use crate::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
+use crate::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
+use crate::utf8::is_continuation;
+
+/// Windows for which room is made at a time.
+const STRETCH: usize = 256;
+
+/// The encoding that is written.
+pub(super) trait Form {
+    /// A code unit.
+    type Unit: Copy;
+
+    /// Whether sequences of four bytes are written as two units.
+    const PAIRS: bool;
+
+    /// Writes the units of a window.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::utf16`].
+    unsafe fn write<V: WindowWriter>(
+        from: *const u8,
+        first: bool,
+        places: Places,
+        to: *mut Self::Unit,
+    ) -> *mut Self::Unit;
+
+    /// Writes the units of a window if it holds only well-formed sequences of one and two bytes and there is a way to do that
+    /// faster.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::utf16_one_two_byte`].
+    unsafe fn write_one_two_byte<V: WindowWriter>(
+        from: *const u8,
+        begun: &mut u64,
+        to: *mut Self::Unit,
+    ) -> Option<*mut Self::Unit>;
+
+    /// Writes the units of a window of text that has no sequence of four bytes.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::utf16_up_to_three`].
+    unsafe fn write_up_to_three<V: WindowWriter>(
+        from: *const u8,
+        continuation: u64,
+        last: u64,
+        to: *mut Self::Unit,
+    ) -> *mut Self::Unit;
+
+    /// Writes 64 bytes as units, U+FFFD for those in `replaced`; the others are ASCII.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::widen_to_16`].
+    unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut Self::Unit);
+
+    /// Writes a window if it is ASCII.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::widen_to_16`].
+    unsafe fn ascii<V: WindowWriter>(from: *const u8, to: *mut Self::Unit) -> bool;
+}
+
+pub(super) struct Utf16;
+pub(super) struct Utf32;
+
+impl Form for Utf16 {
+    type Unit = u16;
+    const PAIRS: bool = true;
+
+    #[inline(always)]
+    unsafe fn write<V: WindowWriter>(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
+        // SAFETY: the same contract.
+        unsafe { V::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_one_two_byte<V: WindowWriter>(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {
+        // SAFETY: the same contract.
+        unsafe { V::utf16_one_two_byte(from, begun, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_up_to_three<V: WindowWriter>(
+        from: *const u8,
+        continuation: u64,
+        last: u64,
+        to: *mut u16,
+    ) -> *mut u16 {
+        // SAFETY: the same contract.
+        unsafe { V::utf16_up_to_three(from, continuation, last, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut u16) {
+        // SAFETY: the same contract.
+        unsafe { V::widen_to_16(from, replaced, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn ascii<V: WindowWriter>(from: *const u8, to: *mut u16) -> bool {
+        // SAFETY: the same contract.
+        unsafe { V::ascii_to_16(from, to) }
+    }
+}
+
+impl Form for Utf32 {
+    type Unit = u32;
+    const PAIRS: bool = false;
+
+    #[inline(always)]
+    unsafe fn write<V: WindowWriter>(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { V::utf32(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_one_two_byte<V: WindowWriter>(from: *const u8, begun: &mut u64, to: *mut u32) -> Option<*mut u32> {
+        // SAFETY: the same contract.
+        unsafe { V::utf32_one_two_byte(from, begun, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_up_to_three<V: WindowWriter>(
+        from: *const u8,
+        continuation: u64,
+        last: u64,
+        to: *mut u32,
+    ) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { V::utf32_up_to_three(from, continuation, last, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut u32) {
+        // SAFETY: the same contract.
+        unsafe { V::widen_to_32(from, replaced, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn ascii<V: WindowWriter>(from: *const u8, to: *mut u32) -> bool {
+        // SAFETY: the same contract.
+        unsafe { V::ascii_to_32(from, to) }
+    }
+}
+
+/// Appends at most `2 * READ` bytes as UTF-16 or UTF-32, with U+FFFD for every maximal subpart.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
+    let (mut rest, mut left, mut first) = (Padded::new(bytes), Left::default(), true);
+    // SAFETY: the instructions are all that `next` requires. It returns where `READ` bytes can be read; before a window
+    // that is not the first are the bytes of another. `2 * WINDOW` units are reserved.
+    unsafe {
+        while let Some((from, here, window)) = rest.next::<V>() {
+            out.reserve(2 * WINDOW);
+            let places = Places::of(here, window, &rest.carry, &mut left);
+            let to = F::write::<V>(from, first, places, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+            first = false;
+        }
+    }
+}
+
+/// Decodes a stretch of windows, or until `patience` of them in a row have no error. Returns how many bytes are decoded; they
+/// end between two segments.
+///
+/// # Safety
+/// The processor has the instructions of `V`; there are at least `READ + WINDOW` bytes.
+#[inline(always)]
+pub(super) unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<F::Unit>) -> usize {
+    let count = ((bytes.len() - READ) / WINDOW).min(STRETCH);
+    out.reserve((count + 1) * WINDOW);
+    let (mut carry, mut left) = (Carry::default(), Left::default());
+    // SAFETY: `count * WINDOW + READ <= bytes.len()`. `index < count` at each window, `index <= count` at each call of `masks`,
+    // which reads 65 bytes: all reads are below `count * WINDOW + READ`. Where bytes before a window are read, `index > 0`.
+    // Output: before window `index` at most `index * WINDOW` units are written, as each byte makes at most one, and a window
+    // writes at most `2 * WINDOW` from there on: `(count + 1) * WINDOW` are reserved. `isolated_run` writes as many units as
+    // it reads bytes. A high surrogate that is taken back was written by the last window.
+    unsafe {
+        let from = bytes.as_ptr();
+        let mut to = out.as_mut_ptr().add(out.len());
+        let mut here = masks::<V>(from);
+        let (mut index, mut quiet) = (0, 0);
+        while index < count && quiet < patience {
+            if here.all_isolated(carry) {
+                let len = (count - index) * WINDOW;
+                let passed = isolated_run::<F, V>(from.add(index * WINDOW), len, here.non_ascii, to);
+                to = to.add(passed * WINDOW);
+                index += passed;
+                quiet = if here.non_ascii == 0 { quiet + passed } else { 0 };
+                here = masks::<V>(from.add(index * WINDOW));
+                left = Left::default();
+                continue;
+            }
+            if here.lead_of_3 == 0 && index > 0 {
+                let passed;
+                (passed, to) = one_two_byte_run::<F, V>(from.add(index * WINDOW), count - index, &mut carry, to);
+                if passed > 0 {
+                    index += passed;
+                    here = masks::<V>(from.add(index * WINDOW));
+                    left = Left { fours: 0, continuation: u64::from(is_continuation(*from.add(index * WINDOW - 1))) };
+                    continue;
+                }
+            }
+            let window_at = from.add(index * WINDOW);
+            let next = masks::<V>(window_at.add(WINDOW));
+            let window = here.decide(next, &mut carry);
+            let places = Places::of(here, window, &carry, &mut left);
+            to = F::write::<V>(window_at, index == 0, places, to);
+            quiet = if window.good == !0 { quiet + 1 } else { 0 };
+            here = next;
+            index += 1;
+        }
+        let written = to.offset_from_unsigned(out.as_ptr());
+        let at = index * WINDOW;
+        if carry.good == 0 {
+            out.set_len(written);
+            return at + carry.others.count_ones() as usize;
+        }
+        // The last window ends inside a sequence, which is decoded again with the rest of it. If three of its bytes are here,
+        // its high surrogate is written already.
+        let begun = pending(bytes, at);
+        out.set_len(written - usize::from(F::PAIRS && begun == 3));
+        at - begun
+    }
+}
+
+/// Writes windows in which every byte is ASCII or an error of its own. The first window is such a one, with errors at
+/// `non_ascii`. Stops at the first that is not, or one window before it, or after `len` bytes. Returns how many windows are
+/// written, at least one.
+///
+/// # Safety
+/// `len >= WINDOW`; `from..from + len + 1` can be read and `len` units written; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn isolated_run<F: Form, V: WindowWriter>(
+    from: *const u8,
+    len: usize,
+    non_ascii: u64,
+    to: *mut F::Unit,
+) -> usize {
+    // SAFETY: each window ends at `at + WINDOW <= len`, and so do its units; the first at `WINDOW`. Masks read a byte more.
+    unsafe {
+        F::widen::<V>(from, non_ascii, to);
+        // From here on no register is written across two cache lines.
+        let mut at = to.align_offset(LINE) % WINDOW;
+        while at + WINDOW <= len {
+            let here = masks::<V>(from.add(at));
+            if !here.all_isolated(Carry::default()) {
+                break;
+            }
+            F::widen::<V>(from.add(at), here.non_ascii, to.add(at));
+            at += WINDOW;
+        }
+        (at / WINDOW).max(1)
+    }
+}
+
+/// Writes up to `most` windows that hold only well-formed sequences of one and two bytes. Returns how many those are, and the
+/// end of their units.
+///
+/// # Safety
+/// As of [`WindowWriter::utf16_one_two_byte`], for each of `most` windows at `from`.
+#[inline(always)]
+pub(super) unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
+    from: *const u8,
+    most: usize,
+    carry: &mut Carry,
+    mut to: *mut F::Unit,
+) -> (usize, *mut F::Unit) {
+    let mut passed = 0;
+    // SAFETY: `passed < most`; before the window at `passed` at most a unit is written for each byte. The byte before `from`
+    // can be read.
+    unsafe {
+        // A sequence that continues here must be one of two bytes, too.
+        let mut begun = u64::from(*from.sub(1) >= 0xC0);
+        if begun != carry.good || begun != carry.others {
+            return (0, to);
+        }
+        while passed < most
+            && let Some(end) = F::write_one_two_byte::<V>(from.add(passed * WINDOW), &mut begun, to)
+        {
+            to = end;
+            passed += 1;
+        }
+        *carry = Carry { good: begun, others: begun };
+    }
+    (passed, to)
+}
+
+/// The characters of well-formed `bytes`; with `PAIRS`, the units of UTF-16.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
+#[inline(always)]
+pub(super) unsafe fn count<V: Vector, const PAIRS: bool>(bytes: &[u8]) -> usize {
+    let (windows, rest) = bytes.as_chunks::<WINDOW>();
+    let mut units = if PAIRS { utf16_len_by_bytes(rest) } else { chars_by_bytes(rest) };
+    for window in windows {
+        for part in 0..WINDOW / V::LEN {
+            // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN` of the window, and the last ends at 64.
+            unsafe {
+                let bytes = V::load(window.as_ptr().add(part * V::LEN));
+                units += V::LEN - bytes.continuations().count_ones() as usize;
+                if PAIRS {
+                    units += bytes.leads_of_4().count_ones() as usize;
+                }
+            }
+        }
+    }
+    units
+}

@@ -1,0 +1,560 @@
+//! Validation, register by register: the length of the well-formed prefix of a byte string; and which continuation bytes a
+//! lead refuses, as tables for lookups of bytes, computed at compile time.
+//!
+//! # Idea
+//!
+//! Whether a byte is right depends on itself and the three bytes before it: it must be a continuation byte exactly where one
+//! of those needs one, and the byte before it must not refuse it (E0 refuses 80..9F, and so on; see [`REFUSALS`]). A register
+//! checks all its bytes against the same bytes one, two and three places earlier, which are loaded again from memory.
+//! Registers pass nothing to each other, and errors are only added up, so a byte may be checked twice: the last register
+//! overlaps the one before it. Scalar code checks one or two bytes after a register, and, where the shortest register is
+//! loaded without a mask, inputs below eight bytes.
+//!
+//! ```text
+//! check the first register, zeros shifted in before it
+//! for each aligned group of 8 registers:
+//!     highest = the highest byte at each place, including the three bytes before
+//!     if highest < 80: next group                     (ASCII; a tighter loop follows)
+//!     if highest < E0: check with the byte before          (no sequence is longer than two bytes)
+//!     if highest < F0: check with two bytes before
+//!     else:            check with three bytes before, and after text of such sequences the next 7 groups, too
+//!     if there is an error: return the boundary at the start of the group
+//! check the last registers, and that no sequence continues after the last byte
+//! ```
+//!
+//! The caller finds the error in the remaining bytes with scalar code.
+//!
+//! # Example
+//!
+//! `61 E2 82 AC ED A0 80`, with the bytes that AVX-512 compares (SSE4.1 and AVX2 use a different lookup, with the same
+//! result):
+//!
+//! ```text
+//! bytes           61 E2 82 AC ED A0 80
+//! one before      00 61 E2 82 AC ED A0     from C0 on: needs a continuation byte now
+//! two before      00 00 61 E2 82 AC ED     from E0 on
+//! three before    00 00 00 61 E2 82 AC     from F0 on
+//! needed           .  .  1  1  .  1  1
+//! continuation     .  .  1  1  .  1  1     equal: no error
+//! refused          .  .  .  .  .  1  .     ED refuses A0: an error
+//! ```
+//!
+//! # Cost
+//!
+//! A register costs four loads and about twenty instructions with three bytes before, fewer with one; ASCII costs a load and
+//! an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. Inputs of up to [`SHORT`] bytes
+//! take a path without groups, because aligning and grouping cost more than they save there. It loses on inputs shorter
+//! than a few bytes, where the calls and the scalar search for the place of an error take most of the time, and on text with
+//! many errors, where each one costs a check of a whole group: decoding with replacement uses windows instead.
+
+use crate::kernel::path::{Path, Registers, note_run};
+use crate::kernel::vector::Vector;
+use crate::scalar;
+use crate::scalar::{boundary, pending};
+
+/// Pairs of bytes that no well-formed string holds although the second is a continuation byte: leads, and the second bytes
+/// they refuse (RFC 3629 §4: the second byte of UTF8-3 and UTF8-4; C0, C1 and F5 to FF lead nothing).
+const REFUSALS: [([u8; 2], [u8; 2]); 6] = [
+    ([0xC0, 0xC1], [0x80, 0xBF]),
+    ([0xE0, 0xE0], [0x80, 0x9F]),
+    ([0xED, 0xED], [0xA0, 0xBF]),
+    ([0xF0, 0xF0], [0x80, 0x8F]),
+    ([0xF4, 0xF4], [0x90, 0xBF]),
+    ([0xF5, 0xFF], [0x80, 0xBF]),
+];
+
+/// Subtracted with saturation, these leave the highest bit set only in leads that need a continuation byte one, two and
+/// three places later: from C0, E0 and F0 on.
+pub(super) const BELOW_LEADS: [i8; 3] = [0x40, 0x60, 0x70];
+
+/// For each place in a register, the highest byte that needs no continuation byte after the register. A shorter
+/// register uses the end of this table.
+pub(super) static FINISHED: [u8; 64] = {
+    let mut table = [0xFF; 64];
+    [table[61], table[62], table[63]] = [0xEF, 0xDF, 0xBF];
+    table
+};
+
+/// By the low six bits of a lead: the ranges of [`SECOND`] it refuses.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
+pub(super) static LEAD: [u8; 64] = refused_by_leads();
+
+const fn refused_by_leads() -> [u8; 64] {
+    let (ranges, mut table) = (ranges_of_seconds(), [0; 64]);
+    let mut lead = 0xC0;
+    while lead <= 0xFF {
+        let mut at = 0;
+        while at < REFUSALS.len() {
+            let (leads, seconds) = REFUSALS[at];
+            let mut second = 0x80;
+            while leads[0] as usize <= lead && lead <= leads[1] as usize && second <= 0xBF {
+                if seconds[0] as usize <= second && second <= seconds[1] as usize {
+                    table[lead - 0xC0] |= ranges[second - 0x80];
+                }
+                second += 1;
+            }
+            at += 1;
+        }
+        lead += 1;
+    }
+    table
+}
+
+/// By the low six bits of a continuation byte: one bit for each of the ranges 80..8F, 90..9F, A0..BF.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
+pub(super) static SECOND: [u8; 64] = ranges_of_seconds();
+
+const fn ranges_of_seconds() -> [u8; 64] {
+    let mut table = [4; 64];
+    let mut second = 0;
+    while second < 32 {
+        table[second] = if second < 16 { 1 } else { 2 };
+        second += 1;
+    }
+    table
+}
+
+/// By the high nibble of a byte, by its low nibble, and by the high nibble of the next byte: a bit set in all three entries is
+/// an error, except [`TWO_CONTINUATIONS`], which is right where a sequence of three or four bytes needs it. This is the
+/// lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021).
+pub(super) static NIBBLES: [[u8; 16]; 3] = rules_of_nibbles();
+
+const fn rules_of_nibbles() -> [[u8; 16]; 3] {
+    // Every rule: a range of bytes, a range of next bytes, and a bit.
+    let rules: [([u8; 2], [u8; 2], u8); 11] = [
+        // A lead without continuation.
+        ([0xC0, 0xFF], [0x00, 0x7F], 1),
+        ([0xC0, 0xFF], [0xC0, 0xFF], 1),
+        // A continuation without lead.
+        ([0x00, 0x7F], [0x80, 0xBF], 2),
+        ([0x80, 0xBF], [0x80, 0xBF], TWO_CONTINUATIONS),
+        (REFUSALS[0].0, REFUSALS[0].1, 4),
+        (REFUSALS[1].0, REFUSALS[1].1, 8),
+        (REFUSALS[2].0, REFUSALS[2].1, 16),
+        // Leads from F4 on and 90..BF share a bit; F0 and those from F5 on, and 80..8F, another: there are eight bits.
+        (REFUSALS[3].0, REFUSALS[3].1, 32),
+        (REFUSALS[4].0, REFUSALS[4].1, 64),
+        (REFUSALS[5].0, [0x90, 0xBF], 64),
+        (REFUSALS[5].0, [0x80, 0x8F], 32),
+    ];
+    let mut tables = [[0; 16]; 3];
+    let mut at = 0;
+    while at < rules.len() {
+        let (before, byte, bit) = rules[at];
+        let mut value = before[0] as usize;
+        while value <= before[1] as usize {
+            tables[0][value >> 4] |= bit;
+            tables[1][value & 0xF] |= bit;
+            value += 1;
+        }
+        let mut value = byte[0] as usize;
+        while value <= byte[1] as usize {
+            tables[2][value >> 4] |= bit;
+            value += 1;
+        }
+        at += 1;
+    }
+    tables
+}
+
+/// The bit of [`NIBBLES`] for two continuation bytes in a row: the highest.
+pub(super) const TWO_CONTINUATIONS: u8 = 0x80;
+
+/// The bits of [`NIBBLES`] for a lead and a continuation byte it refuses: 4, 8, 16, 32 and 64.
+pub(super) const REFUSED: u8 = 0x7C;
+
+/// Registers in a group.
+const GROUP: usize = 8;
+
+/// Registers in half a group, which are skipped if all of them are ASCII.
+const HALF: usize = 4;
+
+/// Groups that are checked with three bytes before, whatever their highest byte, after one with sequences of four bytes in both
+/// halves.
+const LIKELY: usize = 7;
+
+/// Inputs of up to this many bytes are checked by [`short_prefix`], longer ones by [`long_prefix`]: at least two registers
+/// of any kernel.
+pub(super) const SHORT: usize = 128;
+
+/// How a kernel checks inputs that are shorter than its registers, and what it compiles apart from [`long_prefix`].
+///
+/// # Safety
+/// The functions may be called only on a processor with the instructions of the implementing file.
+pub(super) trait Partial: Vector {
+    /// The code that runs for `len` bytes, which are fewer than [`Vector::LEN`].
+    fn partial_path(len: usize) -> Path;
+
+    /// As [`short_prefix`], for fewer than [`Vector::LEN`] bytes.
+    unsafe fn partial_prefix(bytes: &[u8]) -> usize;
+
+    /// [`good_groups`] as a function of its own. Inlined, its constants would take registers from the loops of
+    /// [`long_prefix`] for shorter sequences.
+    ///
+    /// # Safety
+    /// As of [`good_groups`].
+    unsafe fn good_groups(from: *const u8, most: usize) -> usize;
+}
+
+/// The code that checks `len` bytes: the decisions of [`well_formed_prefix`], by the same constants.
+pub(super) fn path<V: Partial>(len: usize) -> Path {
+    let registers = if len < V::LEN {
+        return V::partial_path(len);
+    } else if len == V::LEN {
+        Registers::One
+    } else if has_short_rest::<V>(len) {
+        Registers::OneAndScalar
+    } else if len <= SHORT {
+        Registers::Several
+    } else {
+        Registers::Groups
+    };
+    Path { kernel: V::NAME, registers }
+}
+
+/// Whether fewer than three bytes stand before the last register, too few to check it.
+#[inline(always)]
+fn has_short_rest<V: Vector>(len: usize) -> bool {
+    matches!(len - V::LEN, 1 | 2)
+}
+
+/// Length in bytes of a prefix of `bytes` that is well-formed and ends between two sequences: [`short_prefix`] or
+/// [`long_prefix`].
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn well_formed_prefix<V: Partial>(bytes: &[u8]) -> usize {
+    // SAFETY: `long_prefix` is called for more than `SHORT` bytes.
+    unsafe { if bytes.len() <= SHORT { short_prefix::<V>(bytes) } else { long_prefix::<V>(bytes) } }
+}
+
+/// Length in bytes of a prefix of at most [`SHORT`] `bytes` that is well-formed and ends between two sequences. After it
+/// comes an error, an incomplete sequence, or nothing.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
+    let (start, len) = (bytes.as_ptr(), bytes.len());
+    if len < V::LEN {
+        // SAFETY: there are fewer than `LEN` bytes.
+        return unsafe { V::partial_prefix(bytes) };
+    }
+    if len == V::LEN {
+        // SAFETY: the load reads all `LEN` bytes.
+        return unsafe { prefix_of(V::load(start), bytes, !0) };
+    }
+    // SAFETY: `len > LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `check_all` is called with `at = LEN`, at
+    // least three, and `len >= LEN + 3`, as other lengths have returned.
+    unsafe {
+        let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
+        if or_all(start, V::LEN, len, first).is_ascii() {
+            return len;
+        }
+        let mut errors = first.check(first.shift_in(), V::no_errors());
+        if has_short_rest::<V>(len) {
+            note_run(V::NAME, Registers::OneAndScalar);
+            let good = if V::has_error(errors) { 0 } else { boundary(bytes, V::LEN) };
+            return good + scalar::well_formed_prefix(&bytes[good..]);
+        }
+        note_run(V::NAME, Registers::Several);
+        errors = check_all::<V>(start, V::LEN, len, errors);
+        if last.is_complete(errors) {
+            len
+        } else if V::has_error(errors) {
+            0
+        } else {
+            boundary(bytes, len)
+        }
+    }
+}
+
+/// Length of a prefix of `bytes` that is well-formed and ends between two sequences. `all` holds the bytes at the places
+/// `mask`, and zeros at the others.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], mask: u64) -> usize {
+    note_run(V::NAME, Registers::One);
+    // SAFETY: registers only.
+    unsafe {
+        if all.is_ascii() {
+            return bytes.len();
+        }
+        // An incomplete sequence at the end makes errors of the zeros after it, if there are any.
+        let errors = all.check(all.shift_in(), V::no_errors());
+        if all.is_complete(errors) {
+            bytes.len()
+        } else if V::error_mask(errors) & mask == 0 {
+            boundary(bytes, bytes.len())
+        } else {
+            0
+        }
+    }
+}
+
+/// As [`short_prefix`], for more than [`SHORT`] bytes. If an error follows the prefix, it is within [`GROUP`] registers.
+///
+/// # Safety
+/// The processor has the instructions of `V`; there are more than [`SHORT`] bytes.
+#[inline(always)]
+pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8]) -> usize {
+    note_run(V::NAME, Registers::Groups);
+    let (start, len) = (bytes.as_ptr(), bytes.len());
+    // Groups begin at the first aligned register with three bytes before it. The bytes between the end of the first register
+    // and that place, if there are any, are checked by one more register.
+    let mut at = start.align_offset(V::LEN);
+    // SAFETY: `len > 128 >= 2 * LEN`. The first load reads `..LEN`. `at` is at least 3 and at most `LEN + 2`; the register at
+    // 3 reads `..LEN + 3` at most. A group reads `at - 3..at + GROUP * LEN`, which is at most `len`; `good_groups` is given no
+    // more groups than end there. The last load reads `len - LEN..len`. `check_all` has `at >= 3` and `len >= LEN + 3`.
+    unsafe {
+        let first = V::load(start);
+        if !first.is_ascii() && V::has_error(first.check(first.shift_in(), V::no_errors())) {
+            return 0;
+        }
+        if at < 3 {
+            at += V::LEN;
+            if V::has_error(check::<V, 4>(start.add(3), V::no_errors())) {
+                return boundary(bytes, 3);
+            }
+        }
+        while len - at >= GROUP * V::LEN {
+            let group = start.add(at);
+            // The highest byte at each place of each half; for the first also of the three bytes before, where a sequence may
+            // begin that continues in it.
+            let first = highest::<V>(group).max(V::load(group.sub(3)));
+            let second = highest::<V>(group.add(HALF * V::LEN));
+            let highest = first.max(second);
+            if highest.is_ascii() {
+                at += GROUP * V::LEN;
+                while len - at >= GROUP * V::LEN && is_ascii_group::<V>(start.add(at)) {
+                    at += GROUP * V::LEN;
+                }
+                continue;
+            }
+            // A half that is ASCII is skipped.
+            let errors = if first.is_ascii() {
+                check_half::<V>(group.add(HALF * V::LEN), highest)
+            } else if second.is_ascii() && pending(bytes, at + HALF * V::LEN) == 0 {
+                check_half::<V>(group, highest)
+            } else if highest.is_below(0xE0) {
+                check_each::<V, GROUP, 2>(group)
+            } else if highest.is_below(0xF0) {
+                check_each::<V, GROUP, 3>(group)
+            } else {
+                // If both halves have sequences of four bytes, the next groups most likely have them, too.
+                let most = if first.is_below(0xF0) || second.is_below(0xF0) { 1 } else { 1 + LIKELY };
+                let good = V::good_groups(group, most.min((len - at) / (GROUP * V::LEN)));
+                if good == 0 {
+                    return boundary(bytes, at);
+                }
+                at += good * GROUP * V::LEN;
+                continue;
+            };
+            if V::has_error(errors) {
+                return boundary(bytes, at);
+            }
+            at += GROUP * V::LEN;
+        }
+        let last = V::load(start.add(len - V::LEN));
+        if or_all(start, at, len, last).is_ascii() && pending(bytes, at) == 0 {
+            len
+        } else {
+            let errors = check_all::<V>(start, at, len, V::no_errors());
+            if last.is_complete(errors) {
+                len
+            } else if V::has_error(errors) {
+                boundary(bytes, at)
+            } else {
+                boundary(bytes, len)
+            }
+        }
+    }
+}
+
+/// Checks up to `most` groups, each with the three bytes before it; returns how many precede the first error.
+///
+/// # Safety
+/// `from - 3..from + most * GROUP * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn good_groups<V: Vector>(from: *const u8, most: usize) -> usize {
+    let mut good = 0;
+    // SAFETY: group `good` begins at `good * GROUP * LEN`, and `good < most`.
+    while good < most && unsafe { !V::has_error(check_each::<V, GROUP, 4>(from.add(good * GROUP * V::LEN))) } {
+        good += 1;
+    }
+    good
+}
+
+/// Whether a group is ASCII.
+///
+/// # Safety
+/// `from..from + GROUP * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn is_ascii_group<V: Vector>(from: *const u8) -> bool {
+    // SAFETY: register `index` reads `index * LEN..(index + 1) * LEN`, and `index < GROUP`.
+    unsafe {
+        let mut all = V::load(from);
+        for index in 1..GROUP {
+            all = all.or(V::load(from.add(index * V::LEN)));
+        }
+        all.is_ascii()
+    }
+}
+
+/// The bits that are set in `all`, or in any byte of `at..len`.
+///
+/// # Safety
+/// `start..start + len` can be read, at least `LEN` bytes; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn or_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut all: V) -> V {
+    // SAFETY: in the loop `at + LEN < len`; the last load reads `len - LEN..len`.
+    unsafe {
+        while at + V::LEN < len {
+            all = all.or(V::load(start.add(at)));
+            at += V::LEN;
+        }
+        all.or(V::load(start.add(len - V::LEN)))
+    }
+}
+
+/// Checks every byte of `at..len`; the last register is a whole one.
+///
+/// # Safety
+/// `start..start + len` can be read, `at >= 3` and `len >= LEN + 3`; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn check_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut errors: V::Errors) -> V::Errors {
+    // SAFETY: in the loop a register reads `at - 3..at + LEN`, with `at >= 3` and `at + LEN < len`; the last one reads
+    // `len - LEN - 3..len`.
+    unsafe {
+        while at + V::LEN < len {
+            errors = check::<V, 4>(start.add(at), errors);
+            at += V::LEN;
+        }
+        check::<V, 4>(start.add(len - V::LEN), errors)
+    }
+}
+
+/// The highest byte at each place of half a group.
+///
+/// # Safety
+/// `from..from + HALF * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn highest<V: Vector>(from: *const u8) -> V {
+    // SAFETY: register `index` reads `index * LEN..(index + 1) * LEN`, and `index < HALF`.
+    unsafe {
+        let mut highest = V::load(from);
+        for index in 1..HALF {
+            highest = highest.max(V::load(from.add(index * V::LEN)));
+        }
+        highest
+    }
+}
+
+/// Checks half a group. No byte in it or in the three before is above the highest byte of `highest`.
+///
+/// # Safety
+/// `from - 3..from + HALF * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn check_half<V: Vector>(from: *const u8, highest: V) -> V::Errors {
+    // SAFETY: the same contract.
+    unsafe {
+        if highest.is_below(0xE0) {
+            check_each::<V, HALF, 2>(from)
+        } else if highest.is_below(0xF0) {
+            check_each::<V, HALF, 3>(from)
+        } else {
+            check_each::<V, HALF, 4>(from)
+        }
+    }
+}
+
+/// Checks `COUNT` registers, where no sequence is longer than `LONGEST` bytes.
+///
+/// # Safety
+/// `from - 3..from + COUNT * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn check_each<V: Vector, const COUNT: usize, const LONGEST: usize>(from: *const u8) -> V::Errors {
+    // SAFETY: register `index` reads `index * LEN - 3..(index + 1) * LEN`, and `index < COUNT`.
+    unsafe {
+        let mut errors = V::no_errors();
+        for index in 0..COUNT {
+            errors = check::<V, LONGEST>(from.add(index * V::LEN), errors);
+        }
+        errors
+    }
+}
+
+/// Checks the register at `from`, with as many bytes before it as a sequence of at most `LONGEST` bytes can reach.
+///
+/// # Safety
+/// `from - 3..from + LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn check<V: Vector, const LONGEST: usize>(from: *const u8, errors: V::Errors) -> V::Errors {
+    // SAFETY: the loads begin one to three bytes before `from`, or there, and read `LEN` bytes.
+    unsafe {
+        let two = if LONGEST > 2 { V::load(from.sub(2)) } else { V::zero() };
+        let three = if LONGEST > 3 { V::load(from.sub(3)) } else { V::zero() };
+        V::load(from).check([V::load(from.sub(1)), two, three], errors)
+    }
+}
+
+const WORD: usize = 8;
+
+/// [`Partial::partial_path`] where fewer bytes than [`WORD`] are left to scalar code, which needs less time for them than a
+/// register needs until its answer is known.
+pub(super) fn path_of_words<V: Vector>(len: usize) -> Path {
+    if len < WORD { Path::SCALAR } else { Path { kernel: V::NAME, registers: Registers::One } }
+}
+
+/// [`Partial::partial_prefix`] with the same division. `load` makes a register of two words.
+///
+/// # Safety
+/// The processor has the instructions of `V`, whose registers have sixteen bytes.
+#[inline(always)]
+pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64; 2]) -> V) -> usize {
+    let (Some(first), Some(last)) = (bytes.first_chunk::<WORD>(), bytes.last_chunk()) else {
+        note_run(Path::SCALAR.kernel, Path::SCALAR.registers);
+        return scalar::well_formed_prefix(bytes);
+    };
+    // The bytes after the first eight; of eight bytes in all there are none.
+    let after = u64::from_le_bytes(*last) >> 8 >> (8 * ((15 - bytes.len() as u32) & 7));
+    let words = [u64::from_le_bytes(*first), after];
+    if (words[0] | words[1]) & 0x8080_8080_8080_8080 == 0 {
+        return bytes.len();
+    }
+    // SAFETY: the same contract.
+    unsafe { prefix_of(load(words), bytes, (1 << bytes.len()) - 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalar::Sequence;
+    use crate::utf8::{Kind, is_continuation};
+
+    #[test]
+    fn the_tables_say_of_each_pair_what_the_scalar_step_says() {
+        let (leads, seconds, [high, low, next]) = (refused_by_leads(), ranges_of_seconds(), rules_of_nibbles());
+        for (lead, second) in (0..=255).flat_map(|lead| (0..=255).map(move |second| (lead, second))) {
+            let refused = match Sequence::read(&[lead, second, 0x80, 0x80]) {
+                Some(Sequence::IllFormed { kind: Kind::Continuation | Kind::TooShort, .. }) => false,
+                Some(Sequence::IllFormed { .. }) => true,
+                _ => false,
+            };
+            let refused = refused && is_continuation(second);
+            if lead >= 0xC0 && is_continuation(second) {
+                let found = leads[usize::from(lead & 0x3F)] & seconds[usize::from(second & 0x3F)];
+                assert_eq!(found != 0, refused, "{lead:02X} {second:02X}");
+            }
+            let found = high[usize::from(lead >> 4)] & low[usize::from(lead & 0xF)] & next[usize::from(second >> 4)];
+            assert_eq!(found & REFUSED != 0, refused, "{lead:02X} {second:02X}");
+            assert_eq!(found & 1 != 0, lead >= 0xC0 && !is_continuation(second), "{lead:02X} {second:02X}");
+            assert_eq!(found & 2 != 0, lead < 0x80 && is_continuation(second), "{lead:02X} {second:02X}");
+            let two = is_continuation(lead) && is_continuation(second);
+            assert_eq!(found & TWO_CONTINUATIONS != 0, two, "{lead:02X} {second:02X}");
+        }
+    }
+}

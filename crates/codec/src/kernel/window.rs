@@ -1,0 +1,693 @@
+//! Windows of 64 bytes where errors may be: what each byte is, what becomes of it, and how it is written; and decoding
+//! with replacement, U+FFFD for every maximal subpart, which uses them.
+//!
+//! # Idea
+//!
+//! One bit of a word stands for one byte of the window. What becomes of a byte is decided by the three bytes before it and
+//! the three after it, so windows lie at fixed offsets, and the only thing one window passes to the next is its last three
+//! bits ([`Carry`]). There is no restart at an error, and no branch that depends on where errors are.
+//!
+//! ```text
+//! by_1 = leads followed by a continuation byte they do not refuse
+//! by_2 = of those, leads from E0 on followed by a second one
+//! by_3 = of those, leads from F0 on followed by a third one
+//! good = ASCII | complete sequences, their leads shifted over their length
+//! rest = the bytes in by_1 << 1, by_2 << 2, by_3 << 3 that are not good: later bytes of maximal subparts
+//! replaced = all others: first bytes of maximal subparts, one U+FFFD each
+//! ```
+//!
+//! # Example
+//!
+//! `61 E2 82 41 C3 A9 FF 80`, byte 0 on the left:
+//!
+//! ```text
+//! bytes         61 E2 82 41 C3 A9 FF 80
+//! non_ascii      .  1  1  .  1  1  1  1
+//! lead           .  1  .  .  1  .  1  .
+//! lead_of_3      .  1  .  .  .  .  1  .
+//! refused        .  .  .  .  .  .  1  .      FF refuses every continuation byte
+//! by_1           .  1  .  .  1  .  .  .
+//! by_2           .  .  .  .  .  .  .  .      41 does not continue E2 82
+//! good           1  .  .  1  1  1  .  .
+//! replaced       .  1  .  .  .  .  1  1      61 U+FFFD 41 C3 A9 U+FFFD U+FFFD
+//! ```
+//!
+//! # Cost
+//!
+//! Twelve (AVX-512) to about twenty-two register operations for each register to make the masks, then up to seventy on
+//! words; windows without errors, and windows where every error stands alone, leave after about twenty. On text without
+//! errors validation and a copy are faster, so decoding with replacement validates first and turns to windows only at an
+//! error.
+//!
+//! # Decoding with replacement
+//!
+//! Text without errors is validated and copied, which is faster than anything that looks for errors while it copies. At
+//! an error the loop changes to windows, which cost the same however many errors follow, and changes back
+//! after some windows without any. Their number grows if validation then fails at once, so that text with an error now
+//! and then is not validated in vain over and over.
+//!
+//! ```text
+//! while more than four windows are left:
+//!     good = the well-formed prefix of the next 16 KiB; copy it
+//!     patience = 8 if good > 0, else twice as before, at most 256
+//!     if there is an error: decode windows until `patience` of them in a row have no error, or 16 KiB are done
+//! the same for the rest, in a copy with zeros after it
+//! ```
+//!
+//! # Example of decoding
+//!
+//! 8000 times `61`, then `FF`, then 8000 times `C3 A9`:
+//!
+//! ```text
+//! validate    61 61 61 …                 stops at most eight registers before FF; copied
+//! window 1    … 61 61 FF C3 A9 C3 …      writes … 61 61 EF BF BD C3 A9 C3 …
+//! window 2…9  A9 C3 A9 … C3              good, eight in a row; the last byte begins a sequence that the next would end
+//! take back   C3                         one byte is pending, so output and input go back by one
+//! validate    C3 A9 C3 A9 …              to the end of the stretch
+//! ```
+//!
+//! # Cost of decoding
+//!
+//! Without errors: validation and a copy, in turns every 16 KiB. With errors everywhere: the windows.
+//! It loses where a short burst of errors follows each few KiB of good text: each burst costs at least eight windows
+//! that plain copying would have done faster. Inputs below 32 bytes never get here
+//! ([`Kernel::lossy_into`](crate::Kernel::lossy_into)).
+
+use crate::kernel::validate::{Partial, well_formed_prefix};
+use crate::kernel::vector::{Vector, hidden, opaque};
+use crate::scalar::{Sequence, pending};
+use crate::utf8::REPLACEMENT;
+
+/// Bytes in a window.
+pub(super) const WINDOW: usize = 64;
+
+/// Bytes that must be readable from the start of a window: two windows.
+pub(super) const READ: usize = 128;
+
+/// Bytes of UTF-8 that a window may write: three for each input byte, plus 64 for a copy that may run past the end.
+pub(super) const WRITTEN: usize = 256;
+
+/// Bytes in a cache line. Stores across two lines are slower.
+pub(super) const LINE: usize = 64;
+
+/// What the bytes of a window are: bit `i` is byte `i`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Masks {
+    /// 80 and above.
+    pub(super) non_ascii: u64,
+    /// C0 and above.
+    pub(super) lead: u64,
+    /// E0 and above.
+    pub(super) lead_of_3: u64,
+    /// F0 and above.
+    pub(super) lead_of_4: u64,
+    /// Leads that refuse the byte after them, where that is a continuation byte. Bits of other bytes are undefined.
+    pub(super) refused: u64,
+}
+
+/// What becomes of the bytes of a window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// Bytes of well-formed sequences.
+    pub(super) good: u64,
+    /// First bytes of maximal subparts. Bytes in neither mask are their later bytes.
+    pub(super) replaced: u64,
+}
+
+/// What the end of a window decides about the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Carry {
+    /// Bytes that continue a well-formed sequence.
+    pub(super) good: u64,
+    /// Bytes that continue any segment.
+    pub(super) others: u64,
+}
+
+impl Masks {
+    /// 80 to BF.
+    #[inline(always)]
+    fn continuation(self) -> u64 {
+        self.non_ascii & !self.lead
+    }
+
+    /// Whether no lead is followed by a continuation byte, here or across the start: then every byte that is not ASCII is an
+    /// error of its own, and no segment continues after this window.
+    #[inline(always)]
+    pub(super) fn all_isolated(self, carry: Carry) -> bool {
+        self.lead << 1 & self.continuation() | self.lead >> 63 | carry.others == 0
+    }
+
+    /// Decides what becomes of the bytes of this window, after one that left `carry` and before one that is `next`.
+    #[inline(always)]
+    pub(super) fn decide(self, next: Self, carry: &mut Carry) -> Window {
+        let Self { non_ascii, lead, lead_of_3, lead_of_4, refused } = self;
+        let (continuation, continuation_after) = (self.continuation(), next.continuation());
+        // Where continuation bytes are needed, here and after this window.
+        let needed = lead << 1 | lead_of_3 << 2 | lead_of_4 << 3 | carry.good;
+        let needed_after = lead >> 63 | lead_of_3 >> 62 | lead_of_4 >> 61;
+        // What continues an ill-formed segment of the window before is a continuation byte that is not needed.
+        if needed ^ continuation | lead & refused | needed_after & !continuation_after == 0 {
+            *carry = Carry { good: needed_after, others: needed_after };
+            return Window { good: !0, replaced: 0 };
+        }
+        if self.all_isolated(*carry) {
+            return Window { good: !non_ascii, replaced: non_ascii };
+        }
+        // Leads followed by one, two and three of their continuation bytes.
+        let by_1 = lead & !refused & (opaque(continuation >> 1) | continuation_after << 63);
+        let by_2 = by_1 & lead_of_3 & (opaque(continuation >> 2) | continuation_after << 62);
+        let by_3 = by_2 & lead_of_4 & (opaque(continuation >> 3) | continuation_after << 61);
+        // Leads of complete sequences of three or more bytes, and of two or more.
+        let of_3 = by_2 & !lead_of_4 | by_3;
+        let of_2 = by_1 & !lead_of_3 | of_3;
+        let good = !non_ascii | of_2 | of_2 << 1 | of_3 << 2 | by_3 << 3 | carry.good;
+        let others = by_1 << 1 | by_2 << 2 | by_3 << 3 | carry.others;
+        *carry = Carry { good: of_2 >> 63 | of_3 >> 62 | by_3 >> 61, others: by_1 >> 63 | by_2 >> 62 | by_3 >> 61 };
+        Window { good, replaced: !(good | others) }
+    }
+}
+
+/// What the 64 bytes at `from` are.
+///
+/// # Safety
+/// `from..from + 65` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn masks<V: Vector>(from: *const u8) -> Masks {
+    let mut all = Masks::default();
+    for part in 0..WINDOW / V::LEN {
+        // SAFETY: the loads read `place..place + LEN` and one byte further; `place + LEN` is at most 64.
+        unsafe {
+            let place = part * V::LEN;
+            let bytes = V::load(from.add(place));
+            let (doubled, next) = (bytes.shl1(), V::load(from.add(place + 1)));
+            let non_ascii = opaque(bytes.movemask());
+            let lead = non_ascii & opaque(doubled.movemask());
+            let lead_of_3 = lead & opaque(doubled.shl1().movemask());
+            let lead_of_4 = lead_of_3 & opaque(doubled.shl1().shl1().movemask());
+            all.non_ascii |= non_ascii << place;
+            all.lead |= lead << place;
+            all.lead_of_3 |= lead_of_3 << place;
+            all.lead_of_4 |= lead_of_4 << place;
+            all.refused |= opaque(bytes.refused(next)) << place;
+        }
+    }
+    all
+}
+
+/// The end of an input, in a copy with zeros after it, window by window: a window at the very end of the input would be
+/// read beyond it.
+pub(super) struct Padded {
+    bytes: [[u8; READ]; 4],
+    /// How many of them are input.
+    len: usize,
+    /// Offset of the next window.
+    at: usize,
+    /// What the window before it decided.
+    pub(super) carry: Carry,
+}
+
+impl Padded {
+    /// Begins between two segments, with at most `2 * READ` bytes.
+    #[inline(always)]
+    pub(super) fn new(rest: &[u8]) -> Self {
+        let mut padded = Self { bytes: [[0; READ]; 4], len: rest.len(), at: 0, carry: Carry::default() };
+        padded.bytes[..2].as_flattened_mut()[..rest.len()].copy_from_slice(rest);
+        padded
+    }
+
+    /// The next window: where it is, with [`READ`] bytes to be read from there, what its bytes are, and what becomes of
+    /// those that are input. The bytes of the windows before it stand before it.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
+    #[inline(always)]
+    pub(super) unsafe fn next<V: Vector>(&mut self) -> Option<(*const u8, Masks, Window)> {
+        let there = self.len.checked_sub(self.at).filter(|&there| there > 0)?;
+        // SAFETY: `at < len <= 2 * READ`, so from there on `2 * READ` bytes follow, and the masks read two windows and a
+        // byte of these.
+        unsafe {
+            let from = self.bytes.as_flattened().as_ptr().add(self.at);
+            let here = masks::<V>(from);
+            let mut window = here.decide(masks::<V>(from.add(WINDOW)), &mut self.carry);
+            if there < WINDOW {
+                window.good &= (1 << there) - 1;
+                window.replaced &= (1 << there) - 1;
+            }
+            self.at += WINDOW;
+            Some((from, here, window))
+        }
+    }
+}
+
+/// Where a window writes code units: bit `i` is byte `i`. A unit is written at the last byte of its sequence; of a sequence of
+/// four bytes the high surrogate is written at the third, which with the two before has all its bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    /// The last bytes of well-formed sequences.
+    pub(super) last: u64,
+    /// The third bytes of sequences of four.
+    pub(super) third_of_4: u64,
+    /// Their last bytes.
+    pub(super) last_of_4: u64,
+    /// The first bytes of maximal subparts.
+    pub(super) replaced: u64,
+    /// Continuation bytes.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
+    pub(super) continuation: u64,
+    /// Continuation bytes that follow another continuation byte.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
+    pub(super) second_continuation: u64,
+}
+
+/// What the end of a window means for the places of the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Left {
+    /// Leads of four bytes among the last three.
+    pub(super) fours: u64,
+    /// Whether the last byte is a continuation byte.
+    pub(super) continuation: u64,
+}
+
+impl Places {
+    #[inline(always)]
+    pub(super) fn of(masks: Masks, window: Window, carry: &Carry, left: &mut Left) -> Self {
+        let continuation = masks.continuation();
+        let continued = (window.good & continuation) >> 1 | (carry.good & 1) << 63;
+        let fours = window.good & masks.lead_of_4;
+        Self { replaced: window.replaced, ..Self::of_text(continuation, window.good & !continued, fours, left) }
+    }
+
+    /// The places of text without errors, by the leads of four bytes.
+    #[inline(always)]
+    pub(super) fn of_text(continuation: u64, last: u64, fours: u64, left: &mut Left) -> Self {
+        let places = Self {
+            last,
+            third_of_4: fours << 2 | left.fours >> 1 & 3,
+            last_of_4: fours << 3 | left.fours & 7,
+            replaced: 0,
+            continuation,
+            second_continuation: continuation & (continuation << 1 | left.continuation),
+        };
+        *left = Left { fours: fours >> 61, continuation: continuation >> 63 };
+        places
+    }
+
+    /// Where any unit of UTF-16 is written.
+    #[inline(always)]
+    pub(super) fn any(&self) -> u64 {
+        self.last | self.third_of_4 | self.replaced
+    }
+}
+
+/// How a window is written. What is written past the returned pointer is not part of the output.
+///
+/// # Safety
+/// Every function may be called only on a processor with the instructions of the implementing file, and reads and
+/// writes the memory that it states, in units of the output where it says so. Input and output do not overlap.
+pub(super) trait WindowWriter: Vector {
+    /// Whether there are instructions that compress registers.
+    const COMPRESSES: bool = false;
+
+    /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.
+    #[inline(always)]
+    unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
+        // SAFETY: the same contract.
+        unsafe { replace_by_runs::<Self>(from, window, to) }
+    }
+
+    /// Writes UTF-16. Reads `from..from + 64`, and unless the window is the `first` the three bytes before; writes within
+    /// `to..to + 128` units.
+    unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16;
+
+    /// Writes UTF-16 if the window holds only well-formed sequences of one and two bytes, and not only ASCII; the last may
+    /// end after it. `begun`: whether the window before ends with a lead; afterwards, whether this one does. Reads
+    /// `from - 1..from + READ`; writes within `to..to + 128` units.
+    #[inline(always)]
+    unsafe fn utf16_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u16) -> Option<*mut u16> {
+        let _ = (from, begun, to);
+        None
+    }
+
+    /// Writes UTF-32 in the same way; reads and writes as [`Self::utf16_one_two_byte`].
+    #[inline(always)]
+    unsafe fn utf32_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u32) -> Option<*mut u32> {
+        let _ = (from, begun, to);
+        None
+    }
+
+    /// Writes UTF-16 of text that has no sequence of four bytes here, by its continuation bytes and the `last` bytes of its
+    /// sequences; only where [`Self::COMPRESSES`]. Reads `from - 2..from + 64`; writes within `to..to + 64` units.
+    #[inline(always)]
+    unsafe fn utf16_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u16) -> *mut u16 {
+        let _ = (from, continuation, last);
+        to
+    }
+
+    /// Writes UTF-32 in the same way; reads and writes as [`Self::utf16_up_to_three`].
+    #[inline(always)]
+    unsafe fn utf32_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u32) -> *mut u32 {
+        let _ = (from, continuation, last);
+        to
+    }
+
+    /// Writes UTF-32; reads and writes as [`Self::utf16`].
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32;
+
+    /// Writes bytes as units of UTF-16, U+FFFD for those in `replaced`; the others are ASCII. Reads `from..from + 64` and
+    /// writes 64 units.
+    #[inline(always)]
+    unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
+        // SAFETY: the same contract.
+        unsafe { widen(from, replaced, 0xFFFD, to) }
+    }
+
+    /// Writes a window as units of UTF-16 if it is ASCII; reads and writes as [`Self::widen_to_16`].
+    #[inline(always)]
+    unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
+        // SAFETY: the same contract.
+        unsafe {
+            let are_ascii = is_ascii::<Self>(from);
+            if are_ascii {
+                Self::widen_to_16(hidden(from), 0, to);
+            }
+            are_ascii
+        }
+    }
+
+    /// Writes a window as units of UTF-32 if it is ASCII; reads and writes as [`Self::widen_to_16`].
+    #[inline(always)]
+    unsafe fn ascii_to_32(from: *const u8, to: *mut u32) -> bool {
+        // SAFETY: the same contract.
+        unsafe {
+            let are_ascii = is_ascii::<Self>(from);
+            if are_ascii {
+                Self::widen_to_32(hidden(from), 0, to);
+            }
+            are_ascii
+        }
+    }
+
+    /// Writes bytes as units of UTF-32; reads and writes as [`Self::widen_to_16`].
+    #[inline(always)]
+    unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
+        // SAFETY: the same contract.
+        unsafe { widen(from, replaced, 0xFFFD, to) }
+    }
+}
+
+/// Whether a window is ASCII.
+///
+/// # Safety
+/// `from..from + 64` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn is_ascii<V: Vector>(from: *const u8) -> bool {
+    // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN`, and the last ends at 64.
+    unsafe { (0..WINDOW / V::LEN).fold(V::zero(), |all, part| all.or(V::load(from.add(V::LEN * part)))).is_ascii() }
+}
+
+/// Copies 64 bytes.
+///
+/// # Safety
+/// `from..from + 64` can be read and `to..to + 64` written; the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn copy<V: Vector>(from: *const u8, to: *mut u8) {
+    for part in 0..WINDOW / V::LEN {
+        // SAFETY: part `p` reads and writes `p * LEN..(p + 1) * LEN`, and the last ends at 64.
+        unsafe { V::load(from.add(part * V::LEN)).store(to.add(part * V::LEN)) };
+    }
+}
+
+/// [`WindowWriter::replace`] run by run of good bytes: for each run 64 bytes are copied, and what comes next overwrites
+/// those after the run.
+///
+/// # Safety
+/// As of [`WindowWriter::replace`].
+#[inline(always)]
+pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window, mut to: *mut u8) -> *mut u8 {
+    let mut bad = !window.good;
+    let mut done = 0;
+    // SAFETY: `done` is at most 64, so that copies read below `from + 128`, which is `READ`. Before each copy `to` has moved by
+    // at most three for each byte done, 192 in all, and the copy writes 64 more: below `WRITTEN`.
+    unsafe {
+        copy::<V>(from, to);
+        while bad != 0 {
+            let at = bad.trailing_zeros() as usize;
+            to = to.add(at - done);
+            to.copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
+            to = to.add(REPLACEMENT.len() * (window.replaced >> at & 1) as usize);
+            done = at + 1;
+            copy::<V>(from.add(done), to);
+            bad &= bad - 1;
+        }
+        to.add(WINDOW - done)
+    }
+}
+
+/// Writes bytes as units, `replacement` for those in `replaced`.
+///
+/// # Safety
+/// `from..from + 64` can be read and 64 units written.
+#[inline(always)]
+pub(super) unsafe fn widen<U: Copy + Default + From<u8>>(
+    from: *const u8,
+    mut replaced: u64,
+    replacement: U,
+    to: *mut U,
+) {
+    // SAFETY: 64 bytes are read and then 64 units written, none aligned. Bits of `replaced` are below 64.
+    unsafe {
+        let bytes = from.cast::<[u8; 64]>().read_unaligned();
+        let mut units = [U::default(); 64];
+        for at in 0..units.len() {
+            units[at] = U::from(bytes[at]);
+        }
+        to.cast::<[U; 64]>().write_unaligned(units);
+        while replaced != 0 {
+            to.add(replaced.trailing_zeros() as usize).write(replacement);
+            replaced &= replaced - 1;
+        }
+    }
+}
+
+/// Bytes for which room is made at a time: 256 windows.
+const STRETCH: usize = 0x4000;
+
+/// After this many windows in a row without an error the loop validates again. The first number is where it begins; it is
+/// doubled, up to the second, each time validation finds an error at once.
+const PATIENCE: [u32; 2] = [8, 256];
+
+/// Bytes of ASCII that are copied at once: four windows.
+const ASCII: usize = 256;
+
+/// Appends `bytes` with U+FFFD for every maximal subpart.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<u8>) {
+    out.reserve(bytes.len() + 2 * WRITTEN);
+    let mut at = 0;
+    let mut patience = PATIENCE[0];
+    // At least `READ` bytes follow every window that is read here.
+    while bytes.len() - at > 2 * READ {
+        let stretch = &bytes[at..bytes.len().min(at + STRETCH)];
+        // SAFETY: the instructions are all it requires, here and below.
+        let good = unsafe { well_formed_prefix::<V>(stretch) };
+        out.extend_from_slice(&stretch[..good]);
+        at += good;
+        patience = if good == 0 { (2 * patience).min(PATIENCE[1]) } else { PATIENCE[0] };
+        // At most three bytes are left of a sequence that ends after the stretch.
+        if good > 0 && stretch.len() - good <= 3 {
+            continue;
+        }
+        // SAFETY: as above.
+        at += unsafe { windows::<V>(&bytes[at..], patience, out) };
+    }
+    // SAFETY: as above.
+    let good = unsafe { well_formed_prefix::<V>(&bytes[at..]) };
+    out.extend_from_slice(&bytes[at..at + good]);
+    let rest = &bytes[at + good..];
+    if rest.is_empty() {
+        return;
+    }
+    let mut rest = Padded::new(rest);
+    // SAFETY: the instructions are all that `next` requires. It returns where `READ` bytes can be read; `WRITTEN` bytes are
+    // reserved.
+    unsafe {
+        while let Some((from, _, window)) = rest.next::<V>() {
+            out.reserve(WRITTEN);
+            let to = V::replace(from, window, out.as_mut_ptr().add(out.len()));
+            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+        }
+    }
+}
+
+/// Decodes windows: for a stretch, or until `patience` of them in a row have no error, or the rest is short. Returns how many
+/// bytes are decoded; they end between two segments.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> usize {
+    // Decode as many windows as fit in the spare capacity, but at least one.
+    let room = ((out.capacity() - out.len()).saturating_sub(WRITTEN) / 3).max(WINDOW);
+    let end = bytes.len().saturating_sub(READ).min(STRETCH).min(room) / WINDOW * WINDOW;
+    if end == 0 {
+        return 0;
+    }
+    out.reserve(3 * end + WRITTEN);
+    let (mut at, mut quiet) = (0, 0);
+    let mut carry = Carry::default();
+    // SAFETY: `end + READ <= bytes.len()`, and `at < end` at each window, `at <= end` at each call of `masks`, which reads 65
+    // bytes: all reads are below `end + READ`. Output: before a window at most `3 * at` bytes are written, and it writes at
+    // most `WRITTEN` from there on; `3 * end + WRITTEN` are reserved. `ascii_run` writes as many bytes as it reads;
+    // `sparse_run` ends at `end` at most, and keeps at most three bytes for each that it reads.
+    // `written - begun` cannot be negative: the pending bytes were written by the last window.
+    unsafe {
+        let from = bytes.as_ptr();
+        let mut to = out.as_mut_ptr().add(out.len());
+        let mut here = masks::<V>(from);
+        while at < end && quiet < patience {
+            if here.non_ascii | carry.others == 0 && at + ASCII <= end && is_stretch_ascii::<V>(from.add(at)) {
+                let passed = ascii_run::<V>(from.add(at), end - at, to);
+                at += passed;
+                to = to.add(passed);
+                here = masks::<V>(from.add(at));
+                continue;
+            }
+            if carry.others == 0 && here.non_ascii.count_ones() <= SPARSE && at + 2 * WINDOW <= end {
+                (at, to) = sparse_run::<V>(from, at, end, to);
+                quiet = 0;
+                here = masks::<V>(from.add(at));
+                continue;
+            }
+            let next = masks::<V>(from.add(at + WINDOW));
+            let window = here.decide(next, &mut carry);
+            to = V::replace(from.add(at), window, to);
+            quiet = if window.good == !0 { quiet + 1 } else { 0 };
+            here = next;
+            at += WINDOW;
+        }
+        let written = to.offset_from_unsigned(out.as_ptr());
+        // The last window may end inside a segment. A sequence is taken back, to be decoded with the rest of it; of a maximal
+        // subpart, which is replaced already, the rest is skipped.
+        if carry.good == 0 {
+            out.set_len(written);
+            return at + carry.others.count_ones() as usize;
+        }
+        let begun = pending(bytes, at);
+        out.set_len(written - begun);
+        at - begun
+    }
+}
+
+/// Windows with at most this many bytes that are not ASCII are decoded one segment after the other.
+const SPARSE: u32 = 2;
+
+/// After this many windows of ASCII, more is likely.
+const LONG: usize = 4;
+
+/// Decodes the first window, which begins between two segments and has at most [`SPARSE`] bytes that are not ASCII, and those
+/// after it until one has more. Returns where it ends, between two segments, and the end of what is written.
+///
+/// # Safety
+/// `at + 2 * WINDOW <= end`; `from..from + end` can be read; `3 * (end - at)` bytes can be written at `to`; the processor has the
+/// instructions of `V`.
+#[inline(always)]
+unsafe fn sparse_run<V: WindowWriter>(from: *const u8, mut at: usize, end: usize, mut to: *mut u8) -> (usize, *mut u8) {
+    // SAFETY: at each step `at + 2 * WINDOW <= end`, and at most three bytes are kept for each that was read, so `6 * WINDOW` more
+    // can be written. A step reads and writes a window, and four bytes that begin in it; or `ASCII` bytes that end before `end`.
+    unsafe {
+        // Windows of ASCII in a row.
+        let mut clean = 0;
+        while at + 2 * WINDOW <= end {
+            let here = from.add(at);
+            let (mut registers, mut all) = ([V::zero(); WINDOW / 16], V::zero());
+            for (part, register) in registers.iter_mut().take(WINDOW / V::LEN).enumerate() {
+                *register = V::load(here.add(part * V::LEN));
+                register.store(to.add(part * V::LEN));
+                all = all.or(*register);
+            }
+            if all.is_ascii() {
+                (at, to, clean) = (at + WINDOW, to.add(WINDOW), clean + 1);
+                while clean >= LONG && at + ASCII + 2 * WINDOW <= end && is_stretch_ascii::<V>(from.add(at)) {
+                    copy_ascii::<V>(from.add(at), to);
+                    (at, to) = (at + ASCII, to.add(ASCII));
+                }
+                continue;
+            }
+            let mut others = 0;
+            for (part, register) in registers.iter().take(WINDOW / V::LEN).enumerate() {
+                others |= register.movemask() << (part * V::LEN);
+            }
+            if others.count_ones() > SPARSE {
+                break;
+            }
+            clean = 0;
+            let ascii = others.trailing_zeros() as usize;
+            (at, to) = (at + ascii, to.add(ascii));
+            let four = from.add(at).cast::<[u8; 4]>().read();
+            match Sequence::read(&four) {
+                Some(Sequence::IllFormed { len, .. }) => {
+                    to.copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
+                    (at, to) = (at + len, to.add(REPLACEMENT.len()));
+                }
+                Some(Sequence::WellFormed { len, .. }) => {
+                    to.cast::<[u8; 4]>().write(four);
+                    (at, to) = (at + len, to.add(len));
+                }
+                None => break,
+            }
+        }
+        (at, to)
+    }
+}
+
+/// Copies ASCII from the start of `len` bytes, of which the first [`ASCII`] are ASCII. Returns how many bytes are
+/// copied; the run may be a little longer.
+///
+/// # Safety
+/// `len >= ASCII`; `from..from + len` can be read and `to..to + len` written; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn ascii_run<V: Vector>(from: *const u8, len: usize, to: *mut u8) -> usize {
+    // SAFETY: the first copy ends at `ASCII <= len`. `at` is then at most `ASCII`, and each further copy ends at
+    // `at + ASCII <= len`.
+    unsafe {
+        copy_ascii::<V>(from, to);
+        // From here on no register is written across two cache lines.
+        let mut at = ASCII - LINE + to.align_offset(LINE) % LINE;
+        while at + ASCII <= len && is_stretch_ascii::<V>(from.add(at)) {
+            copy_ascii::<V>(from.add(at), to.add(at));
+            at += ASCII;
+        }
+        at
+    }
+}
+
+/// Copies [`ASCII`] bytes.
+///
+/// # Safety
+/// They can be read at `from` and written at `to`; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn copy_ascii<V: Vector>(from: *const u8, to: *mut u8) {
+    for at in (0..ASCII).step_by(WINDOW) {
+        // SAFETY: windows at multiples of 64 below `ASCII`, a multiple of 64.
+        unsafe { copy::<V>(from.add(at), to.add(at)) };
+    }
+}
+
+/// Whether [`ASCII`] bytes are ASCII.
+///
+/// # Safety
+/// They can be read at `from`; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn is_stretch_ascii<V: Vector>(from: *const u8) -> bool {
+    // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN`, and the last ends at `ASCII`.
+    unsafe {
+        let mut all = V::load(from);
+        for part in 1..ASCII / V::LEN {
+            all = all.or(V::load(from.add(part * V::LEN)));
+        }
+        all.is_ascii()
+    }
+}

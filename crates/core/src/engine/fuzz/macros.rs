@@ -1,0 +1,168 @@
+//! The macro `fuzz_target!`, and the functions that its expansion calls.
+
+use super::Target;
+use crate::case::Case;
+use crate::generate::fragments::opening_bytes;
+use crate::generate::mutate::{cross, shorten};
+use crate::judge::FEATURES;
+use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use libfuzzer_sys::Corpus;
+use std::thread::LocalKey;
+
+/// Counters that libFuzzer reads after each input, in addition to code coverage.
+#[repr(align(8))]
+struct Counters([AtomicU8; FEATURES]);
+
+/// `used`, since nothing in the program reads it: otherwise the optimiser removes it, and every store to it.
+#[used]
+#[cfg_attr(target_os = "linux", unsafe(link_section = "__libfuzzer_extra_counters"))]
+#[allow(unsafe_code, reason = "libFuzzer finds its counters by the name of their section")]
+static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
+
+/// Judges a case, sets the counters of its features, and returns whether libFuzzer should keep the input.
+pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
+    let count = |feature: usize| COUNTERS.0[feature].store(1, Ordering::Relaxed);
+    if target.with(|target| target.run(case, count)) { Corpus::Keep } else { Corpus::Reject }
+}
+
+/// How many mutants there have been.
+static MUTANTS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a mutant, and returns it if it is one of the first. These are the inputs that show most faults, whatever input
+/// was to be mutated.
+fn opening(most: usize) -> Option<Vec<u8>> {
+    let mut bytes = opening_bytes(MUTANTS.fetch_add(1, Ordering::Relaxed))?;
+    bytes.truncate(most);
+    Some(bytes)
+}
+
+/// Starts a target before its first input, so that an error in its environment is not taken for a crash.
+pub fn start(target: &'static LocalKey<Target>) {
+    target.with(|target| target.with(|_| ()));
+}
+
+/// Mutates the first `size` bytes of `data` with `mutate`, or one time in eight with `by_libfuzzer`, libFuzzer's
+/// mutator. Returns the new size.
+pub fn mutated(
+    data: &mut [u8],
+    size: usize,
+    max_size: usize,
+    seed: u32,
+    mutate: fn(&mut Vec<u8>, usize, u32),
+    by_libfuzzer: fn(&mut [u8], usize, usize) -> usize,
+) -> usize {
+    if let Some(bytes) = opening(max_size) {
+        data[..bytes.len()].copy_from_slice(&bytes);
+        return bytes.len();
+    }
+    let mut bytes = data[..size].to_vec();
+    let is_libfuzzers = seed.is_multiple_of(8);
+    if is_libfuzzers {
+        shorten(&mut bytes, seed)
+    } else {
+        mutate(&mut bytes, max_size, seed)
+    }
+    data[..bytes.len()].copy_from_slice(&bytes);
+    if is_libfuzzers { by_libfuzzer(data, bytes.len(), max_size) } else { bytes.len() }
+}
+
+/// Writes a crossover of two inputs to `out`; returns its size.
+pub fn crossed(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
+    let bytes = opening(out.len()).unwrap_or_else(|| cross(first, second, out.len(), seed));
+    out[..bytes.len()].copy_from_slice(&bytes);
+    bytes.len()
+}
+
+/// Defines the libFuzzer target of a program under `fuzz/fuzz_targets`, with mutators and behaviour feedback. The crate
+/// needs the dependency `libfuzzer-sys`, which the macros of that crate name.
+///
+/// The first argument is the form of an input file: `bytes` (exactly what the decoders see), `cut` (the bytes and where
+/// they are cut for streams), `structured` (entropy for generated text and errors) or `conversion` (entropy for a
+/// conversion there and back). The second, which `conversion` does not have, is the
+/// [`Target`](crate::engine::fuzz::Target).
+///
+/// ```
+/// # use utfuzz_core as utfuzz;
+/// # mod fuzzed {
+/// use utfuzz::engine::fuzz::Target;
+///
+/// # pub fn decoders() -> Vec<Box<dyn utfuzz::Decoder>> { Vec::new() }
+/// utfuzz::fuzz_target!(bytes, Target::of(decoders));
+/// # }
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! fuzz_target {
+    (bytes, $target:expr) => {
+        $crate::fuzz_target!(@judge $target, &[u8], |bytes| $crate::Case::new(bytes));
+        $crate::fuzz_target!(@mutate $crate::generate::mutate::mutate);
+        $crate::engine::fuzz::libfuzzer_sys::fuzz_crossover!(
+            |first: &[u8], second: &[u8], out: &mut [u8], seed: u32| {
+                $crate::engine::fuzz::crossed(first, second, out, seed)
+            }
+        );
+    };
+    (cut, $target:expr) => {
+        $crate::fuzz_target!(@judge $target, $crate::case::Input, |input| input.case());
+        $crate::fuzz_target!(@mutate $crate::generate::mutate::mutate_cut);
+    };
+    (structured, $target:expr) => {
+        $crate::fuzz_target!(@judge $target, $crate::engine::fuzz::StructuredInput, |input| input.case());
+    };
+    (conversion) => {
+        $crate::fuzz_target!(@symbols);
+        $crate::engine::fuzz::libfuzzer_sys::fuzz_target!(|input: $crate::engine::fuzz::RoundTrip| {
+            $crate::engine::fuzz::roundtrip(&input)
+        });
+    };
+    (@judge $target:expr, &[u8], |$input:ident| $case:expr) => {
+        $crate::fuzz_target!(@target $target);
+        $crate::engine::fuzz::libfuzzer_sys::fuzz_target!(
+            init: $crate::engine::fuzz::start(&TARGET),
+            |$input: &[u8]| -> $crate::engine::fuzz::libfuzzer_sys::Corpus {
+                $crate::engine::fuzz::judged(&TARGET, &$case)
+            }
+        );
+    };
+    (@judge $target:expr, $type:ty, |$input:ident| $case:expr) => {
+        $crate::fuzz_target!(@target $target);
+        $crate::engine::fuzz::libfuzzer_sys::fuzz_target!(
+            init: $crate::engine::fuzz::start(&TARGET),
+            |$input: $type| -> $crate::engine::fuzz::libfuzzer_sys::Corpus {
+                $crate::engine::fuzz::judged(&TARGET, &$case)
+            }
+        );
+    };
+    (@target $target:expr) => {
+        $crate::fuzz_target!(@symbols);
+        ::std::thread_local! {
+            static TARGET: $crate::engine::fuzz::Target = const { $target };
+        }
+    };
+    (@mutate $mutate:expr) => {
+        $crate::engine::fuzz::libfuzzer_sys::fuzz_mutator!(
+            |data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+                let by_libfuzzer = $crate::engine::fuzz::libfuzzer_sys::fuzzer_mutate;
+                $crate::engine::fuzz::mutated(data, size, max_size, seed, $mutate, by_libfuzzer)
+            }
+        );
+    };
+    (@symbols) => {
+        /// What LLVM's callbacks for traced comparisons are redirected to; see `utfuzz::engine::link`.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn utfuzz_ignore_comparison() {}
+
+        /// AddressSanitizer calls this before it reports an error.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn __asan_on_error() {
+            $crate::engine::fuzz::memory_fault()
+        }
+
+        /// Options of AddressSanitizer: a shadow copy of every stack frame, to find uses of a frame after its return,
+        /// would cost a tenth of the speed and find nothing in safe code.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn __asan_default_options() -> *const ::core::ffi::c_char {
+            c"detect_stack_use_after_return=0".as_ptr()
+        }
+    };
+}

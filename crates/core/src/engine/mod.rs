@@ -1,0 +1,64 @@
+//! Engines that run the judge: a test of one decoder, the embedded engine, the fuzz targets, the score of the last
+//! two, and the nightly run.
+
+#[cfg(feature = "check")]
+pub mod check;
+pub mod conformance;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
+#[cfg(feature = "check")]
+pub mod nightly;
+#[cfg(feature = "check")]
+pub mod score;
+#[cfg(feature = "check")]
+pub mod targets;
+
+pub mod link {
+    //! How fuzz targets are linked. This module is for build scripts, so it needs no feature.
+
+    /// For the build script of a crate of fuzz targets: redirects LLVM's callbacks for traced comparisons to a function
+    /// that does nothing, in each program under `fuzz_targets/` except those named in `others`.
+    ///
+    /// libFuzzer records the operands of every integer comparison. In byte classifiers that takes most of the run time, and
+    /// the constants it would find are in the dictionary. cargo-fuzz always enables these callbacks. A program whose
+    /// callbacks are redirected must use `fuzz_target!`, which defines that function.
+    ///
+    /// ```no_run
+    /// # use utfuzz_core as utfuzz;
+    /// // fuzz/build.rs
+    /// fn main() -> std::io::Result<()> {
+    ///     utfuzz::engine::link::fuzz_targets(&[])
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The directory `fuzz_targets` cannot be read.
+    pub fn fuzz_targets(others: &[&str]) -> std::io::Result<()> {
+        println!("cargo::rerun-if-changed=build.rs");
+        println!("cargo::rerun-if-changed=fuzz_targets");
+        // Only the linkers of Linux have these options.
+        if std::env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
+            return Ok(());
+        }
+        for source in std::fs::read_dir("fuzz_targets")? {
+            let path = source?.path();
+            let Some(target) = path.file_stem().and_then(|stem| stem.to_str()).filter(|name| !others.contains(name))
+            else {
+                continue;
+            };
+            for argument in arguments() {
+                println!("cargo::rustc-link-arg-bin={target}={argument}");
+            }
+        }
+        Ok(())
+    }
+
+    fn arguments() -> impl Iterator<Item = String> {
+        let sizes = [1, 2, 4, 8];
+        let compares = sizes.into_iter().flat_map(|size| [format!("cmp{size}"), format!("const_cmp{size}")]);
+        compares.chain(["switch".to_owned()]).map(|callback| {
+            let symbol = format!("__sanitizer_cov_trace_{callback}");
+            format!("-Wl,--wrap={symbol},--defsym=__wrap_{symbol}=utfuzz_ignore_comparison")
+        })
+    }
+}
