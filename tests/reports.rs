@@ -244,7 +244,7 @@ fn sarif_has_what_github_requires() {
             let place = &result["locations"][0]["physicalLocation"];
             let uri = place["artifactLocation"]["uri"].as_str().unwrap();
             // A text file of this repository, and the line that speaks of the decoder.
-            assert_eq!(uri, if member.status == "known" { "corpus/known.toml" } else { "Cargo.toml" });
+            assert_eq!(uri, if member.status == "known" { "corpus/known.toml" } else { "crates/core/Cargo.toml" });
             assert_eq!(place["region"]["startLine"], 1);
             let input = &result["relatedLocations"][0]["physicalLocation"];
             let uri = input["artifactLocation"]["uri"].as_str().unwrap();
@@ -504,9 +504,9 @@ fn the_command_writes_reports_and_names_what_it_keeps() {
         assert_eq!(result["level"], level);
         assert_eq!(result["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"], kept);
         let place = &result["locations"][0]["physicalLocation"];
-        assert_eq!(place["artifactLocation"]["uri"], "Cargo.toml");
+        assert_eq!(place["artifactLocation"]["uri"], "crates/core/Cargo.toml");
         let line = place["region"]["startLine"].as_u64().unwrap() as usize;
-        let manifest = include_str!("../Cargo.toml").lines().nth(line - 1).unwrap();
+        let manifest = include_str!("../crates/core/Cargo.toml").lines().nth(line - 1).unwrap();
         assert!(manifest.starts_with("utf8-decode = "), "{manifest}");
     }
     assert_eq!(fs::read_dir(at("reports")).unwrap().count(), 6);

@@ -416,7 +416,7 @@ fn result(record: &Record, member: &Member) -> sarif::Result {
 /// the first line if our ledger or manifest has no such entry.
 fn place(record: &Record, member: &Member) -> (&'static str, i64) {
     const LEDGER: (&str, &str) = ("corpus/known.toml", include_str!("../../corpus/known.toml"));
-    const MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("../../Cargo.toml"));
+    const MANIFEST: (&str, &str) = ("crates/core/Cargo.toml", crate::peers::MANIFEST);
     let judged = record.decoders.iter().find(|judged| judged.name == member.decoder);
     let ((path, text), wanted) = match &member.known_as {
         Some(id) if member.status == "known" => (LEDGER, format!("id = \"{id}\"")),

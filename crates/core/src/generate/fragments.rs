@@ -187,19 +187,30 @@ fn stray() -> Vec<u8> {
     lettered(b"ab\xC3\xA9\x80a\xC3\xA9\x80a\xC3\xA9\x80a", b"\xC3", is_wanted)
 }
 
-/// A letter, how many of it come first, what follows and how often, and the end.
-type Rare = (u8, usize, (&'static str, usize), &'static [u8]);
+/// An input for which something is drawn that others have rarely, since it has just this many letters.
+struct Rare {
+    before: &'static str,
+    letter: u8,
+    count: usize,
+    /// Follows the letters, this many times.
+    text: (&'static str, usize),
+    end: &'static [u8],
+}
 
 /// Text, of which a stream gets the second chunk, from inside a character on, on another thread.
-const MOVED: Rare = (b'w', 26, ("€", 4), b"");
+const MOVED: Rare = Rare { before: "", letter: b'w', count: 26, text: ("€", 4), end: b"" };
 /// Text and a truncated character, for two threads at the same time; so long that an answer is interrupted by the other.
-const AT_ONCE: Rare = (b'j', 178, ("€", 1000), b"\xE2\x82");
+const AT_ONCE: Rare = Rare { before: "", letter: b'j', count: 178, text: ("€", 1000), end: b"\xE2\x82" };
 /// An error and a truncated character, which are also decoded after 65,536 letters.
-const FAR: Rare = (b'r', 37, ("€", 1), b"\xFF\xE2\x82");
+const FAR: Rare = Rare { before: "", letter: b'r', count: 37, text: ("€", 1), end: b"\xFF\xE2\x82" };
+/// The same, but a character is at the edge of 65,536 bytes.
+const AT_EDGE: Rare = Rare { before: "€", letter: b'r', count: 435, text: ("", 0), end: b"\xFF\xE2\x82" };
 
-/// An input for which something is drawn that others have rarely. Tests compare the letters with those to be found.
-fn rare((letter, count, (text, often), end): Rare) -> Vec<u8> {
-    [&vec![letter; count], text.repeat(often).as_bytes(), end].concat()
+impl Rare {
+    fn bytes(&self) -> Vec<u8> {
+        let (text, often) = self.text;
+        [self.before.as_bytes(), &vec![self.letter; self.count], text.repeat(often).as_bytes(), self.end].concat()
+    }
 }
 
 /// A truncated character at the end of a block of 64 bytes, before a block of ASCII.
@@ -208,13 +219,14 @@ fn before_ascii() -> Vec<u8> {
 }
 
 /// Short inputs that show most faults, by index: a small mixture; a few shorter inputs; the mixtures, and between them two
-/// inputs that are asked about on other threads, and each fragment alone that is not ASCII; and each mark of another encoding, followed by letters and a truncated character.
+/// inputs that are asked about on other threads, and each fragment alone that is not ASCII; each mark of another encoding,
+/// followed by letters and a truncated character; and two inputs that are also decoded after 64 KiB.
 pub fn opening_bytes(mut index: usize) -> Option<Vec<u8>> {
     /// How many mixtures come first. A decoder that reports only the first error of an input needs others.
     const FIRST: usize = 4;
     let alone = || FRAGMENTS.iter().filter(|one| !one.is_ascii() && !TELLING.contains(one));
     type Part<'p> = &'p dyn Fn(usize) -> Vec<u8>;
-    let parts: [(usize, Part<'_>); 13] = [
+    let parts: [(usize, Part<'_>); 14] = [
         (1, &|_| small_mixture()),
         (1, &|_| stray()),
         (1, &|_| TELLING[0].to_vec()),
@@ -222,13 +234,14 @@ pub fn opening_bytes(mut index: usize) -> Option<Vec<u8>> {
         (TELLING.len() - 1, &|at| TELLING[1 + at].to_vec()),
         (1, &|_| before_ascii()),
         (FIRST, &mixture),
-        (1, &|_| rare(MOVED)),
-        (1, &|_| rare(AT_ONCE)),
+        (1, &|_| MOVED.bytes()),
+        (1, &|_| AT_ONCE.bytes()),
         (alone().count(), &|at| alone().nth(at).map_or_else(Vec::new, |one| one.to_vec())),
         (MIXTURES - FIRST, &|at| mixture(FIRST + at)),
         // That of the first, the byte order mark, is one of those above.
         (MARKS.len() - 1, &|at| [MARKS[1 + at], b"ab\xE2\x82"].concat()),
-        (1, &|_| rare(FAR)),
+        (1, &|_| FAR.bytes()),
+        (1, &|_| AT_EDGE.bytes()),
     ];
     for (count, part) in parts {
         match index.checked_sub(count) {
@@ -440,7 +453,7 @@ mod tests {
             FRAGMENTS.map(<[u8]>::to_vec).into_iter().filter(|one| !one.is_ascii()).collect();
         assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), short.len());
         let others = TELLING.iter().filter(|one| !expected.contains(**one)).count();
-        assert_eq!(short.len(), 7 + others + MIXTURES + expected.len() + MARKS.len() - 1);
+        assert_eq!(short.len(), 8 + others + MIXTURES + expected.len() + MARKS.len() - 1);
         assert!(short[0].len() < 200, "a small mixture has {} bytes", short[0].len());
         let [small, stray, twice] = [0, 1, 3].map(|index| Case::new(&short[index]));
         assert!(is_cut_after_three(&small) && small.choices.room() == 0);
@@ -452,14 +465,12 @@ mod tests {
         assert!(opening().skip(1).map(|input| input.bytes).zip(short).all(|(one, other)| one == other));
     }
 
-    /// The fewest letters after which the input has such a case.
-    fn found((_, _, text, end): Rare, is_wanted: impl Fn(&Case<'_>) -> bool) -> Vec<u8> {
-        let all = (1..4000).flat_map(|count| (b'a'..=b'z').map(move |letter| rare((letter, count, text, end))));
-        all.take_while(|bytes| bytes.len() < 4096).find(|bytes| is_wanted(&Case::new(bytes))).unwrap()
-    }
-
-    fn letters(bytes: &[u8]) -> (char, usize) {
-        (bytes[0].into(), bytes.iter().take_while(|&&byte| byte == bytes[0]).count())
+    /// The first letter, of the fewest letters with which the input has such a case, and their number.
+    fn found(rare: &Rare, is_wanted: impl Fn(&Case<'_>) -> bool) -> (char, usize) {
+        let all = (1..4000).flat_map(|count| (b'a'..=b'z').map(move |letter| Rare { letter, count, ..*rare }));
+        let first = all.take_while(|rare| rare.bytes().len() < 4096).find(|rare| is_wanted(&Case::new(&rare.bytes())));
+        let Rare { letter, count, .. } = first.unwrap();
+        (letter.into(), count)
     }
 
     #[test]
@@ -469,14 +480,13 @@ mod tests {
             first.is_some_and(|first| std::str::from_utf8(first).is_err())
         };
         let found = [
-            found(MOVED, |case| case.choices.is_moved() && is_cut_inside(case)),
-            found(AT_ONCE, |case| case.choices.is_at_once()),
-            found(FAR, |case| case.prefix() == 65_536),
+            found(&MOVED, |case| case.choices.is_moved() && is_cut_inside(case)),
+            found(&AT_ONCE, |case| case.choices.is_at_once()),
+            found(&FAR, |case| case.prefix() == 65_536),
+            found(&AT_EDGE, |case| case.prefix() == 65_535),
         ];
-        assert_eq!(
-            [MOVED, AT_ONCE, FAR].map(|(letter, count, ..)| (char::from(letter), count)),
-            found.map(|f| letters(&f))
-        );
+        let given = [MOVED, AT_ONCE, FAR, AT_EDGE].map(|Rare { letter, count, .. }| (char::from(letter), count));
+        assert_eq!(given, found);
     }
 
     #[test]

@@ -21,6 +21,10 @@ pub use own::policies;
 use crate::decoder::Decoder;
 use crate::text::matches_glob;
 
+/// The manifest of this crate, which has the dependency of each decoder that is a crate. Its path in the repository is
+/// `crates/core/Cargo.toml`.
+pub const MANIFEST: &str = include_str!("../../Cargo.toml");
+
 type Family = fn() -> Vec<Box<dyn Decoder>>;
 
 /// Every family of this build. Reports list the decoders in this order.
