@@ -57,7 +57,7 @@ unsafe fn table_errors(before: __m256i, bytes: __m256i) -> __m256i {
     _mm256_and_si256(_mm256_and_si256(high, low), next)
 }
 
-// SAFETY: it is an `__m256i`, 32 bytes; `tests/kernels.rs` compares the results with those of portable code.
+// SAFETY: it is an `__m256i`, 32 bytes; `crates/core/tests/kernels.rs` compares the results with those of portable code.
 unsafe impl Vector for Avx2 {
     const LEN: usize = 32;
     const NAME: &'static str = "avx2";

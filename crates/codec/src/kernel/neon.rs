@@ -50,7 +50,7 @@ unsafe fn table_errors(before: uint8x16_t, bytes: uint8x16_t) -> uint8x16_t {
     vandq_u8(vandq_u8(high, low), next)
 }
 
-// SAFETY: it is a `uint8x16_t`, 16 bytes; `tests/kernels.rs` compares the results with those of portable code.
+// SAFETY: it is a `uint8x16_t`, 16 bytes; `crates/core/tests/kernels.rs` compares the results with those of portable code.
 unsafe impl Vector for Neon {
     const LEN: usize = 16;
     const NAME: &'static str = "neon";

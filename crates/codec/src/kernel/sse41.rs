@@ -55,7 +55,7 @@ unsafe fn table_errors(before: __m128i, bytes: __m128i) -> __m128i {
     _mm_and_si128(_mm_and_si128(high, low), next)
 }
 
-// SAFETY: it is an `__m128i`, 16 bytes; `tests/kernels.rs` compares the results with those of portable code.
+// SAFETY: it is an `__m128i`, 16 bytes; `crates/core/tests/kernels.rs` compares the results with those of portable code.
 unsafe impl Vector for Sse41 {
     const LEN: usize = 16;
     const NAME: &'static str = "sse41";

@@ -82,7 +82,7 @@ unsafe fn table(bytes: &[u8; 64]) -> __m512i {
 }
 
 #[allow(unsafe_op_in_unsafe_fn, reason = "register intrinsics need the instructions only, as the contract states once")]
-// SAFETY: it is an `__m512i`, 64 bytes; `tests/kernels.rs` compares the results with those of portable code.
+// SAFETY: it is an `__m512i`, 64 bytes; `crates/core/tests/kernels.rs` compares the results with those of portable code.
 unsafe impl Vector for Avx512 {
     const LEN: usize = 64;
     const NAME: &'static str = "avx512";

@@ -1,10 +1,10 @@
 //! Every kernel that this machine can run, compared with the scalar kernel.
 #![cfg(feature = "arbitrary")]
 
-use utfuzz::codec;
-use utfuzz::codec::{Kernel, Streaming};
-use utfuzz::generate::classes::Block;
-use utfuzz::generate::structured::Structured;
+use utfuzz_core::codec;
+use utfuzz_core::codec::{Kernel, Streaming};
+use utfuzz_core::generate::classes::Block;
+use utfuzz_core::generate::structured::Structured;
 
 /// Whether the tests take only a few inputs, because running is slow: under Miri, and on the processor that `.ci/emulate`
 /// emulates.
@@ -15,7 +15,7 @@ const FEW: bool = cfg!(miri) || option_env!("UTFUZZ_EMULATED").is_some();
 #[allow(unsafe_code, reason = "code units are placed beside inaccessible pages, like bytes")]
 fn keeps_within(bytes: &[u8]) {
     use std::cell::RefCell;
-    use utfuzz::judge::isolate::guard_pages::GuardedBuffer;
+    use utfuzz_core::judge::isolate::guard_pages::GuardedBuffer;
     thread_local! {
         static GUARDED: RefCell<GuardedBuffer> = RefCell::new(GuardedBuffer::new().expect("pages can be allocated"));
     }

@@ -1,11 +1,11 @@
 //! Operations of our decoder that are not part of the trait, compared with the standard library.
 #![cfg(feature = "arbitrary")]
 
-use utfuzz::generate::classes::Block;
-use utfuzz::generate::structured::Structured;
-use utfuzz::spec::{Contract, Reading};
-use utfuzz::utf8::Kind;
-use utfuzz::{codec, spec};
+use utfuzz_core::generate::classes::Block;
+use utfuzz_core::generate::structured::Structured;
+use utfuzz_core::spec::{Contract, Reading};
+use utfuzz_core::utf8::Kind;
+use utfuzz_core::{codec, spec};
 
 /// Every class string up to length 4, and structured inputs; fewer for Miri, which is slow.
 fn inputs() -> Vec<Vec<u8>> {
