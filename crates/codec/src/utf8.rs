@@ -321,13 +321,13 @@ pub fn announced_len(lead: u8) -> usize {
     }
 }
 
-/// The code point of a sequence of the right form, whatever its value (RFC 2279 §2): the bits of the lead byte after those
-/// that announce the length, then six bits of each further byte. 0 if there is no byte.
+/// The code point of a sequence of the right form, whatever its value (RFC 2279 §2): the lead byte without the bits that
+/// announce the length, and six bits of each further byte. For no bytes it is 0.
 pub fn payload(sequence: &[u8]) -> u32 {
     let Some((&lead, tail)) = sequence.split_first() else { return 0 };
-    let lead_bits = match tail.len() {
-        0 => 0x7F,
-        others => 0x3F_u8.checked_shr(others as u32).unwrap_or(0),
+    let lead_bits = match sequence.len() {
+        1 => 0x7F,
+        len => 0x7F >> len.min(7),
     };
     tail.iter().fold(u32::from(lead & lead_bits), |bits, byte| bits << 6 | u32::from(byte & 0x3F))
 }

@@ -128,7 +128,7 @@ fn small_mixture() -> Vec<u8> {
 
 /// The fewest equal letters between these bytes with which the choices derived from the input are those wanted.
 fn lettered(before: &[u8], after: &[u8], is_wanted: impl Fn(&Case<'_>) -> bool) -> Vec<u8> {
-    const MOST: usize = 200;
+    const MOST: usize = 1000;
     let joined = |(count, letter)| [before, &vec![letter; count], after].concat();
     let all = (0..MOST).flat_map(|count| (b'a'..=b'z').map(move |letter| (count, letter)));
     all.map(joined).find(|bytes| is_wanted(&Case::new(bytes))).unwrap_or_else(|| joined((0, b'a')))
@@ -465,12 +465,12 @@ mod tests {
         assert!(opening().skip(1).map(|input| input.bytes).zip(short).all(|(one, other)| one == other));
     }
 
-    /// The first letter, of the fewest letters with which the input has such a case, and their number.
-    fn found(rare: &Rare, is_wanted: impl Fn(&Case<'_>) -> bool) -> (char, usize) {
-        let all = (1..4000).flat_map(|count| (b'a'..=b'z').map(move |letter| Rare { letter, count, ..*rare }));
-        let first = all.take_while(|rare| rare.bytes().len() < 4096).find(|rare| is_wanted(&Case::new(&rare.bytes())));
-        let Rare { letter, count, .. } = first.unwrap();
-        (letter.into(), count)
+    /// The letters are the fewest with which the input has such a case.
+    fn check(rare: &Rare, is_wanted: impl Fn(&Case<'_>) -> bool) {
+        let after = Rare { before: "", count: 0, ..*rare }.bytes();
+        let found = lettered(rare.before.as_bytes(), &after, &is_wanted);
+        assert!(is_wanted(&Case::new(&found)));
+        assert_eq!(String::from_utf8_lossy(&rare.bytes()), String::from_utf8_lossy(&found));
     }
 
     #[test]
@@ -479,14 +479,11 @@ mod tests {
             let first = case.cuts().offsets().first().map(|&at| &case.bytes[..at]);
             first.is_some_and(|first| std::str::from_utf8(first).is_err())
         };
-        let found = [
-            found(&MOVED, |case| case.choices.is_moved() && is_cut_inside(case)),
-            found(&AT_ONCE, |case| case.choices.is_at_once()),
-            found(&FAR, |case| case.prefix() == 65_536),
-            found(&AT_EDGE, |case| case.prefix() == 65_535),
-        ];
-        let given = [MOVED, AT_ONCE, FAR, AT_EDGE].map(|Rare { letter, count, .. }| (char::from(letter), count));
-        assert_eq!(given, found);
+        let is_far = |len: usize| move |case: &Case<'_>| case.prefix() == len;
+        check(&MOVED, |case| case.choices.is_moved() && is_cut_inside(case));
+        check(&AT_ONCE, |case| case.choices.is_at_once());
+        check(&FAR, is_far(65_536));
+        check(&AT_EDGE, is_far(65_535));
     }
 
     #[test]
