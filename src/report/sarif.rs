@@ -1,0 +1,204 @@
+//! Triages as SARIF 2.1.0, in the form that GitHub code scanning accepts.
+
+use crate::judge::Law;
+use crate::report::exporter::{Exporter, json, triage};
+use crate::report::record::{Member, Record, Triage};
+use crate::text::printable;
+use serde_sarif::sarif;
+use std::collections::BTreeMap;
+use std::hash::Hasher;
+use std::io::{self, Write};
+
+/// A SARIF log: a rule for each law, a result for each signature.
+pub struct Sarif;
+
+const SARIF_SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+impl Exporter for Sarif {
+    fn export(&self, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        let triage = triage(record)?;
+        let driver = sarif::ToolComponent::builder()
+            .name("utfuzz")
+            .version(printable(&record.version))
+            .rules(Law::ALL.map(rule).to_vec())
+            .build();
+        let run = sarif::Run::builder()
+            .tool(sarif::Tool::builder().driver(driver).build())
+            .invocations(vec![invocation(triage)])
+            .results(triage.members().map(|member| result(record, member)).collect::<Vec<_>>())
+            .build();
+        let log = sarif::Sarif::builder().schema(SARIF_SCHEMA).version("2.1.0").runs(vec![run]).build();
+        out.write_all(json(&log)?.as_bytes())
+    }
+}
+
+fn rule(law: Law) -> sarif::ReportingDescriptor {
+    let words = |text: String| sarif::MultiformatMessageString::builder().text(text).build();
+    sarif::ReportingDescriptor::builder()
+        .id(law.name())
+        .short_description(words(law.sentence().to_owned()))
+        .full_description(words(law.sentence().to_owned()))
+        .help(words(HELP.to_owned()))
+        .help_uri(clause(law))
+        .default_configuration(sarif::ReportingConfiguration::builder().level("error").build())
+        .build()
+}
+
+const HELP: &str = "`utfuzz explain BYTES` shows which byte is wrong, by which rule, and what every decoder answers. If the \
+                    decoder cannot be fixed, explain the difference in corpus/known.toml.";
+
+/// The clause that a law enforces.
+fn clause(law: Law) -> &'static str {
+    match law {
+        Law::Verdict | Law::ValidUpTo | Law::ErrorKind | Law::Identity | Law::WellFormedOutput | Law::Concatenation => {
+            "https://www.rfc-editor.org/rfc/rfc3629#section-4"
+        }
+        Law::ErrorLength | Law::Spans | Law::Lossy => {
+            "https://www.unicode.org/versions/latest/core-spec/chapter-3/#G66453"
+        }
+        Law::Panic | Law::Bounds | Law::Progress => "https://www.rfc-editor.org/rfc/rfc3629#section-10",
+        // The others are about what an answer depends on. A decoder is defined there as a function of a stream of bytes.
+        _ => "https://encoding.spec.whatwg.org/#utf-8-decoder",
+    }
+}
+
+fn invocation(triage: &Triage) -> sarif::Invocation {
+    let groups = [("error", &triage.faults), ("warning", &triage.unread), ("note", &triage.slow)];
+    let notification =
+        |(level, text): (&str, &String)| sarif::Notification::builder().level(level).message(message(text)).build();
+    let texts = groups.into_iter().flat_map(|(level, texts)| texts.iter().map(move |text| (level, text)));
+    sarif::Invocation::builder()
+        .execution_successful(triage.faults.is_empty())
+        .tool_execution_notifications(texts.map(notification).collect::<Vec<_>>())
+        .build()
+}
+
+fn result(record: &Record, member: &Member) -> sarif::Result {
+    let level = if member.status == "new" { sarif::ResultLevel::Error } else { sarif::ResultLevel::Note };
+    let known_as = member.known_as.as_ref().map_or(String::new(), |known_as| format!(" as {known_as}"));
+    let others = match member.others.as_slice() {
+        [] => String::new(),
+        others => format!(" Also: {}.", others.join(", ")),
+    };
+    let rule = member.rule.as_ref().map_or(String::new(), |rule| format!(" {} [{}]", rule.says, rule.source));
+    let text = format!(
+        "{}: {} {} on {}, {}{known_as}.{others}{rule}",
+        member.signature, member.decoder, member.version, member.notation, member.status
+    );
+    let artifact = |path: &str| sarif::ArtifactLocation::builder().uri(uri(path)).uri_base_id("%SRCROOT%").build();
+    let (path, line) = place(record, member);
+    let region = sarif::Region::builder().start_line(line).build();
+    let place = sarif::PhysicalLocation::builder().artifact_location(artifact(path)).region(region).build();
+    let input = sarif::PhysicalLocation::builder().artifact_location(artifact(file(member))).build();
+    let input = sarif::Location::builder().physical_location(input).message(message("the input")).id(1).build();
+    // GitHub identifies a result only by the second fingerprint; without it, it would use the text of the file.
+    let fingerprints = [
+        ("signature/v1", printable(&member.signature)),
+        ("primaryLocationLineHash", format!("{:016x}:1", fingerprint(&member.signature))),
+    ];
+    let fingerprints: BTreeMap<String, String> = fingerprints.map(|(name, value)| (name.to_owned(), value)).into();
+    let mut result = sarif::Result::builder()
+        .rule_id(printable(&member.law))
+        .level(level)
+        .message(message(&text))
+        .locations(vec![sarif::Location::builder().physical_location(place).build()])
+        .related_locations(vec![input])
+        .partial_fingerprints(fingerprints)
+        .build();
+    let index = Law::ALL.iter().position(|law| law.name() == member.law);
+    result.rule_index = index.and_then(|index| index.try_into().ok());
+    result
+}
+
+/// Where to act on it, as a file of text and a line: the entry in the ledger, or the dependency in the manifest. It is
+/// the first line if our ledger or manifest has no such entry.
+fn place(record: &Record, member: &Member) -> (&'static str, i64) {
+    const LEDGER: (&str, &str) = ("corpus/known.toml", include_str!("../../corpus/known.toml"));
+    const MANIFEST: (&str, &str) = ("crates/core/Cargo.toml", crate::peers::MANIFEST);
+    let judged = record.decoders.iter().find(|judged| judged.name == member.decoder);
+    let ((path, text), wanted) = match &member.known_as {
+        Some(id) if member.status == "known" => (LEDGER, format!("id = \"{id}\"")),
+        _ => (MANIFEST, format!("{} = ", judged.map_or("", |judged| &judged.package))),
+    };
+    let line = text.lines().position(|line| line.starts_with(&wanted)).unwrap_or(0);
+    (path, line as i64 + 1)
+}
+
+/// The file that shows it: the one in which it is or was kept, otherwise one in which it was found.
+fn file(member: &Member) -> &str {
+    let before = member.known_as.as_deref().filter(|_| member.status == "regression");
+    let files = [member.kept.as_deref(), before, member.files.first().map(String::as_str)];
+    files.into_iter().flatten().next().unwrap_or_default()
+}
+
+/// A path as a URI reference relative to the repository. For a path outside it, only the file name; for no path, the
+/// ledger, since the file must exist.
+fn uri(path: &str) -> String {
+    let mut parts = Vec::new();
+    let mut outside = path.starts_with('/');
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => outside |= parts.pop().is_none(),
+            _ => parts.push(part),
+        }
+    }
+    if outside {
+        parts.drain(..parts.len().saturating_sub(1));
+    }
+    let path = if parts.is_empty() { "corpus/known.toml".to_owned() } else { parts.join("/") };
+    let encode = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    path.bytes().map(encode).collect()
+}
+
+/// Text without links and placeholders (SARIF 2.1.0, sections 3.11.5 and 3.11.6).
+fn message(text: &str) -> sarif::Message {
+    let mut escaped = String::new();
+    for c in printable(text).chars() {
+        match c {
+            '\\' | '[' | ']' => escaped.extend(['\\', c]),
+            '{' | '}' => escaped.extend([c, c]),
+            _ => escaped.push(c),
+        }
+    }
+    sarif::Message::builder().text(escaped).build()
+}
+
+/// A hash that is the same on every machine and in every version.
+fn fingerprint(text: &str) -> u64 {
+    let mut hasher = fnv::FnvHasher::default();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_relative_to_the_repository() {
+        for (path, expected) in [
+            ("corpus/regressions/a__b.bin", "corpus/regressions/a__b.bin"),
+            ("./a/./b/../c", "a/c"),
+            ("/tmp/crash-1", "crash-1"),
+            ("../up/crash-1", "crash-1"),
+            ("javascript:alert(1)", "javascript%3Aalert%281%29"),
+            ("//host/x", "x"),
+            ("a b?c#d%2e\\", "a%20b%3Fc%23d%252e%5C"),
+            ("\u{202e}\0\u{fffd}", "%E2%80%AE%00%EF%BF%BD"),
+            ("..", "corpus/known.toml"),
+            ("", "corpus/known.toml"),
+        ] {
+            assert_eq!(uri(path), expected, "{path:?}");
+        }
+    }
+
+    /// FNV-1a's published test vector; alerts that exist keep their identity.
+    #[test]
+    fn fingerprints_never_change() {
+        assert_eq!(fingerprint("foobar"), 0x8594_4171_F739_67E8);
+    }
+}
