@@ -20,7 +20,7 @@
 )]
 
 use crate::kernel::compress;
-use crate::kernel::path::Path;
+use crate::kernel::info::Path;
 use crate::kernel::sse41::Sse41;
 use crate::kernel::to_utf8::{OF_EIGHT, OF_UP_TO_THREE, SequenceWriter, all_of_three, pack};
 use crate::kernel::validate::{
@@ -265,6 +265,24 @@ unsafe fn write_sixteen(scalars: __m256i, to: *mut u8) -> *mut u8 {
     }
 }
 
+/// The scalar values of eight sequences of three bytes of text.
+///
+/// # Safety
+/// 24 bytes can be read; the processor has the instructions of this file.
+#[inline(always)]
+unsafe fn eight_of_three(from: *const u8) -> __m256i {
+    // SAFETY: reads the first and the last sixteen of the bytes.
+    let bytes = unsafe { _mm256_loadu2_m128i(from.add(8).cast(), from.cast()) };
+    // Third, second and first byte of each; in the second half the first sequence begins at byte 4.
+    let order = _mm256_setr_epi8(
+        2, 1, 0, -1, 5, 4, 3, -1, 8, 7, 6, -1, 11, 10, 9, -1, 6, 5, 4, -1, 9, 8, 7, -1, 12, 11, 10, -1, 15, 14, 13, -1,
+    );
+    let bits = _mm256_and_si256(_mm256_shuffle_epi8(bytes, order), _mm256_set1_epi32(0x000F_3F3F));
+    // The second byte counts 40, then the first counts 1000.
+    let pairs = _mm256_maddubs_epi16(bits, _mm256_set1_epi32(0x0001_4001));
+    _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x1000_0001))
+}
+
 impl WindowWriter for Avx2 {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
@@ -317,6 +335,22 @@ impl WindowWriter for Avx2 {
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
         // SAFETY: the same contract.
         unsafe { compress::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
+        // SAFETY: the same contract.
+        unsafe {
+            let scalars = eight_of_three(from);
+            let (first, last) = (_mm256_castsi256_si128(scalars), _mm256_extracti128_si256::<1>(scalars));
+            _mm_storeu_si128(to.cast(), _mm_packus_epi32(first, last));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32_of_three(from: *const u8, to: *mut u32) {
+        // SAFETY: the same contract.
+        unsafe { _mm256_storeu_si256(to.cast(), eight_of_three(from)) }
     }
 
     #[inline(always)]

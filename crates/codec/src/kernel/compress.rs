@@ -344,12 +344,6 @@ unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u
 
 /// A code unit that [`text`] writes.
 pub(super) trait Unit: Copy {
-    /// Writes eight units of sixteen bits.
-    ///
-    /// # Safety
-    /// The processor has SSE4.1 or NEON; eight units can be written.
-    unsafe fn store(units: __m128i, to: *mut Self);
-
     /// Writes the units that the bytes at `places` end, where two registers hold the lowest sixteen bits of each, and returns
     /// their end. No sequence has four bytes.
     ///
@@ -365,12 +359,6 @@ pub(super) trait Unit: Copy {
 }
 
 impl Unit for u16 {
-    #[inline(always)]
-    unsafe fn store(units: __m128i, to: *mut Self) {
-        // SAFETY: the same contract.
-        unsafe { _mm_storeu_si128(to.cast(), units) }
-    }
-
     #[inline(always)]
     unsafe fn write([low, high]: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self {
         // SAFETY: the same contract; the second begins at most eight units on.
@@ -388,16 +376,6 @@ impl Unit for u16 {
 }
 
 impl Unit for u32 {
-    #[inline(always)]
-    unsafe fn store(units: __m128i, to: *mut Self) {
-        // SAFETY: the same contract.
-        unsafe {
-            let zero = _mm_setzero_si128();
-            _mm_storeu_si128(to.cast(), _mm_unpacklo_epi16(units, zero));
-            _mm_storeu_si128(to.add(4).cast(), _mm_unpackhi_epi16(units, zero));
-        }
-    }
-
     #[inline(always)]
     unsafe fn write([low, high]: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self {
         // SAFETY: the same contract; the second begins at most eight units on.
@@ -512,7 +490,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             if core::mem::replace(&mut was_three, is_three) && is_three {
                 let start = if begun == 0 { here } else { here.add(begun).sub(3) };
                 for part in 0..3 {
-                    F::Unit::store(eight_of_three(start.add(24 * part)), to.add(8 * part));
+                    F::write_of_three::<V>(start.add(24 * part), to.add(8 * part));
                 }
                 to = to.add(last.count_ones() as usize);
                 continue;
@@ -608,27 +586,6 @@ unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: 
 #[inline(always)]
 unsafe fn at_least(bytes: __m128i, first: u8) -> __m128i {
     _mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8(first as i8)), bytes)
-}
-
-/// Eight characters of three bytes.
-///
-/// # Safety
-/// The processor has SSE4.1 or NEON; 24 bytes can be read.
-#[inline(always)]
-unsafe fn eight_of_three(from: *const u8) -> __m128i {
-    // SAFETY: reads the first and the last sixteen of the bytes.
-    let (first, second) = unsafe { (_mm_loadu_si128(from.cast()), _mm_loadu_si128(from.add(8).cast())) };
-    // The first five characters are in the first register, the others in the second.
-    let tails = _mm_or_si128(
-        _mm_shuffle_epi8(first, _mm_setr_epi8(1, 2, 4, 5, 7, 8, 10, 11, 13, 14, -1, -1, -1, -1, -1, -1)),
-        _mm_shuffle_epi8(second, _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 8, 9, 11, 12, 14, 15)),
-    );
-    let leads = _mm_or_si128(
-        _mm_shuffle_epi8(first, _mm_setr_epi8(-1, 0, -1, 3, -1, 6, -1, 9, -1, 12, -1, -1, -1, -1, -1, -1)),
-        _mm_shuffle_epi8(second, _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 7, -1, 10, -1, 13)),
-    );
-    let tails = _mm_maddubs_epi16(_mm_and_si128(tails, _mm_set1_epi8(0x3F)), _mm_set1_epi16(0x0140));
-    _mm_or_si128(tails, _mm_slli_epi16::<4>(leads))
 }
 
 /// The units that the bytes of a register end, where no sequence is longer than two bytes.

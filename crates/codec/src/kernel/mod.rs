@@ -10,9 +10,9 @@ mod avx2;
 mod avx512;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod compress;
+mod info;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-mod path;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
@@ -27,7 +27,7 @@ mod vector;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod window;
 
-pub use path::{KernelInfo, Path, Registers};
+pub use info::{KernelInfo, Path, Registers};
 
 use crate::scalar;
 use crate::scalar::{Utf8Error, first_error};
@@ -447,7 +447,7 @@ mod compiled {
 
 #[cfg(test)]
 mod tests {
-    use super::path::trace::RAN;
+    use super::info::trace::RAN;
     use super::*;
 
     /// Compares paths with what the code itself notes when it runs.

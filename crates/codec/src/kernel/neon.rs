@@ -8,7 +8,7 @@
 )]
 
 use crate::kernel::compress;
-use crate::kernel::path::Path;
+use crate::kernel::info::Path;
 use crate::kernel::to_utf8::SequenceWriter;
 use crate::kernel::validate::{
     BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, good_groups, path_of_words, prefix_of_words,
@@ -173,6 +173,19 @@ unsafe impl Vector for Neon {
 
 impl SequenceWriter for Neon {}
 
+/// The units of eight sequences of three bytes of text.
+///
+/// # Safety
+/// 24 bytes can be read.
+#[inline(always)]
+unsafe fn eight_of_three(from: *const u8) -> uint16x8_t {
+    // SAFETY: the same contract.
+    let uint8x8x3_t(first, second, third) = unsafe { vld3_u8(from) };
+    let low = vdup_n_u8(0x3F);
+    let tails = vaddw_u8(vshll_n_u8::<6>(vand_u8(second, low)), vand_u8(third, low));
+    vsliq_n_u16::<12>(tails, vmovl_u8(first))
+}
+
 /// Calls `widen` with each register of a window and its offset, if all of the window is ASCII.
 ///
 /// # Safety
@@ -273,6 +286,22 @@ impl WindowWriter for Neon {
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
         // SAFETY: the same contract.
         unsafe { compress::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
+        // SAFETY: the same contract.
+        unsafe { vst1q_u16(to, eight_of_three(from)) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32_of_three(from: *const u8, to: *mut u32) {
+        // SAFETY: the same contract.
+        unsafe {
+            let units = eight_of_three(from);
+            vst1q_u32(to, vmovl_u16(vget_low_u16(units)));
+            vst1q_u32(to.add(4), vmovl_high_u16(units));
+        }
     }
 
     #[inline(always)]

@@ -20,7 +20,7 @@
 )]
 
 use crate::kernel::compress;
-use crate::kernel::path::Path;
+use crate::kernel::info::Path;
 use crate::kernel::to_utf8::SequenceWriter;
 use crate::kernel::validate::{
     BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, good_groups, path_of_words, prefix_of_words,
@@ -53,6 +53,18 @@ unsafe fn table_errors(before: __m128i, bytes: __m128i) -> __m128i {
     let low = _mm_shuffle_epi8(table(low), _mm_and_si128(before, _mm_set1_epi8(0x0F)));
     let next = _mm_shuffle_epi8(table(next), high_nibbles(bytes));
     _mm_and_si128(_mm_and_si128(high, low), next)
+}
+
+/// The scalar values of four sequences of three bytes of text, of which the first begins at byte `AT`, 0 or 4.
+#[inline(always)]
+unsafe fn four_of_three<const AT: i8>(bytes: __m128i) -> __m128i {
+    // Third, second and first byte of each.
+    let [a, b, c, d] = [AT, AT + 3, AT + 6, AT + 9];
+    let order = _mm_setr_epi8(a + 2, a + 1, a, -1, b + 2, b + 1, b, -1, c + 2, c + 1, c, -1, d + 2, d + 1, d, -1);
+    let bits = _mm_and_si128(_mm_shuffle_epi8(bytes, order), _mm_set1_epi32(0x000F_3F3F));
+    // The second byte counts 40, then the first counts 1000.
+    let pairs = _mm_maddubs_epi16(bits, _mm_set1_epi32(0x0001_4001));
+    _mm_madd_epi16(pairs, _mm_set1_epi32(0x1000_0001))
 }
 
 // SAFETY: it is an `__m128i`, 16 bytes; `crates/core/tests/kernels.rs` compares the results with those of portable code.
@@ -183,6 +195,25 @@ impl WindowWriter for Sse41 {
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
         // SAFETY: the same contract.
         unsafe { compress::utf16(from, first, places, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
+        // SAFETY: reads the first and the last sixteen of 24 bytes.
+        unsafe {
+            let first = four_of_three::<0>(_mm_loadu_si128(from.cast()));
+            let last = four_of_three::<4>(_mm_loadu_si128(from.add(8).cast()));
+            _mm_storeu_si128(to.cast(), _mm_packus_epi32(first, last));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn utf32_of_three(from: *const u8, to: *mut u32) {
+        // SAFETY: reads the first and the last sixteen of 24 bytes.
+        unsafe {
+            _mm_storeu_si128(to.cast(), four_of_three::<0>(_mm_loadu_si128(from.cast())));
+            _mm_storeu_si128(to.add(4).cast(), four_of_three::<4>(_mm_loadu_si128(from.add(8).cast())));
+        }
     }
 
     #[inline(always)]

@@ -94,6 +94,12 @@ pub(super) trait Form {
         to: *mut Self::Unit,
     ) -> *mut Self::Unit;
 
+    /// Writes the units of eight sequences of three bytes.
+    ///
+    /// # Safety
+    /// As of [`WindowWriter::utf16_of_three`].
+    unsafe fn write_of_three<V: WindowWriter>(from: *const u8, to: *mut Self::Unit);
+
     /// Writes 64 bytes as units, U+FFFD for those in `replaced`; the others are ASCII.
     ///
     /// # Safety
@@ -138,6 +144,12 @@ impl Form for Utf16 {
     }
 
     #[inline(always)]
+    unsafe fn write_of_three<V: WindowWriter>(from: *const u8, to: *mut u16) {
+        // SAFETY: the same contract.
+        unsafe { V::utf16_of_three(from, to) }
+    }
+
+    #[inline(always)]
     unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut u16) {
         // SAFETY: the same contract.
         unsafe { V::widen_to_16(from, replaced, to) }
@@ -175,6 +187,12 @@ impl Form for Utf32 {
     ) -> *mut u32 {
         // SAFETY: the same contract.
         unsafe { V::utf32_up_to_three(from, continuation, last, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_of_three<V: WindowWriter>(from: *const u8, to: *mut u32) {
+        // SAFETY: the same contract.
+        unsafe { V::utf32_of_three(from, to) }
     }
 
     #[inline(always)]

@@ -47,7 +47,7 @@
 //! than a few bytes, where the calls and the scalar search for the place of an error take most of the time, and on text with
 //! many errors, where each one costs a check of a whole group: decoding with replacement uses windows instead.
 
-use crate::kernel::path::{Path, Registers, note_run};
+use crate::kernel::info::{Path, Registers, note_run};
 use crate::kernel::vector::Vector;
 use crate::scalar;
 use crate::scalar::{boundary, pending};

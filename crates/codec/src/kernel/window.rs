@@ -350,6 +350,19 @@ pub(super) trait WindowWriter: Vector {
         to
     }
 
+    /// Writes eight sequences of three bytes, of text, as units of UTF-16; only where not [`Self::COMPRESSES`]. Reads
+    /// `from..from + 24` and writes eight units.
+    #[inline(always)]
+    unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
+        let _ = (from, to);
+    }
+
+    /// Writes UTF-32 in the same way; reads and writes as [`Self::utf16_of_three`].
+    #[inline(always)]
+    unsafe fn utf32_of_three(from: *const u8, to: *mut u32) {
+        let _ = (from, to);
+    }
+
     /// Writes UTF-32; reads and writes as [`Self::utf16`].
     unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32;
 

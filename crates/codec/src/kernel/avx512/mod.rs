@@ -52,7 +52,7 @@
 pub(super) mod from_units;
 
 use crate::kernel::avx2::Avx2;
-use crate::kernel::path::{Path, Registers};
+use crate::kernel::info::{Path, Registers};
 use crate::kernel::sse41::Sse41;
 use crate::kernel::validate::{BELOW_LEADS, FINISHED, LEAD, Partial, SECOND, good_groups, prefix_of};
 use crate::kernel::vector::Vector;
