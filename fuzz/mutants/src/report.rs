@@ -17,11 +17,21 @@ pub struct Reasons {
 #[serde(deny_unknown_fields)]
 struct Group {
     reason: String,
+    /// With this feature, as Linux names it, the processor can run the mutants, and the group does not apply.
+    without: Option<String>,
     /// Names without line and column; `*` stands for any text.
     mutants: Vec<String>,
 }
 
 impl Reasons {
+    /// Leaves out the groups for processors without a feature that this one has. `features` is what Linux says of the
+    /// processor in `/proc/cpuinfo`.
+    pub fn on(mut self, features: &str) -> Self {
+        let has = |feature: &String| features.split_whitespace().any(|word| word == feature);
+        self.group.retain(|group| !group.without.as_ref().is_some_and(has));
+        self
+    }
+
     /// The pattern that matches this name, and its reason.
     pub fn of(&self, name: &str) -> Option<(&str, &str)> {
         let patterns = self.group.iter().flat_map(|group| group.mutants.iter().map(move |pattern| (pattern, group)));
@@ -134,6 +144,17 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_for_lack_of_a_feature_does_not_apply_where_the_processor_has_it() {
+        let text = "[[group]]\nreason = 'not here'\nwithout = 'wide'\nmutants = ['wide.rs: *']\n";
+        let reason = |features: &str| {
+            let reasons = toml::from_str::<Reasons>(text).unwrap().on(features);
+            reasons.of("wide.rs: replace + with -").map(|(_, reason)| reason.to_owned())
+        };
+        assert_eq!(reason("flags : fpu wider\n").as_deref(), Some("not here"));
+        assert_eq!(reason("flags : fpu wide\n"), None);
+    }
 
     #[test]
     fn a_star_stands_for_any_text() {
