@@ -492,7 +492,10 @@ fn the_subject_is_what_the_decoder_gets_wrong_and_not_what_is_beside_it() {
     silence_panics();
     // Together with both neighbours.
     let between = validator(|bytes| refused(bytes, has(bytes, "x\u{E9}y".as_bytes())));
-    assert_eq!(signature_of(&between, "bbx\u{E9}y".as_bytes()), "verdict/faulty/valid-2/anywhere");
+    assert_eq!(signature_of(&between, "bbx\u{E9}y".as_bytes()), "verdict/faulty/valid-2/context");
+    // An error of any kind between quotation marks.
+    let quoted = validator(|bytes| only_valid(bytes, has(bytes, b"\"\xFF\"")));
+    assert_eq!(signature_of(&quoted, b"ab\"\xFF\"c"), "verdict/faulty/invalid-byte/context");
     // Together with the next byte; the neighbour before it would prevent it after an `a`.
     let before = validator(|bytes| only_valid(bytes, has(bytes, b"\xFFb") && !has(bytes, b"az\xFFb")));
     assert_eq!(signature_of(&before, b"yz\xFFb"), "verdict/faulty/invalid-byte/anywhere");

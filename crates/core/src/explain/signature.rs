@@ -34,7 +34,7 @@ pub enum Shape {
     Tail,
     /// Only where chunks are cut.
     Cut,
-    /// Only together with more of the surrounding bytes.
+    /// Only together with the text before it, or with more of the surrounding bytes.
     Context,
 }
 
@@ -211,7 +211,7 @@ fn at_suspects(
     broken: &Broken,
     offset: Option<usize>,
 ) -> Option<Located> {
-    for Core { bytes: core, start, focus, at_end } in suspects(contract, case, offset) {
+    for Core { bytes: core, start, focus, at_end, needs_text } in suspects(contract, case, offset) {
         let endings = [&[b'a'; 64][..], &[]];
         for ending in &endings[..if at_end { 2 } else { 1 }] {
             // A fault that occurs elsewhere but not at the original offset is a different one.
@@ -235,6 +235,7 @@ fn at_suspects(
             let Some(&(law, subject)) = shows.iter().chain([&far]).flatten().min() else { continue };
             let shape = match period(&shows) {
                 Some(1) if ending.is_empty() => Shape::Tail,
+                Some(1) if needs_text => Shape::Context,
                 Some(1) => Shape::Anywhere,
                 Some(period) => Shape::Edge(period),
                 None if shows.iter().all(Option::is_none) => Shape::Size,
@@ -392,6 +393,8 @@ struct Core<'a> {
     focus: usize,
     /// Whether the input ends with it.
     at_end: bool,
+    /// Whether it begins with a well-formed segment before the suspected one, which is not the cause alone.
+    needs_text: bool,
 }
 
 /// The parts of the input that may be the cause. The suspected segments are the one at the offset and the run of
@@ -418,7 +421,7 @@ fn suspects<'a>(contract: &Contract, case: &Case<'a>, offset: Option<usize>) -> 
 }
 
 fn core(bytes: &[u8], start: usize, end: usize) -> Core<'_> {
-    Core { bytes: &bytes[start..end], start, focus: 0, at_end: end == bytes.len() }
+    Core { bytes: &bytes[start..end], start, focus: 0, at_end: end == bytes.len(), needs_text: false }
 }
 
 /// How many bytes the lead byte of a segment announces; at least the length of the segment.
@@ -436,8 +439,9 @@ fn form_end(bytes: &[u8], segment: &Segment) -> usize {
 fn surrounded<'a>(bytes: &'a [u8], all: &[Segment], index: usize) -> Core<'a> {
     let end = form_end(bytes, &all[index]);
     let after = all.iter().find(|segment| segment.start >= end).map_or(end, |segment| segment.range().end);
-    let before = all[index.saturating_sub(1)].start;
-    Core { focus: all[index].start - before, ..core(bytes, before, after) }
+    let before = &all[index.saturating_sub(1)];
+    let needs_text = index > 0 && !matches!(before.reading, Reading::IllFormed { .. });
+    Core { focus: all[index].start - before.start, needs_text, ..core(bytes, before.start, after) }
 }
 
 /// The offset of the cause for a decoder that states no offset. The input is reduced to the shortest prefix that breaks
