@@ -52,7 +52,7 @@ const CRATES: [(&str, Rules); 3] = [
             still: &[],
         },
     ),
-    ("src", Rules { layers: &["bench", "report", "cli"], only: &[], never: &[], files: 31, still: &[] }),
+    ("src", Rules { layers: &["bench", "report", "cli"], only: &[], never: &[], files: 33, still: &[] }),
 ];
 
 fn top() -> &'static Path {
