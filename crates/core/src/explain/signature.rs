@@ -393,7 +393,7 @@ struct Core<'a> {
     focus: usize,
     /// Whether the input ends with it.
     at_end: bool,
-    /// Whether it begins with a well-formed segment before the suspected one, which is not the cause alone.
+    /// Whether it begins with a well-formed segment before the suspected one.
     needs_text: bool,
 }
 
