@@ -105,8 +105,9 @@ fn joined(parts: impl Iterator<Item = Vec<u8>>, end: &[u8]) -> Vec<u8> {
     BYTE_ORDER_MARK.iter().chain(text).copied().chain(parts.flatten()).chain(end.iter().copied()).collect()
 }
 
-/// All fragments, overlong or too large forms of each length and three truncated characters, each followed by a letter,
-/// and a truncated character: a tenth of a mixture, at a tenth of its cost. The output buffer has no capacity.
+/// A truncated character that streams get in two chunks; all fragments, overlong or too large forms of each length and three
+/// truncated characters, each followed by a letter; and a truncated character: a tenth of a mixture, at a tenth of its
+/// cost. The output buffer has no capacity.
 fn small_mixture() -> Vec<u8> {
     const REFUSED: [&[u8]; 11] = [
         b"\x80\xC0\x80",
@@ -121,9 +122,14 @@ fn small_mixture() -> Vec<u8> {
         b"\xE0\x80\x80",
         b"\xF0\x80\x80\x80",
     ];
-    let parts = FRAGMENTS.into_iter().chain(REFUSED).map(|one| [one, b"a"].concat());
-    let is_wanted = |case: &Case<'_>| is_cut_after_three(case) && case.choices.room() == 0;
-    lettered(b"", &joined(parts, b"\xE2\x82"), is_wanted)
+    const TRUNCATED: &[u8] = b"\xE2\x82";
+    let parts = [TRUNCATED].into_iter().chain(FRAGMENTS).chain(REFUSED).map(|one| [one, b"a"].concat());
+    let is_in_two_chunks = |case: &Case<'_>| {
+        let at = core::str::from_utf8(case.bytes).map_or_else(|error| error.valid_up_to(), str::len);
+        case.cuts().step().is_some_and(|step| at % step != 0)
+    };
+    let is_wanted = |case: &Case<'_>| is_cut_after_three(case) && case.choices.room() == 0 && is_in_two_chunks(case);
+    lettered(b"", &joined(parts, TRUNCATED), is_wanted)
 }
 
 /// The fewest equal letters between these bytes with which the choices derived from the input are those wanted.
