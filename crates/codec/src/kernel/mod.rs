@@ -77,7 +77,7 @@ macro_rules! operations {
         utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) -> () =
             scalar::utf32_from_utf16, scalar::utf32_from_utf16, from_units::utf32_from_utf16;
         utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) -> () =
-            scalar::utf16_from_utf32, scalar::utf16_from_utf32, from_units::utf16_from_utf32;
+            scalar::utf16_from_utf32, to_utf8::utf16_from_utf32, from_units::utf16_from_utf32;
         utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut Vec<u16>) -> () =
             scalar::utf16_from_bytes, scalar::utf16_from_bytes, from_units::utf16_from_bytes;
         read_16(bytes: &[u8], big_endian: bool, out: &mut Vec<u16>) -> () =

@@ -1,4 +1,4 @@
-//! UTF-16, UTF-32 and Latin-1 to UTF-8 with replacement, for SSE4.1, AVX2 and NEON.
+//! UTF-16, UTF-32 and Latin-1 to UTF-8, and UTF-32 to UTF-16, with replacement, for SSE4.1, AVX2 and NEON.
 //!
 //! # Idea
 //!
@@ -14,7 +14,8 @@
 //! # Cost
 //!
 //! Four characters take some twenty instructions, whatever their lengths; so do eight of at most two bytes. Blocks of
-//! ASCII are only narrowed. In UTF-16 each half of a surrogate pair makes two bytes.
+//! ASCII are only narrowed. In UTF-16 each half of a surrogate pair makes two bytes. As UTF-16, a scalar value has two or four
+//! bytes of its lane.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of each function states"
@@ -22,6 +23,7 @@
 
 use crate::kernel::portable;
 use crate::kernel::vector::*;
+use crate::scalar;
 
 /// Code units for which room is made at a time.
 const STRETCH: usize = 0x1000;
@@ -387,6 +389,58 @@ pub(super) unsafe fn from_utf32<V: SequenceWriter>(units: &[u32], out: &mut Vec<
         }
     }
     portable::from_utf32(&units[at..], out);
+}
+
+/// Writes four scalar values as UTF-16.
+///
+/// # Safety
+/// As of [`pack`].
+#[inline(always)]
+unsafe fn write_four_as_utf16(scalars: __m128i, to: *mut u8) -> *mut u8 {
+    let set = |bits: u32| _mm_set1_epi32(bits as i32);
+    let are_pairs = _mm_cmpgt_epi32(scalars, set(0xFFFF));
+    let raised = _mm_slli_epi32::<16>(scalars);
+    let high = _mm_add_epi32(_mm_srli_epi32::<10>(scalars), set(0xD7C0));
+    let low = _mm_or_si128(_mm_and_si128(raised, set(0x03FF_0000)), set(0xDC00_0000));
+    let lanes = _mm_blendv_epi8(raised, _mm_or_si128(high, low), are_pairs);
+    let pairs = _mm_movemask_ps(_mm_castsi128_ps(are_pairs)) as usize;
+    // SAFETY: the same contract; the mask has four bits. A length of two or four bytes, less one, is odd.
+    unsafe { pack(lanes, &OF_FOUR, pairs | 0xF0, to) }
+}
+
+/// Appends UTF-32 as UTF-16, with U+FFFD for every number that is not a scalar value.
+///
+/// # Safety
+/// The processor has SSE4.1 or NEON.
+#[inline(always)]
+pub(super) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
+    let (steps, rest) = units.as_chunks::<{ 2 * BLOCK }>();
+    for stretch in steps.chunks(STRETCH / (2 * BLOCK)) {
+        out.reserve(2 * stretch.as_flattened().len() + REGISTER / 2);
+        // SAFETY: a step is four registers. Each makes at most eight units, and at most a register is written from the end of
+        // what is written.
+        unsafe {
+            let mut to = out.as_mut_ptr().add(out.len()).cast::<u8>();
+            for step in stretch {
+                let fours = [0, 4, 8, 12].map(|place| _mm_loadu_si128(step.as_ptr().add(place).cast()));
+                let [a, b, c, d] = fours;
+                let all = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
+                if _mm_testz_si128(all, _mm_set1_epi32(!0xFFFF)) == 1 {
+                    for (half, units) in [_mm_packus_epi32(a, b), _mm_packus_epi32(c, d)].into_iter().enumerate() {
+                        let units = _mm_blendv_epi8(units, _mm_set1_epi16(0xFFFD_u16 as i16), are_surrogates(units));
+                        _mm_storeu_si128(to.add(REGISTER * half).cast(), units);
+                    }
+                    to = to.add(2 * REGISTER);
+                } else {
+                    for four in fours {
+                        to = write_four_as_utf16(replaced(four), to);
+                    }
+                }
+            }
+            out.set_len(to.cast::<u16>().offset_from_unsigned(out.as_ptr()));
+        }
+    }
+    scalar::utf16_from_utf32(rest, out);
 }
 
 /// The numbers, with U+FFFD for those that are not scalar values.
