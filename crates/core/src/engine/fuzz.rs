@@ -20,7 +20,7 @@ mod roundtrip;
 #[cfg(feature = "libfuzzer")]
 pub use libfuzzer_sys;
 #[cfg(feature = "libfuzzer")]
-pub use macros::{crossed, judged, mutated, start};
+pub use macros::{judged, mutate_by_pool, mutated, start};
 #[cfg(all(feature = "foreign", unix))]
 pub use queue::ADAPTERS;
 pub use roundtrip::{Deviation, RoundTrip};

@@ -4,7 +4,7 @@
 //!
 //! Class strings represent each class by two bytes, so they contain no byte order mark, U+FFFD or quotation mark.
 
-use crate::case::{Case, Cuts, Input};
+use crate::case::{Cuts, Input};
 use crate::spec::grammar::RFC3629;
 use crate::utf8::{ByteClass, announced_len};
 
@@ -105,10 +105,15 @@ fn joined(parts: impl Iterator<Item = Vec<u8>>, end: &[u8]) -> Vec<u8> {
     BYTE_ORDER_MARK.iter().chain(text).copied().chain(parts.flatten()).chain(end.iter().copied()).collect()
 }
 
-/// A truncated character that streams get in two chunks; all fragments, overlong or too large forms of each length and three
-/// truncated characters, each followed by a letter; and a truncated character: a tenth of a mixture, at a tenth of its
-/// cost. The output buffer has no capacity.
+/// Equal letters, as many as [`SMALL`] says; then a truncated character, which streams get in two chunks; all fragments,
+/// overlong or too large forms of each length and three truncated characters, each followed by a letter; and a truncated
+/// character: a tenth of a mixture, at a tenth of its cost. The output buffer has no capacity.
 fn small_mixture() -> Vec<u8> {
+    [SMALL.bytes(), text_of_small_mixture()].concat()
+}
+
+fn text_of_small_mixture() -> Vec<u8> {
+    const TRUNCATED: &[u8] = b"\xE2\x82";
     const REFUSED: [&[u8]; 11] = [
         b"\x80\xC0\x80",
         b"\xED\xA0\x80\xED\xB0\x80",
@@ -122,27 +127,8 @@ fn small_mixture() -> Vec<u8> {
         b"\xE0\x80\x80",
         b"\xF0\x80\x80\x80",
     ];
-    const TRUNCATED: &[u8] = b"\xE2\x82";
     let parts = [TRUNCATED].into_iter().chain(FRAGMENTS).chain(REFUSED).map(|one| [one, b"a"].concat());
-    let is_in_two_chunks = |case: &Case<'_>| {
-        let at = core::str::from_utf8(case.bytes).map_or_else(|error| error.valid_up_to(), str::len);
-        case.cuts().step().is_some_and(|step| at % step != 0)
-    };
-    let is_wanted = |case: &Case<'_>| is_cut_after_three(case) && case.choices.room() == 0 && is_in_two_chunks(case);
-    lettered(b"", &joined(parts, TRUNCATED), is_wanted)
-}
-
-/// The fewest equal letters between these bytes with which the choices derived from the input are those wanted.
-fn lettered(before: &[u8], after: &[u8], is_wanted: impl Fn(&Case<'_>) -> bool) -> Vec<u8> {
-    const MOST: usize = 1000;
-    let joined = |(count, letter)| [before, &vec![letter; count], after].concat();
-    let all = (0..MOST).flat_map(|count| (b'a'..=b'z').map(move |letter| (count, letter)));
-    all.map(joined).find(|bytes| is_wanted(&Case::new(bytes))).unwrap_or_else(|| joined((0, b'a')))
-}
-
-/// Whether streams get three bytes at a time, which shows most of their faults.
-fn is_cut_after_three(case: &Case<'_>) -> bool {
-    case.cuts().step() == Some(3)
+    joined(parts, TRUNCATED)
 }
 
 /// A byte order mark, [`everything`] with a block of ASCII after each part, and a truncated character: one input that
@@ -180,23 +166,9 @@ pub fn opening() -> impl Iterator<Item = Input> {
 const TELLING: [&[u8]; 6] =
     [b"\xF0\x9F\x98\x80", b"\xED\xA0\x80", b"\xEDa", b"\xEF\xBB\xBFab\xE2\x82", b"\xC0", b"\xF5"];
 
-/// Two byte order marks and faults, for a new stream and for an output buffer without capacity.
-fn marked_twice() -> Vec<u8> {
-    let is_wanted = |case: &Case<'_>| case.choices.is_new_stream() && case.choices.room() == 0;
-    lettered(b"\xEF\xBB\xBF\xEF\xBB\xBFaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", b"\xFFa\xC3", is_wanted)
-}
-
-/// Stray continuation bytes after characters, and a lead byte at the end. A new stream gets half of the first character in
-/// its first chunk, and the output buffer has exactly the capacity that is needed.
-fn stray() -> Vec<u8> {
-    let is_wanted =
-        |case: &Case<'_>| is_cut_after_three(case) && case.choices.is_new_stream() && case.choices.room() == 1;
-    lettered(b"ab\xC3\xA9\x80a\xC3\xA9\x80a\xC3\xA9\x80a", b"\xC3", is_wanted)
-}
-
 /// An input for which something is drawn that others have rarely, since it has just this many letters.
 struct Rare {
-    before: &'static str,
+    before: &'static [u8],
     letter: u8,
     count: usize,
     /// Follows the letters, this many times.
@@ -204,19 +176,33 @@ struct Rare {
     end: &'static [u8],
 }
 
+/// The letters before the text of the small mixture.
+const SMALL: Rare = Rare { before: b"", letter: b'p', count: 1, text: ("", 0), end: b"" };
+/// Stray continuation bytes after characters, and a lead byte at the end. A new stream gets half of the first character in
+/// its first chunk, and the output buffer has exactly the capacity that is needed.
+const STRAY: Rare =
+    Rare { before: b"ab\xC3\xA9\x80a\xC3\xA9\x80a\xC3\xA9\x80a", letter: b'p', count: 42, text: ("", 0), end: b"\xC3" };
+/// Two byte order marks and faults, for a new stream and for an output buffer without capacity.
+const MARKED_TWICE: Rare = Rare {
+    before: b"\xEF\xBB\xBF\xEF\xBB\xBFaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    letter: b'f',
+    count: 1,
+    text: ("", 0),
+    end: b"\xFFa\xC3",
+};
 /// Text, of which a stream gets the second chunk, from inside a character on, on another thread.
-const MOVED: Rare = Rare { before: "", letter: b'w', count: 26, text: ("€", 4), end: b"" };
+const MOVED: Rare = Rare { before: b"", letter: b'w', count: 26, text: ("€", 4), end: b"" };
 /// Text and a truncated character, for two threads at the same time; so long that an answer is interrupted by the other.
-const AT_ONCE: Rare = Rare { before: "", letter: b'j', count: 178, text: ("€", 1000), end: b"\xE2\x82" };
+const AT_ONCE: Rare = Rare { before: b"", letter: b'j', count: 178, text: ("€", 1000), end: b"\xE2\x82" };
 /// An error and a truncated character, which are also decoded after 65,536 letters.
-const FAR: Rare = Rare { before: "", letter: b'r', count: 37, text: ("€", 1), end: b"\xFF\xE2\x82" };
+const FAR: Rare = Rare { before: b"", letter: b'r', count: 37, text: ("€", 1), end: b"\xFF\xE2\x82" };
 /// The same, but a character is at the edge of 65,536 bytes.
-const AT_EDGE: Rare = Rare { before: "€", letter: b'r', count: 435, text: ("", 0), end: b"\xFF\xE2\x82" };
+const AT_EDGE: Rare = Rare { before: "€".as_bytes(), letter: b'r', count: 435, text: ("", 0), end: b"\xFF\xE2\x82" };
 
 impl Rare {
     fn bytes(&self) -> Vec<u8> {
         let (text, often) = self.text;
-        [self.before.as_bytes(), &vec![self.letter; self.count], text.repeat(often).as_bytes(), self.end].concat()
+        [self.before, &vec![self.letter; self.count], text.repeat(often).as_bytes(), self.end].concat()
     }
 }
 
@@ -235,9 +221,9 @@ pub fn opening_bytes(mut index: usize) -> Option<Vec<u8>> {
     type Part<'p> = &'p dyn Fn(usize) -> Vec<u8>;
     let parts: [(usize, Part<'_>); 14] = [
         (1, &|_| small_mixture()),
-        (1, &|_| stray()),
+        (1, &|_| STRAY.bytes()),
         (1, &|_| TELLING[0].to_vec()),
-        (1, &|_| marked_twice()),
+        (1, &|_| MARKED_TWICE.bytes()),
         (TELLING.len() - 1, &|at| TELLING[1 + at].to_vec()),
         (1, &|_| before_ascii()),
         (FIRST, &mixture),
@@ -376,6 +362,7 @@ pub fn sizes() -> impl Iterator<Item = Input> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Case;
     use std::collections::BTreeSet;
 
     #[test]
@@ -462,35 +449,52 @@ mod tests {
         let others = TELLING.iter().filter(|one| !expected.contains(**one)).count();
         assert_eq!(short.len(), 8 + others + MIXTURES + expected.len() + MARKS.len() - 1);
         assert!(short[0].len() < 200, "a small mixture has {} bytes", short[0].len());
-        let [small, stray, twice] = [0, 1, 3].map(|index| Case::new(&short[index]));
-        assert!(is_cut_after_three(&small) && small.choices.room() == 0);
-        assert!(is_cut_after_three(&stray) && stray.choices.is_new_stream());
-        assert!(twice.choices.is_new_stream() && twice.choices.room() == 0);
         assert_eq!(short.iter().filter(|one| expected.contains(*one)).count(), expected.len());
         assert!((0..MIXTURES).all(|index| short.contains(&mixture(index))));
         assert!(short.iter().all(|bytes| bytes.len() < 4096), "libFuzzer shortens what is longer");
         assert!(opening().skip(1).map(|input| input.bytes).zip(short).all(|(one, other)| one == other));
     }
 
-    /// The letters are the fewest with which the input has such a case.
-    fn check(rare: &Rare, is_wanted: impl Fn(&Case<'_>) -> bool) {
-        let after = Rare { before: "", count: 0, ..*rare }.bytes();
-        let found = lettered(rare.before.as_bytes(), &after, &is_wanted);
-        assert!(is_wanted(&Case::new(&found)));
-        assert_eq!(String::from_utf8_lossy(&rare.bytes()), String::from_utf8_lossy(&found));
+    /// The fewest equal letters between these bytes with which the choices derived from the input are those wanted.
+    fn lettered(before: &[u8], after: &[u8], is_wanted: impl Fn(&Case<'_>) -> bool) -> Vec<u8> {
+        const MOST: usize = 1000;
+        let joined = |(count, letter)| [before, &vec![letter; count], after].concat();
+        let all = (0..MOST).flat_map(|count| (b'a'..=b'z').map(move |letter| (count, letter)));
+        all.map(joined).find(|bytes| is_wanted(&Case::new(bytes))).unwrap()
+    }
+
+    /// The letters are the fewest with which the input has such a case; `more` follows it.
+    fn check(rare: &Rare, more: &[u8], is_wanted: impl Fn(&Case<'_>) -> bool) {
+        let after = [Rare { before: b"", count: 0, ..*rare }.bytes(), more.to_vec()].concat();
+        let found = lettered(rare.before, &after, &is_wanted);
+        let input = [rare.bytes(), more.to_vec()].concat();
+        assert_eq!(String::from_utf8_lossy(&input), String::from_utf8_lossy(&found));
     }
 
     #[test]
     fn the_letters_are_those_for_which_something_rare_is_drawn() {
+        /// Streams get three bytes at a time, which shows most of their faults.
+        fn is_cut_after_three(case: &Case<'_>) -> bool {
+            case.cuts().step() == Some(3)
+        }
+        let is_in_two_chunks = |case: &Case<'_>| {
+            let at = std::str::from_utf8(case.bytes).map_or_else(|error| error.valid_up_to(), str::len);
+            case.cuts().step().is_some_and(|step| at % step != 0)
+        };
+        check(&SMALL, &text_of_small_mixture(), |case| {
+            is_cut_after_three(case) && case.choices.room() == 0 && is_in_two_chunks(case)
+        });
+        check(&STRAY, b"", |case| is_cut_after_three(case) && case.choices.is_new_stream() && case.choices.room() == 1);
+        check(&MARKED_TWICE, b"", |case| case.choices.is_new_stream() && case.choices.room() == 0);
         let is_cut_inside = |case: &Case<'_>| {
             let first = case.cuts().offsets().first().map(|&at| &case.bytes[..at]);
             first.is_some_and(|first| std::str::from_utf8(first).is_err())
         };
         let is_far = |len: usize| move |case: &Case<'_>| case.prefix() == len;
-        check(&MOVED, |case| case.choices.is_moved() && is_cut_inside(case));
-        check(&AT_ONCE, |case| case.choices.is_at_once());
-        check(&FAR, is_far(65_536));
-        check(&AT_EDGE, is_far(65_535));
+        check(&MOVED, b"", |case| case.choices.is_moved() && is_cut_inside(case));
+        check(&AT_ONCE, b"", |case| case.choices.is_at_once());
+        check(&FAR, b"", is_far(65_536));
+        check(&AT_EDGE, b"", is_far(65_535));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::utf8::{BYTE_ORDER_MARK, ByteClass, REPLACEMENT, is_continuation};
 use crate::utf8::{announced_len, payload, push_extended, push_form};
 use arbitrary::Unstructured;
 use core::ops::Range;
+use std::collections::VecDeque;
 
 /// Mutates `bytes`. The result has at most `most` bytes and depends only on `bytes` and `seed`.
 pub fn mutate(bytes: &mut Vec<u8>, most: usize, seed: u32) {
@@ -40,8 +41,45 @@ pub fn mutate_cut(file: &mut Vec<u8>, most: usize, seed: u32) {
     file.truncate(most);
 }
 
+/// The last inputs that did something new, to be joined with others.
+pub struct Pool(VecDeque<Vec<u8>>);
+
+impl Pool {
+    /// How many inputs are kept.
+    const MOST: usize = 1024;
+    /// Most bytes of an input that is kept.
+    const LONGEST: usize = 1 << 14;
+
+    /// Without inputs.
+    #[allow(clippy::new_without_default, reason = "only a static needs one")]
+    pub const fn new() -> Self {
+        Self(VecDeque::new())
+    }
+
+    /// Keeps an input, unless it is empty or long, instead of the oldest if there are many.
+    pub fn keep(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() || bytes.len() > Self::LONGEST {
+            return;
+        }
+        if self.0.len() == Self::MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back(bytes.to_vec());
+    }
+
+    /// Mutates `bytes`, or joins it with an input that was kept, with equal chances. The result has at most `most` bytes and
+    /// depends only on `bytes`, `seed` and what is kept.
+    pub fn mutate(&self, bytes: &mut Vec<u8>, most: usize, seed: u32) {
+        let choice = seed as usize;
+        match choice.is_multiple_of(2) || self.0.is_empty() {
+            true => mutate(bytes, most, seed),
+            false => *bytes = cross(bytes, &self.0[choice / 2 % self.0.len()], most, seed),
+        }
+    }
+}
+
 /// Joins the start of one input and the end of another. The second part usually keeps its position within a block.
-pub fn cross(first: &[u8], second: &[u8], most: usize, seed: u32) -> Vec<u8> {
+fn cross(first: &[u8], second: &[u8], most: usize, seed: u32) -> Vec<u8> {
     const BLOCK: usize = 64;
     let mut rng = Rng::new(seed.into());
     let mut out = first[..rng.below(first.len() + 1)].to_vec();
@@ -330,6 +368,29 @@ mod tests {
                 assert!(cross(&bytes, &bytes, most, seed).len() <= most);
             }
         }
+    }
+
+    #[test]
+    fn half_of_the_mutants_are_joined_with_an_input_that_was_kept() {
+        let mut pool = Pool::new();
+        let mutant = |pool: &Pool, seed: u32| {
+            let mut bytes = vec![b'a'; 100];
+            pool.mutate(&mut bytes, 4096, seed);
+            bytes
+        };
+        let alone: Vec<_> = (0..200).map(|seed| mutant(&pool, seed)).collect();
+        pool.keep(&[0x80; Pool::LONGEST + 1]);
+        pool.keep(b"");
+        assert!((0..200).all(|seed| mutant(&pool, seed) == alone[seed as usize]));
+        // No mutation writes so many of these.
+        let kept = [0xFE; 1000];
+        pool.keep(&kept);
+        let joined = (0..200).filter(|&seed| mutant(&pool, seed).iter().filter(|&&byte| byte == 0xFE).count() > 100);
+        assert!((75..=100).contains(&joined.count()));
+        for _ in 0..Pool::MOST {
+            pool.keep(b"new");
+        }
+        assert_eq!((pool.0.len(), pool.0.iter().any(|bytes| bytes[..] == kept)), (Pool::MOST, false));
     }
 
     #[test]

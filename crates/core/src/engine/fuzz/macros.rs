@@ -3,10 +3,11 @@
 use super::Target;
 use crate::case::Case;
 use crate::generate::fragments::opening_bytes;
-use crate::generate::mutate::{cross, shorten};
+use crate::generate::mutate::{Pool, shorten};
 use crate::judge::FEATURES;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use libfuzzer_sys::Corpus;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::LocalKey;
 
 /// Counters that libFuzzer reads after each input, in addition to code coverage.
@@ -22,7 +23,12 @@ static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
 /// Judges a case, sets the counters of its features, and returns whether libFuzzer should keep the input.
 pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
     let count = |feature: usize| COUNTERS.0[feature].store(1, Ordering::Relaxed);
-    if target.with(|target| target.run(case, count)) { Corpus::Keep } else { Corpus::Reject }
+    if target.with(|target| target.run(case, count)) {
+        pool().keep(case.bytes);
+        Corpus::Keep
+    } else {
+        Corpus::Reject
+    }
 }
 
 /// How many mutants there have been.
@@ -66,11 +72,17 @@ pub fn mutated(
     if is_libfuzzers { by_libfuzzer(data, bytes.len(), max_size) } else { bytes.len() }
 }
 
-/// Writes a crossover of two inputs to `out`; returns its size.
-pub fn crossed(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
-    let bytes = opening(out.len()).unwrap_or_else(|| cross(first, second, out.len(), seed));
-    out[..bytes.len()].copy_from_slice(&bytes);
-    bytes.len()
+static POOL: Mutex<Pool> = Mutex::new(Pool::new());
+
+fn pool() -> MutexGuard<'static, Pool> {
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Mutates `bytes` by the [`Pool`] of inputs that did something new. libFuzzer's own crossover would clear a buffer of the
+/// longest possible input first, which takes longer than to judge one of the first inputs.
+pub fn mutate_by_pool(bytes: &mut Vec<u8>, most: usize, seed: u32) {
+    // The lowest bits chose between the mutators.
+    pool().mutate(bytes, most, seed >> 3);
 }
 
 /// Defines the libFuzzer target of a program under `fuzz/fuzz_targets`, with mutators and behaviour feedback. The crate
@@ -95,12 +107,7 @@ pub fn crossed(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize 
 macro_rules! fuzz_target {
     (bytes, $target:expr) => {
         $crate::fuzz_target!(@judge $target, &[u8], |bytes| $crate::Case::new(bytes));
-        $crate::fuzz_target!(@mutate $crate::generate::mutate::mutate);
-        $crate::engine::fuzz::libfuzzer_sys::fuzz_crossover!(
-            |first: &[u8], second: &[u8], out: &mut [u8], seed: u32| {
-                $crate::engine::fuzz::crossed(first, second, out, seed)
-            }
-        );
+        $crate::fuzz_target!(@mutate $crate::engine::fuzz::mutate_by_pool);
     };
     (cut, $target:expr) => {
         $crate::fuzz_target!(@judge $target, $crate::case::Input, |input| input.case());
