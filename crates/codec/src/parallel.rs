@@ -2,8 +2,8 @@
 //!
 //! UTF-8 can be cut near any place: a cut moves past up to three continuation bytes. No sequence, whole or truncated,
 //! continues after three of them, and one that belongs to no sequence is an error by itself on either side of a cut. To
-//! convert, each of rayon's threads takes a part. First the units of all parts but the last are counted, which takes a
-//! fraction of the time of decoding; then each thread knows where its units begin, and decodes to that place, by way of a
+//! convert, each of rayon's threads takes a part. First the units of the parts are counted, but not of the last if they cannot
+//! be more than its bytes, which takes a fraction of the time of decoding; then each thread knows where its units begin, and decodes to that place, by way of a
 //! buffer that stays in its cache: the only memory besides the output. Pieces with errors are decoded to count their units.
 //! Inputs of a few pieces are converted by the calling thread.
 //!
@@ -98,18 +98,26 @@ fn part(bytes: &[u8], index: usize, len: usize) -> (usize, &[u8]) {
     (cut(index), &bytes[cut(index)..cut(index + 1)])
 }
 
+/// A part for each thread, or fewer if the input is short.
+fn parts(bytes: &[u8], threads: usize) -> Vec<&[u8]> {
+    let len = (bytes.len() / threads).max(FEW / 2 * PIECE);
+    (0..count_of(bytes, len)).map(|index| part(bytes, index, len).1).collect()
+}
+
 /// A conversion of UTF-8 to units.
 struct Conversion<U> {
     decode: fn(Kernel, &[u8], &mut Vec<U>),
     /// How many units text becomes.
     count: fn(Kernel, &str) -> usize,
-    /// Most units for one byte.
-    most: usize,
+    /// Whether an input may become more units than it has bytes.
+    grows: bool,
 }
 
-const LOSSY: Conversion<u8> = Conversion { decode: Kernel::lossy_into, count: |_, text| text.len(), most: 3 };
-const TO_UTF16: Conversion<u16> = Conversion { decode: Kernel::utf16_lossy_into, count: Kernel::utf16_len, most: 1 };
-const TO_UTF32: Conversion<u32> = Conversion { decode: Kernel::utf32_lossy_into, count: Kernel::char_count, most: 1 };
+const LOSSY: Conversion<u8> = Conversion { decode: Kernel::lossy_into, count: |_, text| text.len(), grows: true };
+const TO_UTF16: Conversion<u16> =
+    Conversion { decode: Kernel::utf16_lossy_into, count: Kernel::utf16_len, grows: false };
+const TO_UTF32: Conversion<u32> =
+    Conversion { decode: Kernel::utf32_lossy_into, count: Kernel::char_count, grows: false };
 
 impl<U: Copy + Send + Sync> Conversion<U> {
     fn append(&self, bytes: &[u8], out: &mut Vec<U>) {
@@ -117,12 +125,11 @@ impl<U: Copy + Send + Sync> Conversion<U> {
         if threads < 2 || count_of(bytes, PIECE) < FEW {
             return (self.decode)(kernel, bytes, out);
         }
-        let len = bytes.len().div_ceil(threads).max(FEW / 2 * PIECE);
-        let parts: Vec<&[u8]> = (0..count_of(bytes, len)).map(|index| part(bytes, index, len).1).collect();
-        let Some((last, counted)) = parts.split_last() else { return };
-        let mut lens: Vec<usize> = counted.par_iter().map(|part| self.len(kernel, part)).collect();
-        lens.push(self.most * last.len());
-        out.reserve(lens.iter().sum());
+        let parts = parts(bytes, threads);
+        let counted = parts.len() - usize::from(!self.grows);
+        let mut lens: Vec<usize> = parts[..counted].par_iter().map(|part| self.len(kernel, part)).collect();
+        lens.extend(parts[counted..].iter().map(|part| part.len()));
+        out.reserve(lens.iter().copied().fold(0, usize::saturating_add));
         let mut room = out.spare_capacity_mut();
         let places = lens.iter().map(|&len| {
             let place;
@@ -132,9 +139,10 @@ impl<U: Copy + Send + Sync> Conversion<U> {
         let places: Vec<&mut [MaybeUninit<U>]> = places.collect();
         let written: Vec<usize> =
             places.into_par_iter().zip(&parts).map(|(place, part)| self.fill(kernel, part, place)).collect();
-        assert_eq!(written[..counted.len()], lens[..counted.len()], "a kernel counts other units than it decodes");
+        assert_eq!(written[..counted], lens[..counted], "a kernel counts other units than it decodes");
         let written = written.iter().sum::<usize>();
-        // SAFETY: every place but the last is full, and the units of the last are at its start: `written` units in a row.
+        // SAFETY: every place that was counted is full. At most the last was not, and its units are at its start: `written`
+        // units in a row.
         unsafe { out.set_len(out.len() + written) };
     }
 
@@ -217,6 +225,19 @@ mod tests {
                 let text = str::from_utf8(&utf8).unwrap();
                 assert_eq!((char_count(text), utf16_len(text)), (kernel.char_count(text), kernel.utf16_len(text)));
             });
+        }
+    }
+
+    #[test]
+    fn each_thread_has_a_part_whatever_the_length() {
+        for threads in [2, 3, 8] {
+            for more in 0..=threads {
+                let bytes = vec![b'a'; threads * FEW / 2 * PIECE + more];
+                let parts = parts(&bytes, threads);
+                assert_eq!(parts.len(), threads, "{more} more");
+                let lens = || parts.iter().map(|part| part.len());
+                assert!(lens().max() <= lens().min().map(|least| least + threads), "{more} more");
+            }
         }
     }
 

@@ -249,7 +249,7 @@ impl SequenceWriter for Avx2 {
 /// Writes sixteen scalar values below 800.
 ///
 /// # Safety
-/// 64 bytes can be written at `to`; the processor has the instructions of this file.
+/// 32 bytes can be written at `to`; the processor has the instructions of this file.
 #[inline(always)]
 unsafe fn write_sixteen(scalars: __m256i, to: *mut u8) -> *mut u8 {
     let two = _mm256_cmpgt_epi16(scalars, _mm256_set1_epi16(0x7F));

@@ -45,7 +45,7 @@ pub enum Registers {
 }
 
 /// Notes in tests that this code ran.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 #[inline(always)]
 pub(super) fn note_run(kernel: &'static str, registers: Registers) {
     #[cfg(test)]

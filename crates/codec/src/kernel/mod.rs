@@ -8,23 +8,23 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod compress;
 mod info;
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod to_utf16_32;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod to_utf8;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod validate;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod vector;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod window;
 
 pub use info::{KernelInfo, Path, Registers};
@@ -364,13 +364,13 @@ impl fmt::Display for Kernel {
 }
 
 /// The table, compiled for every instruction set.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod compiled {
     #[cfg(target_arch = "x86_64")]
     use super::avx2::Avx2;
     #[cfg(target_arch = "x86_64")]
     use super::avx512::{Avx512, from_units};
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     use super::neon::Neon;
     #[cfg(target_arch = "x86_64")]
     use super::sse41::Sse41;
@@ -379,7 +379,7 @@ mod compiled {
     use super::to_utf16_32::{Utf16, Utf32};
     use super::vector::Vector;
     use super::{KernelInfo, Operations, compress, scalar, to_utf8, validate, window};
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     use std::arch::is_aarch64_feature_detected as is_feature_detected;
     #[cfg(target_arch = "x86_64")]
     use std::is_x86_feature_detected as is_feature_detected;
@@ -441,7 +441,7 @@ mod compiled {
     pub(super) static AVX512: Operations = operations!(compile avx512 Avx512 [
         "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt"
     ]);
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     pub(super) static NEON: Operations = operations!(compile vector Neon ["neon"]);
 }
 

@@ -241,7 +241,7 @@ pub(super) trait SequenceWriter {
     /// Writes the sixteen scalar values of two registers, all below 800.
     ///
     /// # Safety
-    /// The same as of [`Self::write_sixteen_of_three`].
+    /// The processor has the instructions of `Self`, and SSE4.1 or NEON. Two registers can be written at `to`.
     #[inline(always)]
     unsafe fn write_sixteen_of_two(first: __m128i, second: __m128i, to: *mut u8) -> *mut u8 {
         // SAFETY: each block makes at most a register.
@@ -251,7 +251,7 @@ pub(super) trait SequenceWriter {
     /// Writes sixteen bytes of Latin-1.
     ///
     /// # Safety
-    /// The same as of [`Self::write_sixteen_of_three`].
+    /// The same as of [`Self::write_sixteen_of_two`].
     #[inline(always)]
     unsafe fn write_sixteen_bytes(bytes: __m128i, to: *mut u8) -> *mut u8 {
         // SAFETY: the same contract.
@@ -300,8 +300,9 @@ pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<
     while units.len() - at >= 2 * BLOCK {
         let end = units.len().min(at + STRETCH);
         out.reserve(3 * (end - at) + 2 * REGISTER);
-        // SAFETY: each step reads up to `at + 2 * BLOCK <= end`, and the unit before unless `at` is 0. A unit makes at most three
-        // bytes, and a step writes at most a register more than that for its units, or two registers.
+        // SAFETY: each step reads up to `at + 2 * BLOCK` or `at + 4 * BLOCK`, which are at most `end`, and the unit before unless
+        // `at` is 0. A unit makes at most three bytes, and a step writes at most a register more than that for its units, or two
+        // registers.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             while at + 2 * BLOCK <= end {
@@ -415,10 +416,12 @@ unsafe fn write_four_as_utf16(scalars: __m128i, to: *mut u8) -> *mut u8 {
 #[inline(always)]
 pub(super) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
     let (steps, rest) = units.as_chunks::<{ 2 * BLOCK }>();
+    // A number makes at least one unit.
+    out.reserve(units.len());
     for stretch in steps.chunks(STRETCH / (2 * BLOCK)) {
-        out.reserve(2 * stretch.as_flattened().len() + REGISTER / 2);
-        // SAFETY: a step is four registers. Each makes at most eight units, and at most a register is written from the end of
-        // what is written.
+        out.reserve(2 * stretch.as_flattened().len());
+        // SAFETY: a step is four registers. Each makes at most eight units, as many as are written from the end of what is
+        // written.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len()).cast::<u8>();
             for step in stretch {

@@ -3,7 +3,7 @@
 //!
 //! `compress.rs` and `to_utf8.rs` are written with operations on registers of 16 bytes under Intel's names: those of SSE4.1,
 //! and the same in NEON. In NEON they have Intel's results where the kernels use them, with these limits: masks have all bits
-//! of a lane or none, places are below 16 or from 80 on, and products do not overflow.
+//! of a lane or none, and places are below 16 or from 80 on.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use core::arch::x86_64::*;
@@ -427,13 +427,6 @@ mod in_neon {
         vst1q_u8(to.cast(), register);
     }
 
-    /// # Safety
-    /// 8 bytes can be written.
-    #[inline(always)]
-    pub(crate) unsafe fn _mm_storel_epi64(to: *mut __m128i, register: __m128i) {
-        vst1_u8(to.cast(), vget_low_u8(register));
-    }
-
     /// The bytes moved towards the end by up to three places.
     #[inline(always)]
     pub(crate) unsafe fn _mm_slli_si128<const PLACES: i32>(bytes: __m128i) -> __m128i {
@@ -456,20 +449,9 @@ mod in_neon {
         bytes!(u16 vmovl_u8(vget_low_u8(bytes)))
     }
 
-    /// Of each pair, the sum of the products.
-    #[inline(always)]
-    pub(crate) unsafe fn _mm_maddubs_epi16(a: __m128i, b: __m128i) -> __m128i {
-        bytes!(u16 vpaddq_u16(vmull_u8(vget_low_u8(a), vget_low_u8(b)), vmull_high_u8(a, b)))
-    }
-
     #[inline(always)]
     pub(crate) unsafe fn _mm_packus_epi16(a: __m128i, b: __m128i) -> __m128i {
         vqmovun_high_s16(vqmovun_s16(lanes!(s16 a)), lanes!(s16 b))
-    }
-
-    #[inline(always)]
-    pub(crate) unsafe fn _mm_packs_epi16(a: __m128i, b: __m128i) -> __m128i {
-        bytes!(s8 vqmovn_high_s16(vqmovn_s16(lanes!(s16 a)), lanes!(s16 b)))
     }
 
     #[inline(always)]

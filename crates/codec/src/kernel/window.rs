@@ -351,7 +351,7 @@ pub(super) trait WindowWriter: Vector {
     }
 
     /// Writes eight sequences of three bytes, of text, as units of UTF-16; only where not [`Self::COMPRESSES`]. Reads
-    /// `from..from + 24` and writes eight units.
+    /// `from..from + 24` and writes eight units; what it writes for three bytes that are no such sequence is not specified.
     #[inline(always)]
     unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
         let _ = (from, to);
@@ -551,8 +551,8 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
     out.reserve(3 * end + WRITTEN);
     let (mut at, mut quiet) = (0, 0);
     let mut carry = Carry::default();
-    // SAFETY: `end + READ <= bytes.len()`, and `at < end` at each window, `at <= end` at each call of `masks`, which reads 65
-    // bytes: all reads are below `end + READ`. Output: before a window at most `3 * at` bytes are written, and it writes at
+    // SAFETY: `end + READ <= bytes.len()`, and `at < end` at each window. `masks` reads 65 bytes, at `at + WINDOW` at most: all
+    // reads are below `end + READ`. Output: before a window at most `3 * at` bytes are written, and it writes at
     // most `WRITTEN` from there on; `3 * end + WRITTEN` are reserved. `ascii_run` writes as many bytes as it reads;
     // `sparse_run` ends at `end` at most, and keeps at most three bytes for each that it reads.
     // `written - begun` cannot be negative: the pending bytes were written by the last window.

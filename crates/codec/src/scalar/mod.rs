@@ -25,7 +25,7 @@
 //! Code units of 16 and 32 bits, and single-byte encodings, are validated, and converted from one width to the other, and to
 //! bytes and back, by plain loops over blocks of 32. A kernel compiles the functions marked `#[inline(always)]` for its
 //! instruction set, and the compiler turns the loops over a block into register operations; the loops over single units are
-//! for surrogates and the last block.
+//! for surrogates and the last block. `kernel/to_utf8.rs` and `kernel/avx512` have functions of their own for some of these.
 
 use crate::utf8::{Kind, REPLACEMENT, is_continuation};
 use core::fmt;
