@@ -367,6 +367,7 @@ fn the_site_has_a_page_for_each_report() {
     for (file, record) in [
         ("check.json", &check),
         ("night/report.json", &night),
+        ("triage/report.json", &planted()),
         ("score/score.json", &score),
         ("throughput/throughput.json", &record::throughput(&["ascii".to_owned(), "greek".to_owned()])),
         ("matrix/matrix.json", &record::matrix(&HOSTILE.map(str::to_owned))),
@@ -392,7 +393,7 @@ fn the_site_has_a_page_for_each_report() {
     fs::write(reports.join("coverage.json"), coverage.to_string()).unwrap();
     let full = tempfile::tempdir().unwrap();
     assert_eq!(site(full.path()), "");
-    let names = ["certificate", "check", "coverage", "index", "matrix", "night", "score", "throughput"];
+    let names = ["certificate", "check", "coverage", "findings", "index", "matrix", "night", "score", "throughput"];
     assert_eq!(pages(full.path()), names.map(|name| format!("{name}.html")));
     for entry in fs::read_dir(full.path()).unwrap() {
         let page = fs::read_to_string(entry.unwrap().path()).unwrap();

@@ -451,7 +451,7 @@ pub fn write_table(root: &Path) -> Result<(), Error> {
 }
 
 fn table(root: &Path) -> Result<String, Error> {
-    let mut table = Table::new(["report", "about", "made", "state", "#seconds", "#cases", "made anew by"]);
+    let mut table = Table::new(["report", "about", "made", "state", "#seconds", "#cases", "regenerate with"]);
     for (report, stamp, state) in states(root)? {
         let unknown = || "–".to_owned();
         let cases = stamp.as_ref().and_then(|stamp| stamp.cases);

@@ -308,7 +308,7 @@ const SOURCES: [Source; 8] = [
     Source {
         name: "findings",
         about: "what a triage of crash files found",
-        file: "report.json",
+        file: "triage/report.json",
         schema: SCHEMA,
         read: of_record,
     },

@@ -1,7 +1,7 @@
 //! A test of one decoder that takes a second or two and needs no dependencies.
 
 use crate::case::{Input, input};
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, check_infos};
 use crate::error::Error;
 use crate::explain::{Divergence, Signature, explain};
 use crate::generate::classes::Block;
@@ -100,7 +100,7 @@ impl<'a> Conformance<'a> {
     /// input is cut. Files named `.gitkeep` or `README.md` are ignored. A directory that does not exist has no files.
     ///
     /// # Panics
-    /// The decoder answers nothing, or breaks its contract, or a file cannot be read.
+    /// As [`assert_conforms`], or a file cannot be read.
     #[track_caller]
     pub fn assert_on(&self, directory: &Path) {
         let inputs = if directory.exists() { files(directory) } else { Ok(Vec::new()) };
@@ -121,7 +121,9 @@ impl<'a> Conformance<'a> {
     }
 
     /// The smallest input of each signature, explained; the strongest law first, then the smallest input.
+    #[track_caller]
     fn divergences(&self, inputs: impl Iterator<Item = Input>) -> Vec<Divergence> {
+        check_infos([self.decoder]).unwrap_or_else(|error| panic!("{error}"));
         // A panic of the decoder is reported once, and not for every input.
         silence_panics();
         /// How many inputs are explained for each law and subject. Their signatures differ if the input must be long, or
@@ -180,7 +182,8 @@ impl<'a> Conformance<'a> {
 /// ```
 ///
 /// # Panics
-/// The decoder answers nothing, or breaks its contract. The message has the signature of each fault and, for the first
+/// The decoder answers nothing, or breaks its contract, or has a name or a contract that
+/// [`check_infos`](crate::decoder::check_infos) refuses. The message has the signature of each fault and, for the first
 /// three, the smallest input, the reason and a test.
 #[track_caller]
 pub fn assert_conforms(decoder: &dyn Decoder) {
@@ -190,7 +193,7 @@ pub fn assert_conforms(decoder: &dyn Decoder) {
 /// [`Conformance::assert_on`] without a ledger.
 ///
 /// # Panics
-/// The decoder answers nothing, or breaks its contract, or a file cannot be read.
+/// As [`assert_conforms`], or a file cannot be read.
 #[track_caller]
 pub fn assert_conforms_on(decoder: &dyn Decoder, directory: &Path) {
     Conformance::of(decoder).assert_on(directory);
@@ -252,7 +255,8 @@ fn message(name: &str, found: &[Divergence]) -> String {
 mod tests {
     use super::*;
     use crate::decoder::Info;
-    use crate::spec::Contract;
+    use crate::spec::grammar::WTF8;
+    use crate::spec::{Contract, Replacement};
     use crate::utf8::Validity;
     use std::fs;
     use std::panic::catch_unwind;
@@ -311,6 +315,31 @@ mod tests {
     fn a_decoder_that_answers_nothing_does_not_pass() {
         let message = panic_of(|| assert_conforms(&Silent));
         assert!(message.starts_with("accepting answers nothing"), "{message}");
+    }
+
+    /// Escapes bytes as code points that its grammar accepts.
+    struct Contradicting;
+
+    static CONTRADICTION: Info = Info::new("contradicting", "1.0.0").contract(Contract {
+        grammar: &WTF8,
+        replacement: Some(Replacement::SurrogateEscape),
+        ..Contract::STANDARD
+    });
+
+    impl Decoder for Contradicting {
+        fn info(&self) -> &Info {
+            &CONTRADICTION
+        }
+
+        fn validate(&self, bytes: &[u8]) -> Option<Validity> {
+            Some(core::str::from_utf8(bytes).is_ok().into())
+        }
+    }
+
+    #[test]
+    fn a_contract_that_contradicts_itself_does_not_pass() {
+        let message = panic_of(|| assert_conforms(&Contradicting));
+        assert!(message.contains("(contradicting) has a contract that cannot be kept: surrogateescape"), "{message}");
     }
 
     /// Panics if the input ends with C2, in one-shot decoding only, so cuts do not matter.
