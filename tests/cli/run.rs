@@ -62,7 +62,10 @@ impl Run {
 
     /// Describes what is wrong unless the run ended with this status and an empty standard error.
     pub(crate) fn wrong_quiet(&self, status: i32) -> Option<String> {
-        let noise = || (!self.err.is_empty()).then(|| format!("{}: stderr {:?}", self.line, self.err()));
+        // On a busy machine a command that takes ten seconds says how far it is.
+        let err = self.err();
+        let is_quiet = err.lines().all(|line| line.ends_with(" elapsed") || line.ends_with(" left"));
+        let noise = || (!is_quiet).then(|| format!("{}: stderr {err:?}", self.line));
         self.wrong_status(status).or_else(noise)
     }
 
