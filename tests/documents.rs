@@ -29,6 +29,7 @@ const EXEMPT: &[(&str, &str)] = &[
         "cargo run --release --features planted -- score --engines exhaustive,structured,plain,behaviour,proptest,bolero,afl --unsanitized",
     ),
     ("docs/your-crate.md", "cargo add --dev utfuzz --no-default-features --path ../utfuzz"),
+    ("docs/your-crate.md", "cargo add --dev utfuzz --no-default-features --git https://example.org/you/utfuzz"),
     ("docs/your-crate.md", "utfuzz init"),
     ("docs/your-crate.md", "cargo test --test utfuzz"),
     (
@@ -376,7 +377,7 @@ fn the_reusable_workflow_has_the_jobs_that_init_writes() {
     let written = fs::read_to_string(yours.path().join(".github/workflows/utfuzz.yml")).unwrap();
     let (_, jobs) = written.split_once("\n  fuzz:\n").unwrap();
     let header = "\
-# A night for a crate in which `utfuzz init` has run: fuzzing, triage, one issue for each new signature. Call it from a
+# A night for a crate in which `utfuzz init` has run: fuzzing, triage, one issue for each finding. Call it from a
 # workflow with permission to write issues and security events. A test compares it with the workflow that init writes.
 name: Reusable night
 
