@@ -182,9 +182,8 @@ impl<'a> Conformance<'a> {
 /// ```
 ///
 /// # Panics
-/// The decoder answers nothing, or breaks its contract, or has a name or a contract that
-/// [`check_infos`](crate::decoder::check_infos) refuses. The message has the signature of each fault and, for the first
-/// three, the smallest input, the reason and a test.
+/// The decoder answers nothing, or breaks its contract, or has a name or a contract that [`check_infos`] refuses. The message
+/// has the signature of each fault and, for the first three, the smallest input, the reason and a test.
 #[track_caller]
 pub fn assert_conforms(decoder: &dyn Decoder) {
     Conformance::of(decoder).assert();
