@@ -64,7 +64,8 @@ impl Run {
     pub(crate) fn wrong_quiet(&self, status: i32) -> Option<String> {
         // On a busy machine a command that takes ten seconds says how far it is.
         let err = self.err();
-        let is_quiet = err.lines().all(|line| line.ends_with(" elapsed") || line.ends_with(" left"));
+        let is_progress = |line: &str| line.contains(" %, ") && (line.ends_with(" elapsed") || line.ends_with(" left"));
+        let is_quiet = err.lines().all(is_progress);
         let noise = || (!is_quiet).then(|| format!("{}: stderr {err:?}", self.line));
         self.wrong_status(status).or_else(noise)
     }

@@ -2,9 +2,10 @@
 //!
 //! UTF-8 can be cut near any place: a cut moves past up to three continuation bytes. No sequence, whole or truncated,
 //! continues after three of them, and one that belongs to no sequence is an error by itself on either side of a cut. To
-//! convert, each of rayon's threads takes a part. First the units of the parts are counted, but not of the last if they cannot
-//! be more than its bytes, which takes a fraction of the time of decoding; then each thread knows where its units begin, and decodes to that place, by way of a
-//! buffer that stays in its cache: the only memory besides the output. Pieces with errors are decoded to count their units.
+//! convert, each of rayon's threads takes a part. First the units of each part are counted, which takes a fraction of the time
+//! of decoding; the last part is left out if it cannot become more units than it has bytes. Then each thread knows where its
+//! units begin, and decodes to that place, by way of a buffer that stays in its cache: the only memory besides the output.
+//! Pieces with errors are decoded to count their units.
 //! Inputs of a few pieces are converted by the calling thread.
 //!
 //! ```

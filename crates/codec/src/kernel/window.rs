@@ -351,7 +351,7 @@ pub(super) trait WindowWriter: Vector {
     }
 
     /// Writes eight sequences of three bytes, of text, as units of UTF-16; only where not [`Self::COMPRESSES`]. Reads
-    /// `from..from + 24` and writes eight units; what it writes for three bytes that are no such sequence is not specified.
+    /// `from..from + 24` and writes eight units, of which those for bytes that are not such a sequence may be anything.
     #[inline(always)]
     unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
         let _ = (from, to);

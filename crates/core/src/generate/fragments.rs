@@ -479,7 +479,7 @@ mod tests {
         }
         let is_in_two_chunks = |case: &Case<'_>| {
             let at = std::str::from_utf8(case.bytes).map_or_else(|error| error.valid_up_to(), str::len);
-            case.cuts().step().is_some_and(|step| at % step != 0)
+            case.cuts().step().is_some_and(|step| !at.is_multiple_of(step))
         };
         check(&SMALL, &text_of_small_mixture(), |case| {
             is_cut_after_three(case) && case.choices.room() == 0 && is_in_two_chunks(case)

@@ -42,6 +42,7 @@ pub fn mutate_cut(file: &mut Vec<u8>, most: usize, seed: u32) {
 }
 
 /// The last inputs that did something new, to be joined with others.
+#[derive(Default)]
 pub struct Pool(VecDeque<Vec<u8>>);
 
 impl Pool {
@@ -51,7 +52,6 @@ impl Pool {
     const LONGEST: usize = 1 << 14;
 
     /// Without inputs.
-    #[allow(clippy::new_without_default, reason = "only a static needs one")]
     pub const fn new() -> Self {
         Self(VecDeque::new())
     }
@@ -382,7 +382,7 @@ mod tests {
         pool.keep(&[0x80; Pool::LONGEST + 1]);
         pool.keep(b"");
         assert!((0..200).all(|seed| mutant(&pool, seed) == alone[seed as usize]));
-        // No mutation writes so many of these.
+        // No other mutation writes as many of these bytes.
         let kept = [0xFE; 1000];
         pool.keep(&kept);
         let joined = (0..200).filter(|&seed| mutant(&pool, seed).iter().filter(|&&byte| byte == 0xFE).count() > 100);
