@@ -707,6 +707,18 @@ fn a_report_is_stale_once_a_source_has_changed() {
     change("src/bench/other", "// More.\none\n");
     assert_eq!(not_current(root), [("throughput", State::Stale)]);
     stamp_all(root);
+    // Tests at the end of a file change a report only if it is about tests.
+    let tested = |test: &str| format!("fn one() {{}}\n\n#[cfg(test)]\nmod tests {{\n    fn {test}() {{}}\n}}\n");
+    change("crates/codec/code.rs", &tested("one"));
+    stamp_all(root);
+    change("crates/codec/code.rs", &tested("two"));
+    assert_eq!(not_current(root), [("mutants", State::Stale)]);
+    for changed in [tested("one").replace("fn one", "fn two"), tested("one") + "\nfn three() {}\n"] {
+        change("crates/codec/code.rs", &changed);
+        let stale = not_current(root).into_iter().map(|(name, _)| name);
+        assert!(stale.eq(["matrix", "check", "certificate", "throughput", "coverage", "mutants"]), "{changed}");
+    }
+    stamp_all(root);
     // Only the matrix depends on decoders in other processes.
     fs::create_dir(root.join("crates/core/src/peers/foreign")).unwrap();
     change("crates/core/src/peers/foreign/code", "new");

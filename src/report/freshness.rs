@@ -312,8 +312,9 @@ const DECISIVE: [&str; 17] = [
 ];
 
 /// SHA-256 of the names, lengths and contents of files below `root`, sorted by path; in directories, hidden files and what is
-/// built, `target`, are skipped. What cannot change a result is ignored: blank and comment lines of Rust files, and in
-/// `Cargo.lock` packages other than those of decoders and of the fuzzer.
+/// built, `target`, are skipped. What cannot change a result is ignored: blank and comment lines of Rust files, the module
+/// `tests` at the end of a Rust file unless the directory `tests` is a source too, and in `Cargo.lock` packages other than
+/// those of decoders and of the fuzzer.
 ///
 /// # Errors
 /// A file cannot be read, or does not exist.
@@ -330,8 +331,7 @@ pub fn digest(root: &Path, paths: &[&str]) -> Result<String, Error> {
     for file in files {
         let mut bytes = fs::read(&file).map_err(|error| Error::io(&file, &error))?;
         if file.extension().is_some_and(|extension| extension == "rs") {
-            let is_code = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.trim_ascii_start().starts_with(b"//");
-            bytes = bytes.split_inclusive(|&byte| byte == b'\n').filter(is_code).flatten().copied().collect();
+            bytes = code(&String::from_utf8_lossy(&bytes), paths.contains(&"tests")).into_bytes();
         }
         if file.file_name().is_some_and(|name| name == "Cargo.lock") {
             bytes = decisive(&String::from_utf8_lossy(&bytes)).into_bytes();
@@ -341,6 +341,15 @@ pub fn digest(root: &Path, paths: &[&str]) -> Result<String, Error> {
         hash.update(&bytes);
     }
     Ok(crate::text::hex(&hash.finalize()).to_ascii_lowercase())
+}
+
+/// The lines of a Rust file that are neither blank nor comments, with or without the module `tests` if the file ends with it.
+fn code(text: &str, with_tests: bool) -> String {
+    let ends_with_tests = |at: &usize| text[*at..].find("\n}\n") == Some(text.len() - at - 3);
+    let tests = text.find("\n#[cfg(test)]\nmod tests {\n").filter(ends_with_tests);
+    let text = tests.filter(|_| !with_tests).map_or(text, |at| &text[..=at]);
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+    text.split_inclusive('\n').filter(is_code).collect()
 }
 
 /// The entries of the [`DECISIVE`] packages in the text of a `Cargo.lock`, without their dependencies.

@@ -42,7 +42,6 @@ pub fn mutate_cut(file: &mut Vec<u8>, most: usize, seed: u32) {
 }
 
 /// The last inputs that did something new, to be joined with others.
-#[derive(Default)]
 pub struct Pool(VecDeque<Vec<u8>>);
 
 impl Pool {
@@ -52,6 +51,7 @@ impl Pool {
     const LONGEST: usize = 1 << 14;
 
     /// Without inputs.
+    #[allow(clippy::new_without_default, reason = "only a static needs one")]
     pub const fn new() -> Self {
         Self(VecDeque::new())
     }
