@@ -53,17 +53,19 @@ pub fn check(
 fn work(options: &Options, contradictions: &mut Vec<String>) -> Result<Work, Error> {
     let is_wanted = |stage| options.only.contains(&stage);
     let mut work = Work::default();
-    let mut add = |stage, inputs: Vec<Input>, questions| work.lists.push(Inputs { stage, inputs, questions });
+    let mut add = |stage, rank, inputs: Vec<Input>, questions| {
+        work.lists.push(Inputs { stage, rank, inputs, questions });
+    };
     if is_wanted(Stage::Vectors) {
         let vectors = vectors(options.corpus.as_deref())?;
         contradictions.extend(vectors.iter().flat_map(|(suite, vector)| vector.contradictions(suite)));
         let inputs = vectors.into_iter().map(|(_, vector)| Input { bytes: vector.bytes, cuts: None });
-        add(Stage::Vectors, inputs.collect(), Questions::ALL);
+        add(Stage::Vectors, 0, inputs.collect(), Questions::ALL);
     }
     let corpus = options.corpus.as_ref().filter(|_| is_wanted(Stage::Corpus) && options.plan != Plan::Few);
     if let Some(corpus) = corpus {
         let inputs = corpus_files(corpus)?.into_iter().map(|path| input_file::read(&path));
-        add(Stage::Corpus, inputs.collect::<Result<_, _>>()?, Questions::ALL);
+        add(Stage::Corpus, 0, inputs.collect::<Result<_, _>>()?, Questions::ALL);
     }
     if is_wanted(Stage::Words) {
         // How long the strings are, which of the texts are judged, and by which questions.
@@ -75,15 +77,18 @@ fn work(options: &Options, contradictions: &mut Vec<String>) -> Result<Work, Err
             Plan::Deep => (fragments::LONGEST, 1, Questions::ALL),
         };
         let input = |bytes| Input { bytes, cuts: None };
+        if options.budget.is_some() {
+            add(Stage::Words, 0, fragments::opening().collect(), Questions::ALL);
+        }
         let short = fragments::mixtures().chain(fragments::forms().map(input));
-        add(Stage::Words, short.collect(), Questions::ALL);
-        add(Stage::Words, fragments::strings_up_to(longest).map(input).collect(), Questions::ALL);
-        add(Stage::Words, fragments::texts().step_by(nth).map(input).collect(), questions);
+        add(Stage::Words, 2, short.collect(), Questions::ALL);
+        add(Stage::Words, 3, fragments::strings_up_to(longest).map(input).collect(), Questions::ALL);
+        add(Stage::Words, 3, fragments::texts().step_by(nth).map(input).collect(), questions);
         if !matches!(options.plan, Plan::Few | Plan::Remote) {
-            add(Stage::Words, fragments::marks().map(input).collect(), Questions::ALL);
-            add(Stage::Words, fragments::sizes().collect(), Questions::IN_CHUNKS_TOO);
+            add(Stage::Words, 2, fragments::marks().map(input).collect(), Questions::ALL);
+            add(Stage::Words, 1, fragments::sizes().collect(), Questions::IN_CHUNKS_TOO);
             let nth = if options.plan == Plan::Quick { 7 } else { 1 };
-            add(Stage::Words, fragments::pairs_of_bounds().step_by(nth).map(input).collect(), Questions::BYTES);
+            add(Stage::Words, 3, fragments::pairs_of_bounds().step_by(nth).map(input).collect(), Questions::BYTES);
         }
     }
     if is_wanted(Stage::Classes) {

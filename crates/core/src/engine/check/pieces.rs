@@ -31,6 +31,8 @@ enum Piece {
 /// The inputs of a stage, and the questions about them.
 pub(super) struct Inputs {
     pub(super) stage: Stage,
+    /// When they are run if time is short, the lowest of the stage first.
+    pub(super) rank: u32,
     pub(super) inputs: Vec<Input>,
     pub(super) questions: Questions,
 }
@@ -141,7 +143,9 @@ impl Queue {
             if in_turns {
                 // Neighbouring pieces are alike.
                 let mut drawn: Vec<_> = line.pieces.drain(..).enumerate().collect();
-                drawn.sort_by_key(|(index, piece)| (piece.rank(), (*index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+                drawn.sort_by_key(|(index, piece)| {
+                    (piece.rank(&work.lists), (*index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+                });
                 line.pieces.extend(drawn.into_iter().map(|(_, piece)| piece));
             }
             line.pieces.reverse();
@@ -181,10 +185,11 @@ impl Line {
 
 impl Piece {
     /// The lowest first, if time is short.
-    fn rank(&self) -> u32 {
+    fn rank(&self, lists: &[Inputs]) -> u32 {
         match self {
             Self::Strings { stretches, .. } => stretches.first().map_or(0, |(set, _)| set.rank()),
-            Self::Inputs { .. } | Self::Seeds(_) => 0,
+            Self::Inputs { list, .. } => lists[*list].rank,
+            Self::Seeds(_) => 0,
         }
     }
 }
@@ -487,7 +492,7 @@ mod tests {
         let input = |byte| Input { bytes: vec![byte], cuts: None };
         let list = |stage, count: u8| {
             let inputs = (0..count).map(input).collect();
-            Inputs { stage, inputs, questions: Questions::ALL }
+            Inputs { stage, rank: 0, inputs, questions: Questions::ALL }
         };
         let lists = vec![list(Stage::Vectors, 200), list(Stage::Words, 0), list(Stage::Words, 150)];
         let work = Work { lists, parts: plan::quick(), structured: true };
