@@ -81,12 +81,14 @@ fn work(options: &Options, contradictions: &mut Vec<String>) -> Result<Work, Err
             add(Stage::Words, 0, fragments::opening().collect(), Questions::ALL);
         }
         let short = fragments::mixtures().chain(fragments::forms().map(input));
-        add(Stage::Words, 2, short.collect(), Questions::ALL);
+        add(Stage::Words, 3, short.collect(), Questions::ALL);
         add(Stage::Words, 3, fragments::strings_up_to(longest).map(input).collect(), Questions::ALL);
         add(Stage::Words, 3, fragments::texts().step_by(nth).map(input).collect(), questions);
         if !matches!(options.plan, Plan::Few | Plan::Remote) {
             add(Stage::Words, 2, fragments::marks().map(input).collect(), Questions::ALL);
-            add(Stage::Words, 1, fragments::sizes().collect(), Questions::IN_CHUNKS_TOO);
+            let (large, small) = fragments::sizes().partition(|input| input.bytes.len() > 1 << 15);
+            add(Stage::Words, 1, small, Questions::IN_CHUNKS_TOO);
+            add(Stage::Words, 3, large, Questions::IN_CHUNKS_TOO);
             let nth = if options.plan == Plan::Quick { 7 } else { 1 };
             add(Stage::Words, 3, fragments::pairs_of_bounds().step_by(nth).map(input).collect(), Questions::BYTES);
         }

@@ -130,13 +130,14 @@ impl Stage {
     /// The stages of [`check`](super::check), in their order.
     pub const ALL: [Self; 5] = [Self::Vectors, Self::Corpus, Self::Words, Self::Classes, Self::Structured];
 
-    /// Its share of the time, relative to the other stages, if they take turns. The first two are short and find most.
+    /// Its share of the time, relative to the other stages, if they take turns. The first three find most.
     pub(super) fn share(self) -> u32 {
         match self {
             Self::Vectors => 8,
+            Self::Words => 6,
             Self::Corpus => 4,
-            Self::Words => 1,
-            Self::Classes | Self::Structured | Self::Bytes => 2,
+            Self::Classes | Self::Bytes => 2,
+            Self::Structured => 1,
         }
     }
 

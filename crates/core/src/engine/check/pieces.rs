@@ -86,19 +86,19 @@ impl End<'_> {
 
 /// How many cases of class strings a piece has if the stages are run one after the other; more is not faster.
 const STRINGS: u64 = 1 << 16;
-/// The same for inputs.
+/// The same for inputs, and about how many bytes it has if they are long.
 const INPUTS: usize = 2048;
-/// How many inputs a piece has if the stages take turns.
-const INPUTS_IN_TURNS: usize = 64;
+const BYTES: usize = 1 << 20;
+/// The same if the stages take turns.
+const INPUTS_IN_TURNS: usize = 16;
+const BYTES_IN_TURNS: usize = 1 << 15;
 
-/// The inputs in pieces of at most this many, and of few if they are long.
-fn ranges(inputs: &[Input], most: usize) -> Vec<Range<usize>> {
-    /// About how many bytes a piece of long inputs has at most.
-    const BYTES: usize = 1 << 20;
+/// The inputs in pieces of at most this many, and of about this many bytes.
+fn ranges(inputs: &[Input], most: usize, most_bytes: usize) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let (mut first, mut bytes) = (0, 0);
     for (index, input) in inputs.iter().enumerate() {
-        if index > first && (index - first == most || bytes + input.bytes.len() > BYTES) {
+        if index > first && (index - first == most || bytes + input.bytes.len() > most_bytes) {
             ranges.push(first..index);
             (first, bytes) = (index, 0);
         }
@@ -114,8 +114,8 @@ impl Queue {
     fn of(work: &Work, in_turns: bool) -> Self {
         let mut lines: Vec<Line> = Vec::new();
         for (list, Inputs { stage, inputs, .. }) in work.lists.iter().enumerate() {
-            let size = if in_turns { INPUTS_IN_TURNS } else { INPUTS };
-            let pieces = ranges(inputs, size).into_iter().map(|range| Piece::Inputs { list, range });
+            let (most, bytes) = if in_turns { (INPUTS_IN_TURNS, BYTES_IN_TURNS) } else { (INPUTS, BYTES) };
+            let pieces = ranges(inputs, most, bytes).into_iter().map(|range| Piece::Inputs { list, range });
             let cases = inputs.len() as u64;
             match lines.last_mut().filter(|line| line.stage == *stage) {
                 Some(line) => {
@@ -490,11 +490,12 @@ mod tests {
     #[test]
     fn a_queue_holds_every_case_once() {
         let input = |byte| Input { bytes: vec![byte], cuts: None };
-        let list = |stage, count: u8| {
+        let list = |stage, rank, count: u8| {
             let inputs = (0..count).map(input).collect();
-            Inputs { stage, rank: 0, inputs, questions: Questions::ALL }
+            Inputs { stage, rank, inputs, questions: Questions::ALL }
         };
-        let lists = vec![list(Stage::Vectors, 200), list(Stage::Words, 0), list(Stage::Words, 150)];
+        let words = [list(Stage::Words, 0, 0), list(Stage::Words, 2, 100), list(Stage::Words, 1, 50)];
+        let lists = [list(Stage::Vectors, 0, 200)].into_iter().chain(words).collect();
         let work = Work { lists, parts: plan::quick(), structured: true };
         for budget in [None, Some(Duration::from_secs(1))] {
             let options = Options { budget, time: Duration::ZERO, ..Options::default() };
@@ -506,12 +507,14 @@ mod tests {
             let planned: Vec<Option<u64>> = queue.lines.iter().map(|line| line.planned).collect();
             assert_eq!(planned, [Some(200), Some(150), Some(work.parts[0].cases()), None]);
             let (mut order, mut inputs, mut strings) = (Vec::new(), BTreeMap::new(), 0);
+            let mut lists = Vec::new();
             while let Some((line, piece)) = queue.next(&options) {
                 let spent = &mut queue.lines[line].spent;
                 *spent += Duration::from_millis(1);
                 order.push(line);
                 match piece {
                     Piece::Inputs { list, range } => {
+                        lists.push(list);
                         range.for_each(|at| *inputs.entry((list, at)).or_insert(0) += 1);
                     }
                     Piece::Strings { stretches, .. } => {
@@ -523,6 +526,10 @@ mod tests {
             }
             assert!(inputs.len() == 350 && inputs.values().all(|times| *times == 1));
             assert_eq!(Some(strings), planned[2]);
+            // One list after the other, or the most urgent one of a stage first.
+            lists.retain(|list| *list > 0);
+            lists.dedup();
+            assert_eq!(lists, if budget.is_some() { [3, 2] } else { [2, 3] });
             // One stage after the other, or something of each among the first pieces.
             let first: BTreeSet<usize> = order.iter().take(6).copied().collect();
             assert!(if budget.is_some() { first.len() == 4 } else { order.is_sorted() }, "{order:?}");
