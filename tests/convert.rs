@@ -100,16 +100,20 @@ const OTHERS: [u32; 14] = [
 struct Spelled {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    /// The indices of the code points that the encoding can represent.
+    spelled: Vec<usize>,
 }
 
 impl Spelled {
     fn of(encoding: Encoding, code_points: &[u32]) -> Self {
-        let (mut bytes, mut ends) = (Vec::new(), vec![0]);
-        for &code_point in code_points {
-            bytes.extend(expected(encoding, code_point).unwrap_or_default());
+        let (mut bytes, mut ends, mut spelled) = (Vec::new(), vec![0], Vec::new());
+        for (index, &code_point) in code_points.iter().enumerate() {
+            let expected = expected(encoding, code_point);
+            spelled.extend(expected.is_some().then_some(index));
+            bytes.extend(expected.unwrap_or_default());
             ends.push(bytes.len());
         }
-        Self { bytes, ends }
+        Self { bytes, ends, spelled }
     }
 
     /// Empty if the encoding cannot represent it.
@@ -125,7 +129,7 @@ fn every_scalar_value_goes_from_any_encoding_to_any_other() {
     for (from, here) in &spelled {
         for (to, there) in &spelled {
             let (mut text, mut wanted, mut refused) = (Vec::new(), Vec::new(), Vec::new());
-            for index in (0..code_points.len()).filter(|&index| !here.at(index).is_empty()) {
+            for &index in &here.spelled {
                 match there.at(index) {
                     [] => refused.push(index),
                     bytes => {

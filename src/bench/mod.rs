@@ -257,50 +257,49 @@ pub struct Text {
     pub operations: Vec<Operation>,
 }
 
-impl Text {
-    fn new(name: impl Into<String>, bytes: Vec<u8>, operations: &[Operation]) -> Self {
-        Self { name: name.into(), bytes, operations: operations.to_vec() }
-    }
-}
-
 /// The length of most texts in bytes: larger than a first-level cache.
 const LEN: usize = 80_000;
 
 impl Plan {
     /// Text in every script, whole, corrupted and truncated; random bytes and Latin-1; every length up to 128; large
-    /// texts.
-    pub fn built_in(quick: bool) -> Self {
+    /// texts. Only the texts whose names contain `part` are generated.
+    pub fn built_in(quick: bool, part: &str) -> Self {
+        let mut texts = Vec::new();
+        let mut add = |name: String, operations: &[Operation], bytes: &dyn Fn() -> Vec<u8>| {
+            texts.extend(name.contains(part).then(|| Text { name, bytes: bytes(), operations: operations.to_vec() }));
+        };
         // These texts are UTF-8, not Latin-1.
         let all: Vec<_> = Operation::ALL.into_iter().filter(|one| *one != Operation::FromLatin1).collect();
         let all = &all[..];
-        let mut texts: Vec<Text> = SCRIPTS.iter().map(|script| Text::new(script.name, script.text(LEN), all)).collect();
-        texts.push(Text::new("page", page(LEN), all));
+        for script in &SCRIPTS {
+            add(script.name.to_owned(), all, &|| script.text(LEN));
+        }
+        add("page".to_owned(), all, &|| page(LEN));
         for (percent, one_in) in [("0.1", 1000), ("1", 100), ("10", 10)] {
             for script in &SCRIPTS {
                 let name = format!("{}, {percent} % corrupted", script.name);
-                texts.push(Text::new(name, corrupted(script.text(LEN), one_in), &[Operation::Lossy, Operation::Utf16]));
+                add(name, &[Operation::Lossy, Operation::Utf16], &|| corrupted(script.text(LEN), one_in));
             }
         }
-        for (name, bytes) in [("random bytes", random(LEN)), ("latin-1", latin_1(LEN))] {
-            texts.push(Text::new(name, bytes, &[Operation::Lossy, Operation::Utf16, Operation::FromLatin1]));
+        for (name, bytes) in [("random bytes", random as fn(usize) -> Vec<u8>), ("latin-1", latin_1)] {
+            add(name.to_owned(), &[Operation::Lossy, Operation::Utf16, Operation::FromLatin1], &|| bytes(LEN));
         }
-        let cut_off = [&SCRIPTS[8].text(LEN)[..], b"\xE4\xBD"].concat();
-        texts.push(Text::new("chinese, cut off", cut_off, all));
+        add("chinese, cut off".to_owned(), all, &|| [&SCRIPTS[8].text(LEN)[..], b"\xE4\xBD"].concat());
         let sizes: &[usize] = if quick { &[1 << 10, 1 << 20] } else { &[1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 28] };
         for &size in sizes {
             for script in [&SCRIPTS[0], &SCRIPTS[8]] {
-                texts.push(Text::new(
-                    format!("{}, {}", script.name, words(size)),
-                    script.text(size),
-                    &[Operation::Validate],
-                ));
+                add(format!("{}, {}", script.name, words(size)), &[Operation::Validate], &|| script.text(size));
             }
         }
         let step = if quick { 8 } else { 1 };
         for len in (0..=128).step_by(step) {
-            texts.push(Text::new(format!("ascii, {len}"), vec![b'a'; len], &[Operation::Validate]));
-            texts.push(Text::new(format!("mixed, {len}"), mixed(len), &[Operation::Validate]));
+            add(format!("ascii, {len}"), &[Operation::Validate], &|| vec![b'a'; len]);
+            add(format!("mixed, {len}"), &[Operation::Validate], &|| mixed(len));
         }
+        Self::of_texts(texts, quick)
+    }
+
+    fn of_texts(texts: Vec<Text>, quick: bool) -> Self {
         let (rounds, sample) = if quick { (5, Duration::from_micros(300)) } else { (15, Duration::from_millis(1)) };
         Self { texts, rounds, sample, subjects: Vec::new() }
     }
@@ -321,9 +320,11 @@ impl Plan {
             return Err(Error::usage("the named directories contain no files; nothing was measured"));
         }
         let read = |path: &Path| std::fs::read(path).map_err(|error| Error::io(path, &error));
-        let text = |path: &Path| Ok(Text::new(path.to_string_lossy(), read(path)?, &Operation::ALL));
-        let texts = files.iter().map(|path| text(path)).collect::<Result<_, Error>>()?;
-        Ok(Self { texts, ..Self::built_in(quick) })
+        let text = |path: &PathBuf| {
+            let name = path.to_string_lossy().into_owned();
+            Ok(Text { name, bytes: read(path)?, operations: Operation::ALL.to_vec() })
+        };
+        Ok(Self::of_texts(files.iter().map(text).collect::<Result<_, Error>>()?, quick))
     }
 
     /// Whether a subject of this name takes part.

@@ -74,7 +74,7 @@ impl Measure {
             return self.adapters(out);
         }
         let mut plan = match self.paths.is_empty() {
-            true => Plan::built_in(self.quick),
+            true => Plan::built_in(self.quick, &self.texts),
             false => Plan::of_files(&self.paths, self.quick)?,
         };
         plan.subjects.clone_from(&self.subjects);
