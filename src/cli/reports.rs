@@ -73,6 +73,7 @@ impl Measure {
         if self.adapters.is_used() {
             return self.adapters(out);
         }
+        let classes = classes(&self.classes)?;
         let mut plan = match self.paths.is_empty() {
             true => Plan::built_in(self.quick, &self.texts),
             false => Plan::of_files(&self.paths, self.quick)?,
@@ -90,7 +91,6 @@ impl Measure {
         if !known.iter().any(|name| plan.selects(name)) {
             return Err(Error::usage(format!("--subjects matches nothing; there are: {}", known.join(", "))).into());
         }
-        let classes = classes(&self.classes)?;
         note_if_not_optimised();
         let bar = Bar::new();
         let quick = if self.quick { " --quick" } else { "" };
