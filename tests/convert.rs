@@ -126,7 +126,7 @@ impl Spelled {
 fn scalar_values_go_from_any_encoding_to_any_other() {
     // Those of common scripts and at the bounds of lengths and blocks, and some of the others.
     let is_chosen =
-        |scalar: u32| scalar < 0x3000 || matches!(scalar & 0xFFF, 0..=2 | 0xFFD..=0xFFF) || scalar % 13 == 0;
+        |scalar: u32| scalar < 0x3000 || matches!(scalar & 0xFFF, 0..=2 | 0xFFD..=0xFFF) || scalar.is_multiple_of(13);
     go_from_any_encoding_to_any_other(('\0'..=char::MAX).map(u32::from).filter(|&scalar| is_chosen(scalar)));
 }
 
