@@ -142,23 +142,18 @@ fn go_from_any_encoding_to_any_other(scalars: impl Iterator<Item = u32>) {
     for (from, here) in &spelled {
         for (to, there) in &spelled {
             let (fewer, other) = if here.spelled.len() < there.spelled.len() { (here, there) } else { (there, here) };
-            let (mut text, mut wanted, mut common) = (Vec::new(), Vec::new(), 0);
+            let (mut text, mut wanted) = (Vec::new(), Vec::new());
             for &index in fewer.spelled.iter().filter(|&&index| !other.at(index).is_empty()) {
                 text.extend_from_slice(here.at(index));
                 wanted.extend_from_slice(there.at(index));
-                common += 1;
             }
             assert!(wanted.len() >= 0x80, "{from} to {to}");
             let (out, ended) = convert(*from, *to, PLAIN, &[&text]);
             assert!(out == wanted && ended == Ok(None), "{from} to {to}: {ended:?}");
-            if common == here.spelled.len() {
-                continue;
-            }
             // The first, the last and some in between of the code points that the output encoding lacks.
-            let is_refused = |index: &&usize| there.at(**index).is_empty();
-            let refused = || here.spelled.iter().filter(is_refused);
-            let between = here.spelled.iter().step_by(here.spelled.len() / 50 + 1).filter(is_refused);
-            let some = refused().next().into_iter().chain(between).chain(refused().next_back());
+            let refused: Vec<usize> =
+                here.spelled.iter().copied().filter(|&index| there.at(index).is_empty()).collect();
+            let some = refused.iter().step_by(refused.len() / 50 + 1).chain(refused.last());
             for &index in some {
                 let bytes = here.at(index);
                 let text =
