@@ -1,7 +1,8 @@
 //! Measures `codec::parallel` on one and on two threads: `parallel [MIB [ROUNDS]]`, by default 1024 MiB and seven rounds.
 //!
 //! UTF-8 is converted to UTF-16, into new memory and into memory that was used before. The limit is a loop that only reads as
-//! many bytes and writes as many units: if two threads gain little there, they wait for memory. All run in turns, and
+//! many bytes and writes as many units, and on several threads reads all but the last thread's share once more, since the place
+//! of a unit depends on all bytes before it: if two threads gain little there, they wait for memory. All run in turns, and
 //! medians are printed: of the time, and on Linux of the processor time, since on a busy machine the second thread may
 //! have no processor to itself.
 
@@ -82,9 +83,15 @@ fn median(samples: impl Iterator<Item = f64>) -> f64 {
     samples[samples.len() / 2]
 }
 
-/// Reads the bytes and writes the units, each thread its share, a few KiB of both in turns.
+/// Reads all shares but the last, then reads the bytes and writes the units, each thread its share, a few KiB of both in turns.
 fn limit(bytes: &[u8], units: &mut [u16]) {
     let threads = rayon::current_num_threads();
+    let counted = &bytes[..bytes.len() / threads * (threads - 1)];
+    rayon::scope(|scope| {
+        for bytes in counted.chunks(counted.len().div_ceil(threads).max(1)) {
+            scope.spawn(|_| read(bytes));
+        }
+    });
     rayon::scope(|scope| {
         let shares = bytes.chunks(bytes.len().div_ceil(threads)).zip(units.chunks_mut(units.len().div_ceil(threads)));
         for (bytes, units) in shares {
@@ -92,11 +99,15 @@ fn limit(bytes: &[u8], units: &mut [u16]) {
                 const STEP: usize = 1 << 14;
                 let step = (units.len() * STEP / bytes.len()).max(1);
                 for (bytes, units) in bytes.chunks(STEP).zip(units.chunks_mut(step)) {
-                    black_box(bytes.as_chunks().0.iter().fold(0, |all, &word| all | u64::from_ne_bytes(word)));
+                    read(bytes);
                     units.fill(0x20);
                 }
                 black_box(units);
             });
         }
     });
+}
+
+fn read(bytes: &[u8]) {
+    black_box(bytes.as_chunks().0.iter().fold(0, |all, &word| all | u64::from_ne_bytes(word)));
 }

@@ -4,8 +4,9 @@
 //! continues after three of them, and one that belongs to no sequence is an error by itself on either side of a cut. To
 //! convert, each of rayon's threads takes a part. First the units of each part are counted, which takes a fraction of the time
 //! of decoding; the last part is left out if it cannot become more units than it has bytes. Then each thread knows where its
-//! units begin, and decodes to that place, by way of a buffer that stays in its cache: the only memory besides the output.
-//! Pieces with errors are decoded to count their units.
+//! units begin, and decodes to that place. A kernel may write past the last unit, into the place of another thread, so the
+//! last pieces of a part are decoded into a buffer, and with them those that are replaced as UTF-8. Pieces with errors are
+//! decoded to count their units.
 //! Inputs of a few pieces are converted by the calling thread.
 //!
 //! ```
@@ -18,6 +19,7 @@
 //! ```
 #![allow(unsafe_code)]
 
+use crate::kernel::room::{MARGIN, Room};
 use crate::utf8::is_continuation;
 use crate::{Kernel, Utf8Error};
 use core::mem::MaybeUninit;
@@ -110,15 +112,15 @@ struct Conversion<U> {
     decode: fn(Kernel, &[u8], &mut Vec<U>),
     /// How many units text becomes.
     count: fn(Kernel, &str) -> usize,
-    /// Whether an input may become more units than it has bytes.
-    grows: bool,
+    /// Decodes into room for a unit for each byte and [`MARGIN`]; `None` if an input may become more units than it has bytes.
+    decode_to: Option<fn(Kernel, &[u8], &mut Room<'_, U>)>,
 }
 
-const LOSSY: Conversion<u8> = Conversion { decode: Kernel::lossy_into, count: |_, text| text.len(), grows: true };
+const LOSSY: Conversion<u8> = Conversion { decode: Kernel::lossy_into, count: |_, text| text.len(), decode_to: None };
 const TO_UTF16: Conversion<u16> =
-    Conversion { decode: Kernel::utf16_lossy_into, count: Kernel::utf16_len, grows: false };
+    Conversion { decode: Kernel::utf16_lossy_into, count: Kernel::utf16_len, decode_to: Some(Kernel::utf16_lossy) };
 const TO_UTF32: Conversion<u32> =
-    Conversion { decode: Kernel::utf32_lossy_into, count: Kernel::char_count, grows: false };
+    Conversion { decode: Kernel::utf32_lossy_into, count: Kernel::char_count, decode_to: Some(Kernel::utf32_lossy) };
 
 impl<U: Copy + Send + Sync> Conversion<U> {
     fn append(&self, bytes: &[u8], out: &mut Vec<U>) {
@@ -127,7 +129,7 @@ impl<U: Copy + Send + Sync> Conversion<U> {
             return (self.decode)(kernel, bytes, out);
         }
         let parts = parts(bytes, threads);
-        let counted = parts.len() - usize::from(!self.grows);
+        let counted = parts.len() - usize::from(self.decode_to.is_some());
         let mut lens: Vec<usize> = parts[..counted].par_iter().map(|part| self.len(kernel, part)).collect();
         lens.extend(parts[counted..].iter().map(|part| part.len()));
         out.reserve(lens.iter().copied().fold(0, usize::saturating_add));
@@ -160,18 +162,29 @@ impl<U: Copy + Send + Sync> Conversion<U> {
         pieces(part).map_init(Vec::new, of_piece).sum()
     }
 
-    /// Decodes a part to this place, which has room for its units. Returns how many those are. A piece is decoded into a
-    /// buffer that stays in a cache, since a kernel may write past the last unit, into the place of another thread.
+    /// Decodes a part to this place, which has room for its units. Returns how many those are. Pieces for which there might not
+    /// be room for all that a kernel writes go through a buffer.
     fn fill(&self, kernel: Kernel, part: &[u8], place: &mut [MaybeUninit<U>]) -> usize {
         let mut buffer = Vec::new();
         let mut filled = 0;
         for index in 0..count_of(part, PIECE) {
-            buffer.clear();
-            (self.decode)(kernel, self::part(part, index, PIECE).1, &mut buffer);
-            for (to, from) in place[filled..filled + buffer.len()].iter_mut().zip(&buffer) {
-                to.write(*from);
-            }
-            filled += buffer.len();
+            let (_, piece) = self::part(part, index, PIECE);
+            let place = &mut place[filled..];
+            filled += match self.decode_to {
+                Some(decode_to) if piece.len() + MARGIN <= place.len() => {
+                    let mut room = Room::new(place);
+                    decode_to(kernel, piece, &mut room);
+                    room.len()
+                }
+                _ => {
+                    buffer.clear();
+                    (self.decode)(kernel, piece, &mut buffer);
+                    for (to, from) in place[..buffer.len()].iter_mut().zip(&buffer) {
+                        to.write(*from);
+                    }
+                    buffer.len()
+                }
+            };
         }
         filled
     }

@@ -25,6 +25,7 @@
     reason = "register intrinsics need the instructions only, as the contract of each function states"
 )]
 
+use crate::kernel::room::Room;
 use crate::kernel::to_utf16_32::{Form, one_two_byte_run, padded, windows};
 use crate::kernel::validate::{Partial, well_formed_prefix};
 use crate::kernel::vector::{hidden, *};
@@ -243,9 +244,6 @@ unsafe fn replace<U: Copy>(mut replaced: u64, any: u64, unit: U, start: *mut U) 
 /// Bytes that are validated, and then written while they are in the nearest cache: 256 windows.
 const STRETCH: usize = 0x4000;
 
-/// Windows of ASCII for which room is made at a time.
-const ROOM: usize = 0x1000;
-
 /// Windows in a row without an error, after which the loop validates again.
 const PATIENCE: usize = 8;
 
@@ -256,18 +254,17 @@ const PATIENCE: usize = 8;
 /// # Safety
 /// The processor has the instructions of `V`, and SSE4.1 or NEON.
 #[inline(always)]
-pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
+pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
     let mut at = 0;
     // At least `READ` bytes follow every window.
     while bytes.len() - at > 2 * READ {
-        let most = ((bytes.len() - at - READ) / WINDOW).min(ROOM);
+        let most = (bytes.len() - at - READ) / WINDOW;
         let end = at + most * WINDOW;
-        out.reserve((most + 2) * WINDOW);
         // ASCII needs no validation, and sequences of one and two bytes are checked as they are written.
         // SAFETY: `READ` bytes follow `end`. At most a unit is kept for each byte up to there, and at most `2 * WINDOW` units are
-        // written from the end of those; all are reserved. Where a byte before is read, `at > 0`.
+        // written from the end of those; there is room for all. Where a byte before is read, `at > 0`.
         unsafe {
-            let mut to = out.as_mut_ptr().add(out.len());
+            let mut to = out.next((most + 2) * WINDOW);
             loop {
                 let passed = ascii_run::<F, V>(bytes.as_ptr().add(at), (end - at) / WINDOW, to);
                 (at, to) = (at + passed * WINDOW, to.add(passed * WINDOW));
@@ -283,7 +280,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
                 // A sequence that goes on after the windows is not written.
                 at += passed * WINDOW - carry.good as usize;
             }
-            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+            out.end_at(to, 0);
         }
         if end - at < WINDOW {
             continue;
@@ -300,16 +297,15 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
             at += unsafe { windows::<F, V>(&bytes[at..], PATIENCE, out) };
             continue;
         }
-        out.reserve((count + 2) * WINDOW);
         // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow. They begin
         // with a sequence, since some bytes are good. A high surrogate that is taken back was written by the last window.
         unsafe {
-            let to = text::<F, V>(bytes.as_ptr().add(at), count, out.as_mut_ptr().add(out.len()));
+            let to = text::<F, V>(bytes.as_ptr().add(at), count, out.next((count + 2) * WINDOW));
             at += count * WINDOW;
             // The last window may end inside a sequence, which is decoded again with the rest of it. If three of its bytes are
             // here, its high surrogate is written already.
             let begun = pending(bytes, at);
-            out.set_len(to.offset_from_unsigned(out.as_ptr()) - usize::from(F::PAIRS && begun == 3));
+            out.end_at(to, usize::from(F::PAIRS && begun == 3));
             at -= begun;
         }
     }
@@ -329,16 +325,15 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
 /// # Safety
 /// The processor has the instructions of `V`, and SSE4.1 or NEON; the bytes are well-formed.
 #[inline(always)]
-unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
+unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
     let mut copy = [0; 4 * READ];
     copy[..2 * READ][..bytes.len()].copy_from_slice(bytes);
     let count = bytes.len().div_ceil(WINDOW);
-    out.reserve((count + 2) * WINDOW);
     // SAFETY: at most four windows, after which `2 * READ` bytes follow, all of them text. Each zero after the input was
     // written as one unit.
     unsafe {
-        let to = text::<F, V>(copy.as_ptr(), count, out.as_mut_ptr().add(out.len()));
-        out.set_len(to.offset_from_unsigned(out.as_ptr()) - (count * WINDOW - bytes.len()));
+        let to = text::<F, V>(copy.as_ptr(), count, out.next((count + 2) * WINDOW));
+        out.end_at(to, count * WINDOW - bytes.len());
     }
 }
 

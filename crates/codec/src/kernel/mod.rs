@@ -14,6 +14,7 @@ mod info;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 mod portable;
+pub(crate) mod room;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
@@ -29,6 +30,7 @@ mod window;
 
 pub use info::{KernelInfo, Path, Registers};
 
+use crate::kernel::room::{MARGIN, Room};
 use crate::scalar;
 use crate::scalar::{Utf8Error, first_error};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -60,9 +62,11 @@ macro_rules! operations {
             scalar::well_formed_prefix, short_or_long_prefix, short_or_long_prefix;
         lossy_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
             portable::lossy, window::lossy_into::<V>, window::lossy_into::<V>;
-        utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) -> () =
+        /// There must be room for a unit for each byte and [`MARGIN`] more.
+        utf16_lossy(bytes: &[u8], out: &mut Room<'_, u16>) -> () =
             portable::utf16, compress::append::<Utf16, V>, compress::append::<Utf16, V>;
-        utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) -> () =
+        /// There must be room for a unit for each byte and [`MARGIN`] more.
+        utf32_lossy(bytes: &[u8], out: &mut Room<'_, u32>) -> () =
             portable::utf32, compress::append::<Utf32, V>, compress::append::<Utf32, V>;
         from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) -> () =
             portable::from_utf16, to_utf8::from_utf16::<V>, from_units::from_utf16;
@@ -248,12 +252,12 @@ impl Kernel {
 
     /// Appends `bytes` as UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
     pub fn utf16_lossy_into(self, bytes: &[u8], out: &mut Vec<u16>) {
-        run!(self.utf16_lossy_into(bytes, out))
+        Room::append(out, bytes.len() + MARGIN, |room| self.utf16_lossy(bytes, room));
     }
 
     /// Appends `bytes` as UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
     pub fn utf32_lossy_into(self, bytes: &[u8], out: &mut Vec<u32>) {
-        run!(self.utf32_lossy_into(bytes, out))
+        Room::append(out, bytes.len() + MARGIN, |room| self.utf32_lossy(bytes, room));
     }
 
     /// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate. At most three bytes for each code unit.
@@ -300,6 +304,18 @@ impl Kernel {
     /// How many code units `text` has in UTF-16.
     pub fn utf16_len(self, text: &str) -> usize {
         run!(self.utf16_len(text.as_bytes()))
+    }
+}
+
+impl Kernel {
+    /// Writes `bytes` as UTF-16. Panics if there is room for fewer units than bytes and [`MARGIN`].
+    pub(crate) fn utf16_lossy(self, bytes: &[u8], out: &mut Room<'_, u16>) {
+        run!(self.utf16_lossy(bytes, out))
+    }
+
+    /// Writes `bytes` as UTF-32. Panics if there is room for fewer units than bytes and [`MARGIN`].
+    pub(crate) fn utf32_lossy(self, bytes: &[u8], out: &mut Room<'_, u32>) {
+        run!(self.utf32_lossy(bytes, out))
     }
 }
 
@@ -378,7 +394,7 @@ mod compiled {
     use super::to_utf16_32;
     use super::to_utf16_32::{Utf16, Utf32};
     use super::vector::Vector;
-    use super::{KernelInfo, Operations, compress, scalar, to_utf8, validate, window};
+    use super::{KernelInfo, Operations, Room, compress, scalar, to_utf8, validate, window};
     #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     use std::arch::is_aarch64_feature_detected as is_feature_detected;
     #[cfg(target_arch = "x86_64")]

@@ -17,6 +17,7 @@
 //! Room for a stretch is made before it is converted, and the units after a block can be read wherever it begins, so that no
 //! step compares an index with a length.
 
+use crate::kernel::room::{MARGIN, Room};
 use crate::scalar::{Sequence, is_ascii, well_formed_prefix};
 use crate::utf8::REPLACEMENT;
 use core::hint::select_unpredictable;
@@ -437,7 +438,8 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
         let mut errors = 1;
         while errors > 0 {
             if bytes.len() - at <= PATIENCE + BLOCK {
-                return append_units(&bytes[at..], out);
+                let rest = &bytes[at..];
+                return Room::append(out, <u8 as Target>::LONGEST * rest.len() + MARGIN, |out| append_units(rest, out));
             }
             out.reserve(3 * (PATIENCE + BLOCK) + BLOCK);
             // SAFETY: a block follows the range; room is reserved for the bytes up to its end, and a block.
@@ -506,15 +508,15 @@ fn ascii_len<const N: usize>(bytes: &[u8; N]) -> usize {
 
 /// Appends UTF-8 as units, with U+FFFD for every maximal subpart.
 #[inline(always)]
-fn append_units<U: Target>(bytes: &[u8], out: &mut Vec<U>) {
+fn append_units<U: Target>(bytes: &[u8], out: &mut Room<'_, U>) {
     let mut at = 0;
-    while bytes.len() - at > BLOCK {
-        let end = (bytes.len() - BLOCK).min(at + STRETCH);
-        out.reserve(U::LONGEST * (end - at + BLOCK) + BLOCK);
-        // SAFETY: a block follows `end`; room is reserved for the bytes up to its end, and a block.
+    if bytes.len() > BLOCK {
+        let end = bytes.len() - BLOCK;
+        let to = out.next(U::LONGEST * (end + BLOCK) + BLOCK);
+        // SAFETY: a block follows `end`; there is room for the bytes up to its end, and a block.
         unsafe {
-            let (next, to, _) = units_run(bytes.as_ptr(), at..end, out.as_mut_ptr().add(out.len()));
-            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+            let (next, to, _) = units_run(bytes.as_ptr(), 0..end, to);
+            out.end_at(to, 0);
             at = next;
         }
     }
@@ -523,11 +525,11 @@ fn append_units<U: Target>(bytes: &[u8], out: &mut Vec<U>) {
     let padded = padded.as_flattened_mut();
     let len = bytes.len() - at;
     padded[..len].copy_from_slice(&bytes[at..]);
-    out.reserve(2 * U::LONGEST * BLOCK + BLOCK);
+    let to = out.next(2 * U::LONGEST * BLOCK + BLOCK);
     // SAFETY: at most a block is left, and a block follows it. Each zero that was taken was written as one unit.
     unsafe {
-        let (taken, to, _) = units_run(padded.as_ptr(), 0..len, out.as_mut_ptr().add(out.len()));
-        out.set_len(to.offset_from_unsigned(out.as_ptr()) - (taken - len));
+        let (taken, to, _) = units_run(padded.as_ptr(), 0..len, to);
+        out.end_at(to, taken - len);
     }
 }
 
@@ -651,12 +653,12 @@ fn subpart_len(bytes: &[u8]) -> usize {
 }
 
 /// Appends UTF-8 as UTF-16, with U+FFFD for every maximal subpart.
-pub(super) fn utf16(bytes: &[u8], out: &mut Vec<u16>) {
+pub(super) fn utf16(bytes: &[u8], out: &mut Room<'_, u16>) {
     append_units(bytes, out);
 }
 
 /// Appends UTF-8 as UTF-32, with U+FFFD for every maximal subpart.
-pub(super) fn utf32(bytes: &[u8], out: &mut Vec<u32>) {
+pub(super) fn utf32(bytes: &[u8], out: &mut Room<'_, u32>) {
     append_units(bytes, out);
 }
 
@@ -684,8 +686,8 @@ mod tests {
     #[test]
     fn there_is_room_for_a_block_of_errors_in_an_empty_vector() {
         for len in 0..=BLOCK {
-            let mut out = Vec::new();
-            append_units::<u8>(&vec![0xFF; len], &mut out);
+            let mut out = Vec::<u8>::new();
+            Room::append(&mut out, <u8 as Target>::LONGEST * len + MARGIN, |out| append_units(&vec![0xFF; len], out));
             assert_eq!(out, REPLACEMENT.repeat(len));
         }
     }

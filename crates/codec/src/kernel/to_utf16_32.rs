@@ -45,13 +45,11 @@
 //! are faster with the portable loop, which the compiler turns into registers of sums. Up to 63 bytes at the end are counted
 //! by that loop, too.
 
+use crate::kernel::room::Room;
 use crate::kernel::vector::Vector;
 use crate::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
 use crate::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
 use crate::utf8::is_continuation;
-
-/// Windows for which room is made at a time.
-const STRETCH: usize = 256;
 
 /// The encoding that is written.
 pub(super) trait Form {
@@ -213,39 +211,41 @@ impl Form for Utf32 {
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Vec<F::Unit>) {
+pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
     let (mut rest, mut left, mut first) = (Padded::new(bytes), Left::default(), true);
     // SAFETY: the instructions are all that `next` requires. It returns where `READ` bytes can be read; before a window
-    // that is not the first are the bytes of another. `2 * WINDOW` units are reserved.
+    // that is not the first are the bytes of another. There is room for `2 * WINDOW` units.
     unsafe {
         while let Some((from, here, window)) = rest.next::<V>() {
-            out.reserve(2 * WINDOW);
             let places = Places::of(here, window, &rest.carry, &mut left);
-            let to = F::write::<V>(from, first, places, out.as_mut_ptr().add(out.len()));
-            out.set_len(to.offset_from_unsigned(out.as_ptr()));
+            let to = F::write::<V>(from, first, places, out.next(2 * WINDOW));
+            out.end_at(to, 0);
             first = false;
         }
     }
 }
 
-/// Decodes a stretch of windows, or until `patience` of them in a row have no error. Returns how many bytes are decoded; they
+/// Decodes windows, until `patience` of them in a row have no error. Returns how many bytes are decoded; they
 /// end between two segments.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are at least `READ + WINDOW` bytes.
 #[inline(always)]
-pub(super) unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<F::Unit>) -> usize {
-    let count = ((bytes.len() - READ) / WINDOW).min(STRETCH);
-    out.reserve((count + 1) * WINDOW);
+pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
+    bytes: &[u8],
+    patience: usize,
+    out: &mut Room<'_, F::Unit>,
+) -> usize {
+    let count = (bytes.len() - READ) / WINDOW;
     let (mut carry, mut left) = (Carry::default(), Left::default());
     // SAFETY: `count * WINDOW + READ <= bytes.len()`. `index < count` at each window, `index <= count` at each call of `masks`,
     // which reads 65 bytes: all reads are below `count * WINDOW + READ`. Where bytes before a window are read, `index > 0`.
     // Output: before window `index` at most `index * WINDOW` units are written, as each byte makes at most one, and a window
-    // writes at most `2 * WINDOW` from there on: `(count + 1) * WINDOW` are reserved. `isolated_run` writes as many units as
+    // writes at most `2 * WINDOW` from there on: there is room for `(count + 1) * WINDOW`. `isolated_run` writes as many units as
     // it reads bytes. A high surrogate that is taken back was written by the last window.
     unsafe {
         let from = bytes.as_ptr();
-        let mut to = out.as_mut_ptr().add(out.len());
+        let mut to = out.next((count + 1) * WINDOW);
         let mut here = masks::<V>(from);
         let (mut index, mut quiet) = (0, 0);
         while index < count && quiet < patience {
@@ -278,16 +278,15 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(bytes: &[u8], patience: u
             here = next;
             index += 1;
         }
-        let written = to.offset_from_unsigned(out.as_ptr());
         let at = index * WINDOW;
         if carry.good == 0 {
-            out.set_len(written);
+            out.end_at(to, 0);
             return at + carry.others.count_ones() as usize;
         }
         // The last window ends inside a sequence, which is decoded again with the rest of it. If three of its bytes are here,
         // its high surrogate is written already.
         let begun = pending(bytes, at);
-        out.set_len(written - usize::from(F::PAIRS && begun == 3));
+        out.end_at(to, usize::from(F::PAIRS && begun == 3));
         at - begun
     }
 }
