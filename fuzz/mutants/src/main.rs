@@ -7,7 +7,7 @@
 //! if crate::mutant::is_active(17) { a - b } else { a + b }
 //! ```
 //!
-//! The switch is in `crates/codec`, on which the other crate depends, or else in the only crate there is.
+//! The switch is in the first crate that is mutated, and the others import it from `crates/codec`, on which they depend.
 //!
 //! A mutant that does not compile is taken out, and the copy is written again. Every test then runs once, alone, and
 //! records which mutants it reaches; each mutant is tried with the tests that reach it, fastest first, until one fails.

@@ -53,9 +53,13 @@ pub fn build(tree: &Path, sources: &Sources, mutants: &[Mutant], options: &[Stri
     let mut unviable = BTreeSet::new();
     let switch = instrument::SWITCH.to_owned() + &format!("    const COUNT: usize = {};\n}}\n", mutants.len());
     let attributes = "#![feature(core_intrinsics, const_eval_select)]\n#![allow(internal_features)]\n";
-    // The crate that the other depends on comes first.
-    let libraries = ["crates/codec/src/lib.rs", "src/lib.rs"].map(|path| tree.join(path));
-    for (index, path) in libraries.iter().filter(|path| path.exists()).enumerate() {
+    // Those of the crates that are mutated; `crates/codec`, on which the others depend, comes first.
+    let library = |mutant: &Mutant| {
+        let (of_crate, _) = mutant.file.split_once("src/").unwrap_or_else(|| panic!("{} is in no crate", mutant.file));
+        tree.join(of_crate).join("src/lib.rs")
+    };
+    let libraries: BTreeSet<PathBuf> = mutants.iter().map(library).collect();
+    for (index, path) in libraries.iter().enumerate() {
         let library = fs::read_to_string(path).unwrap();
         let added = if index == 0 { &switch } else { "#[doc(hidden)]\npub use utfuzz_codec::mutant;\n" };
         // Attributes of the crate come before its first item.

@@ -38,6 +38,40 @@ fn mutant(line: usize, column: usize, len: usize, with: &str) -> String {
     )
 }
 
+/// Without it, no mutant of a crate would compile.
+#[test]
+fn every_crate_has_the_switch() {
+    let directory = std::env::temp_dir().join(format!("mutants-crates-{}", std::process::id()));
+    let path = |name: &str| directory.join(name);
+    let write = |name: &str, text: &str| {
+        fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+        fs::write(path(name), text).unwrap();
+    };
+    let manifest = |name| format!("[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n");
+    write("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"3\"\n");
+    write("crates/codec/Cargo.toml", &manifest("utfuzz-codec"));
+    let core = manifest("utfuzz-core") + "[dependencies]\nutfuzz-codec = { path = \"../codec\" }\n";
+    write("crates/core/Cargo.toml", &core);
+    let mut mutants = Vec::new();
+    for name in ["codec", "core"] {
+        write(&format!("crates/{name}/src/lib.rs"), LIBRARY);
+        write(&format!("crates/{name}/src/tiny.rs"), MODULE);
+        mutants.push(mutant(5, 7, 1, "-").replace("src/tiny.rs", &format!("crates/{name}/src/tiny.rs")));
+    }
+    write("list.json", &format!("[{}]", mutants.join(",")));
+    write("reasons.toml", "");
+    let output = Command::new(env!("CARGO_BIN_EXE_utfuzz-mutants"))
+        .arg(&directory)
+        .args([path("list.json"), path("reasons.toml"), path("report.md")])
+        .args(["--workspace", "--lib"])
+        .env("CARGO_TARGET_DIR", path("target"))
+        .output()
+        .unwrap();
+    let report = fs::read_to_string(path("report.md")).unwrap_or_default();
+    assert!(report.contains("2 mutants: 2 caught"), "{report}{}", String::from_utf8_lossy(&output.stderr));
+    fs::remove_dir_all(directory).unwrap();
+}
+
 #[test]
 fn what_no_test_notices_is_named() {
     let directory = std::env::temp_dir().join(format!("mutants-tiny-{}", std::process::id()));
