@@ -102,7 +102,8 @@ fn all_valid<U>(valid_up_to: usize, units: &[U]) -> Result<(), UnitError> {
     if valid_up_to == units.len() { Ok(()) } else { Err(UnitError { valid_up_to }) }
 }
 
-/// Appends `bytes` as UTF-16. At most one code unit for each byte; memory for so many is reserved.
+/// Appends `bytes` as UTF-16. At most one code unit for each byte; memory for so many and a few more is
+/// reserved.
 ///
 /// # Errors
 /// The first error of `bytes`, in which case nothing is appended.
@@ -119,7 +120,8 @@ pub fn utf16_into(bytes: &[u8], out: &mut Vec<u16>) -> Result<(), Utf8Error> {
     Ok(())
 }
 
-/// Appends `bytes` as UTF-16, with replacement. At most one code unit for each byte; memory for so many is reserved.
+/// Appends `bytes` as UTF-16, with replacement. At most one code unit for each byte; memory for so many and a few more is
+/// reserved.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -130,7 +132,8 @@ pub fn utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) {
     Kernel::best().utf16_lossy_into(bytes, out);
 }
 
-/// Appends `bytes` as UTF-32. At most one code unit for each byte; memory for so many is reserved.
+/// Appends `bytes` as UTF-32. At most one code unit for each byte; memory for so many and a few more is
+/// reserved.
 ///
 /// # Errors
 /// The first error of `bytes`, in which case nothing is appended.
@@ -147,7 +150,8 @@ pub fn utf32_into(bytes: &[u8], out: &mut Vec<u32>) -> Result<(), Utf8Error> {
     Ok(())
 }
 
-/// Appends `bytes` as UTF-32, with replacement. At most one code unit for each byte; memory for so many is reserved.
+/// Appends `bytes` as UTF-32, with replacement. At most one code unit for each byte; memory for so many and a few more is
+/// reserved.
 ///
 /// ```
 /// let mut units = Vec::new();

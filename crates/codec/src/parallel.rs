@@ -4,9 +4,9 @@
 //! continues after three of them, and one that belongs to no sequence is an error by itself on either side of a cut. To
 //! convert, each of rayon's threads takes a part. First the units of each part are counted, which takes a fraction of the time
 //! of decoding; the last part is left out if it cannot become more units than it has bytes. Then each thread knows where its
-//! units begin, and decodes to that place. A kernel may write past the last unit, into the place of another thread, so the
-//! last pieces of a part are decoded into a buffer, and with them those that are replaced as UTF-8. Pieces with errors are
-//! decoded to count their units.
+//! units begin, and decodes to that place. A kernel needs room after the last unit, where the place of another thread begins, so
+//! the last pieces of a part are decoded into a buffer first; for UTF-8 with replacement all pieces are. Pieces with errors
+//! are decoded to count their units.
 //! Inputs of a few pieces are converted by the calling thread.
 //!
 //! ```
@@ -163,7 +163,7 @@ impl<U: Copy + Send + Sync> Conversion<U> {
     }
 
     /// Decodes a part to this place, which has room for its units. Returns how many those are. Pieces for which there might not
-    /// be room for all that a kernel writes go through a buffer.
+    /// be room for all that a kernel writes go through a buffer, as do all if there is no `decode_to`.
     fn fill(&self, kernel: Kernel, part: &[u8], place: &mut [MaybeUninit<U>]) -> usize {
         let mut buffer = Vec::new();
         let mut filled = 0;

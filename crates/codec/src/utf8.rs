@@ -373,6 +373,8 @@ mod tests {
                 assert_eq!(ByteClass::of(byte), class);
             }
             assert_eq!(ByteClass::of(class.canonical()), class);
+            let ends = (class.bytes().min().unwrap(), class.bytes().max().unwrap());
+            assert_eq!(ByteClass::BOUNDS[class.index()], ends);
         }
         assert_eq!(seen, [1; 256]);
     }

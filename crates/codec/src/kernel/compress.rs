@@ -25,7 +25,7 @@
     reason = "register intrinsics need the instructions only, as the contract of each function states"
 )]
 
-use crate::kernel::room::Room;
+use crate::kernel::room::{MARGIN, Room};
 use crate::kernel::to_utf16_32::{Form, one_two_byte_run, padded, windows};
 use crate::kernel::validate::{Partial, well_formed_prefix};
 use crate::kernel::vector::{hidden, *};
@@ -244,10 +244,13 @@ unsafe fn replace<U: Copy>(mut replaced: u64, any: u64, unit: U, start: *mut U) 
 /// Bytes that are validated, and then written while they are in the nearest cache: 256 windows.
 const STRETCH: usize = 0x4000;
 
+// `padded_text` asks for two windows more than there are bytes, and up to 63 units of zeros.
+const _: () = assert!(3 * WINDOW <= MARGIN);
+
 /// Windows in a row without an error, after which the loop validates again.
 const PATIENCE: usize = 8;
 
-/// Appends `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: writes ASCII and, with AVX-512, sequences of one and
+/// Writes `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: writes ASCII and, with AVX-512, sequences of one and
 /// two bytes, which are checked as they are written; validates a stretch of anything else and writes it as text; at an error,
 /// decodes windows until [`PATIENCE`] in a row have none.
 ///
@@ -283,7 +286,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
             out.end_at(to, 0);
         }
         if end - at < WINDOW {
-            continue;
+            break;
         }
         // Only the first window has no byte before it.
         let len = if V::COMPRESSES && at == 0 { 2 * WINDOW } else { STRETCH };
@@ -297,7 +300,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
             at += unsafe { windows::<F, V>(&bytes[at..], PATIENCE, out) };
             continue;
         }
-        // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow. They begin
+        // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow; there is room for two more. They begin
         // with a sequence, since some bytes are good. A high surrogate that is taken back was written by the last window.
         unsafe {
             let to = text::<F, V>(bytes.as_ptr().add(at), count, out.next((count + 2) * WINDOW));
@@ -320,7 +323,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
     }
 }
 
-/// Appends at most `2 * READ` bytes of text.
+/// Writes at most `2 * READ` bytes of text.
 ///
 /// # Safety
 /// The processor has the instructions of `V`, and SSE4.1 or NEON; the bytes are well-formed.
@@ -329,7 +332,7 @@ unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u
     let mut copy = [0; 4 * READ];
     copy[..2 * READ][..bytes.len()].copy_from_slice(bytes);
     let count = bytes.len().div_ceil(WINDOW);
-    // SAFETY: at most four windows, after which `2 * READ` bytes follow, all of them text. Each zero after the input was
+    // SAFETY: at most four windows, after which `2 * READ` bytes follow, all of them text; there is room for two more. Each zero after the input was
     // written as one unit.
     unsafe {
         let to = text::<F, V>(copy.as_ptr(), count, out.next((count + 2) * WINDOW));

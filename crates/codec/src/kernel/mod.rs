@@ -62,10 +62,10 @@ macro_rules! operations {
             scalar::well_formed_prefix, short_or_long_prefix, short_or_long_prefix;
         lossy_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
             portable::lossy, window::lossy_into::<V>, window::lossy_into::<V>;
-        /// There must be room for a unit for each byte and [`MARGIN`] more.
+        /// Needs room for a unit for each byte and [`MARGIN`] more. If there is less it may panic; it writes nothing outside.
         utf16_lossy(bytes: &[u8], out: &mut Room<'_, u16>) -> () =
             portable::utf16, compress::append::<Utf16, V>, compress::append::<Utf16, V>;
-        /// There must be room for a unit for each byte and [`MARGIN`] more.
+        /// Needs room for a unit for each byte and [`MARGIN`] more. If there is less it may panic; it writes nothing outside.
         utf32_lossy(bytes: &[u8], out: &mut Room<'_, u32>) -> () =
             portable::utf32, compress::append::<Utf32, V>, compress::append::<Utf32, V>;
         from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) -> () =
@@ -250,12 +250,14 @@ impl Kernel {
         run!(self.lossy_into(bytes, out))
     }
 
-    /// Appends `bytes` as UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
+    /// Appends `bytes` as UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte; memory for so many
+    /// and a few more is reserved.
     pub fn utf16_lossy_into(self, bytes: &[u8], out: &mut Vec<u16>) {
         Room::append(out, bytes.len() + MARGIN, |room| self.utf16_lossy(bytes, room));
     }
 
-    /// Appends `bytes` as UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte read.
+    /// Appends `bytes` as UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte; memory for so many
+    /// and a few more is reserved.
     pub fn utf32_lossy_into(self, bytes: &[u8], out: &mut Vec<u32>) {
         Room::append(out, bytes.len() + MARGIN, |room| self.utf32_lossy(bytes, room));
     }
@@ -308,12 +310,12 @@ impl Kernel {
 }
 
 impl Kernel {
-    /// Writes `bytes` as UTF-16. Panics if there is room for fewer units than bytes and [`MARGIN`].
+    /// Writes `bytes` as UTF-16. May panic if there is room for fewer units than bytes and [`MARGIN`].
     pub(crate) fn utf16_lossy(self, bytes: &[u8], out: &mut Room<'_, u16>) {
         run!(self.utf16_lossy(bytes, out))
     }
 
-    /// Writes `bytes` as UTF-32. Panics if there is room for fewer units than bytes and [`MARGIN`].
+    /// Writes `bytes` as UTF-32. May panic if there is room for fewer units than bytes and [`MARGIN`].
     pub(crate) fn utf32_lossy(self, bytes: &[u8], out: &mut Room<'_, u32>) {
         run!(self.utf32_lossy(bytes, out))
     }

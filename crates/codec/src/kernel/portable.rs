@@ -14,8 +14,8 @@
 //!
 //! Blocks of ASCII are converted at once by loops that the compiler turns into registers.
 //!
-//! Room for a stretch is made before it is converted, and the units after a block can be read wherever it begins, so that no
-//! step compares an index with a length.
+//! Room is made before: for a stretch of what becomes UTF-8, for all of what becomes UTF-16 or UTF-32. The units after a block
+//! can be read wherever it begins. So no step compares an index with a length.
 
 use crate::kernel::room::{MARGIN, Room};
 use crate::scalar::{Sequence, is_ascii, well_formed_prefix};
@@ -439,7 +439,7 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
         while errors > 0 {
             if bytes.len() - at <= PATIENCE + BLOCK {
                 let rest = &bytes[at..];
-                return Room::append(out, <u8 as Target>::LONGEST * rest.len() + MARGIN, |out| append_units(rest, out));
+                return Room::append(out, <u8 as Target>::LONGEST * rest.len() + MARGIN, |out| write_units(rest, out));
             }
             out.reserve(3 * (PATIENCE + BLOCK) + BLOCK);
             // SAFETY: a block follows the range; room is reserved for the bytes up to its end, and a block.
@@ -506,16 +506,19 @@ fn ascii_len<const N: usize>(bytes: &[u8; N]) -> usize {
     })
 }
 
-/// Appends UTF-8 as units, with U+FFFD for every maximal subpart.
+// For the last block and the zeros after it.
+const _: () = assert!((2 * <u8 as Target>::LONGEST + 1) * BLOCK <= MARGIN);
+
+/// Writes UTF-8 as units, with U+FFFD for every maximal subpart, where there is room for the most that the bytes may become, and
+/// [`MARGIN`].
 #[inline(always)]
-fn append_units<U: Target>(bytes: &[u8], out: &mut Room<'_, U>) {
+fn write_units<U: Target>(bytes: &[u8], out: &mut Room<'_, U>) {
     let mut at = 0;
     if bytes.len() > BLOCK {
-        let end = bytes.len() - BLOCK;
-        let to = out.next(U::LONGEST * (end + BLOCK) + BLOCK);
-        // SAFETY: a block follows `end`; there is room for the bytes up to its end, and a block.
+        let to = out.next(U::LONGEST * bytes.len() + BLOCK);
+        // SAFETY: a block follows the range; there is room for the bytes up to its end, and a block.
         unsafe {
-            let (next, to, _) = units_run(bytes.as_ptr(), 0..end, to);
+            let (next, to, _) = units_run(bytes.as_ptr(), 0..bytes.len() - BLOCK, to);
             out.end_at(to, 0);
             at = next;
         }
@@ -652,14 +655,14 @@ fn subpart_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// Appends UTF-8 as UTF-16, with U+FFFD for every maximal subpart.
+/// Writes UTF-8 as UTF-16, with U+FFFD for every maximal subpart.
 pub(super) fn utf16(bytes: &[u8], out: &mut Room<'_, u16>) {
-    append_units(bytes, out);
+    write_units(bytes, out);
 }
 
-/// Appends UTF-8 as UTF-32, with U+FFFD for every maximal subpart.
+/// Writes UTF-8 as UTF-32, with U+FFFD for every maximal subpart.
 pub(super) fn utf32(bytes: &[u8], out: &mut Room<'_, u32>) {
-    append_units(bytes, out);
+    write_units(bytes, out);
 }
 
 #[cfg(test)]
@@ -687,7 +690,7 @@ mod tests {
     fn there_is_room_for_a_block_of_errors_in_an_empty_vector() {
         for len in 0..=BLOCK {
             let mut out = Vec::<u8>::new();
-            Room::append(&mut out, <u8 as Target>::LONGEST * len + MARGIN, |out| append_units(&vec![0xFF; len], out));
+            Room::append(&mut out, <u8 as Target>::LONGEST * len + MARGIN, |out| write_units(&vec![0xFF; len], out));
             assert_eq!(out, REPLACEMENT.repeat(len));
         }
     }
