@@ -694,3 +694,14 @@ pub(crate) fn write_units<U: CodeUnit<N> + From<F>, F: Copy, const N: usize>(
         out.extend_from_slice(&swapped_if(big_endian, U::from(unit)).to_le_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_is_read_from_its_sequence() {
+        let is_read = |character: char| chars(character.encode_utf8(&mut [0; 4]).as_bytes()).eq([Ok(character)]);
+        assert!(('\0'..=char::MAX).all(is_read));
+    }
+}
