@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use fastrand::Rng;
 
-    /// Text, with errors if the seed is odd, of one to 49 pieces.
+    /// ASCII, other text, or text with errors, of one to 49 pieces.
     fn input(seed: u64) -> Vec<u8> {
         const WORDS: [&[u8]; 8] = [
             b"word ",
@@ -208,10 +208,8 @@ mod tests {
             b"\xF0\x9F\x98",
         ];
         let mut rng = Rng::with_seed(seed);
-        let (count, most) = (
-            PIECE * (1 + rng.usize(..3 * FEW)) + rng.usize(..PIECE),
-            if seed.is_multiple_of(2) { 4 } else { WORDS.len() },
-        );
+        let count = PIECE * (1 + rng.usize(..3 * FEW)) + rng.usize(..PIECE);
+        let most = [1, 4, WORDS.len()][seed as usize % 3];
         let mut bytes = Vec::new();
         while bytes.len() < count {
             bytes.extend_from_slice(WORDS[rng.usize(..most)]);
@@ -243,16 +241,23 @@ mod tests {
     }
 
     #[test]
-    fn each_thread_has_a_part_whatever_the_length() {
+    fn each_thread_has_a_part_of_a_long_input() {
         for threads in [2, 3, 8] {
             for more in 0..=threads {
-                let bytes = vec![b'a'; threads * FEW / 2 * PIECE + more];
-                let parts = parts(&bytes, threads);
-                assert_eq!(parts.len(), threads, "{more} more");
-                let lens = || parts.iter().map(|part| part.len());
-                assert!(lens().max() <= lens().min().map(|least| least + threads), "{more} more");
+                for pieces in [FEW / 2, FEW] {
+                    let bytes = vec![b'a'; threads * pieces * PIECE + more];
+                    let parts = parts(&bytes, threads);
+                    assert_eq!(parts.len(), threads, "{more} more");
+                    let lens = || parts.iter().map(|part| part.len());
+                    assert!(lens().max() <= lens().min().map(|least| least + threads), "{more} more");
+                }
             }
         }
+    }
+
+    #[test]
+    fn a_short_input_has_fewer_parts_than_there_are_threads() {
+        assert_eq!(parts(&[b'a'; FEW * PIECE], 8).len(), 2);
     }
 
     /// One error at each place around the edge of a piece.
