@@ -57,10 +57,19 @@ mod tests {
     use super::*;
     use crate::Kernel;
 
-    /// Inputs of many lengths: each kind of sequence, errors, and sequences that are cut off.
+    /// Inputs of many lengths: each kind of sequence, all of them, errors, and sequences that are cut off.
     fn inputs() -> impl Iterator<Item = Vec<u8>> {
-        const SEQUENCES: [&[u8]; 7] =
-            [b"a", "é".as_bytes(), "世".as_bytes(), "😀".as_bytes(), b"\xFF", b"\xE4\xB8", b"a\x80\xC3"];
+        const MIXED: &str = "é世😀a世é😀😀aé";
+        const SEQUENCES: [&[u8]; 8] = [
+            b"a",
+            "é".as_bytes(),
+            "世".as_bytes(),
+            "😀".as_bytes(),
+            MIXED.as_bytes(),
+            b"\xFF",
+            b"\xE4\xB8",
+            b"a\x80\xC3",
+        ];
         let inputs = |sequence: &'static [u8]| {
             let bytes = sequence.repeat(800 / sequence.len());
             (0..bytes.len()).map(move |len| bytes[..len].to_vec())
