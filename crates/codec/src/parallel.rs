@@ -107,13 +107,16 @@ fn parts(bytes: &[u8], threads: usize) -> Vec<&[u8]> {
     (0..count_of(bytes, len)).map(|index| part(bytes, index, len).1).collect()
 }
 
+/// Decodes into room for a unit for each byte and [`MARGIN`].
+type DecodeTo<U> = fn(Kernel, &[u8], &mut Room<'_, U>);
+
 /// A conversion of UTF-8 to units.
 struct Conversion<U> {
     decode: fn(Kernel, &[u8], &mut Vec<U>),
     /// How many units text becomes.
     count: fn(Kernel, &str) -> usize,
-    /// Decodes into room for a unit for each byte and [`MARGIN`]; `None` if an input may become more units than it has bytes.
-    decode_to: Option<fn(Kernel, &[u8], &mut Room<'_, U>)>,
+    /// `None` if an input may become more units than it has bytes.
+    decode_to: Option<DecodeTo<U>>,
 }
 
 const LOSSY: Conversion<u8> = Conversion { decode: Kernel::lossy_into, count: |_, text| text.len(), decode_to: None };
