@@ -296,8 +296,10 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
         // The byte after the windows is text, too.
         let count = good.saturating_sub(1) / WINDOW;
         if count == 0 {
+            // After a single error in ASCII, `ascii_run` is faster again.
+            let stretch = &bytes[at..bytes.len().min(at + STRETCH + READ)];
             // SAFETY: `end - at >= WINDOW`, so at least `READ + WINDOW` bytes are left.
-            at += unsafe { windows::<F, V>(&bytes[at..], PATIENCE, out) };
+            at += unsafe { windows::<F, V>(stretch, PATIENCE, out) };
             continue;
         }
         // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow; there is room for two more. They begin

@@ -51,9 +51,6 @@ use crate::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, Win
 use crate::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
 use crate::utf8::is_continuation;
 
-/// Windows that are decoded before ASCII is looked for again, which may follow a single error and be converted faster.
-const STRETCH: usize = 256;
-
 /// The encoding that is written.
 pub(super) trait Form {
     /// A code unit.
@@ -228,7 +225,7 @@ pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
     }
 }
 
-/// Decodes a stretch of windows, or until `patience` of them in a row have no error. Returns how many bytes are decoded; they
+/// Decodes windows, until `patience` of them in a row have no error. Returns how many bytes are decoded; they
 /// end between two segments.
 ///
 /// # Safety
@@ -239,7 +236,7 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
     patience: usize,
     out: &mut Room<'_, F::Unit>,
 ) -> usize {
-    let count = ((bytes.len() - READ) / WINDOW).min(STRETCH);
+    let count = (bytes.len() - READ) / WINDOW;
     let (mut carry, mut left) = (Carry::default(), Left::default());
     // SAFETY: `count * WINDOW + READ <= bytes.len()`. `index < count` at each window, `index <= count` at each call of `masks`,
     // which reads 65 bytes: all reads are below `count * WINDOW + READ`. Where bytes before a window are read, `index > 0`.
