@@ -102,8 +102,8 @@ fn all_valid<U>(valid_up_to: usize, units: &[U]) -> Result<(), UnitError> {
     if valid_up_to == units.len() { Ok(()) } else { Err(UnitError { valid_up_to }) }
 }
 
-/// Appends `bytes` as UTF-16. At most one code unit for each byte; memory for so many and a few more is
-/// reserved.
+/// Appends `bytes` as UTF-16. At most one code unit for each byte; it reserves memory for that many and a
+/// few more.
 ///
 /// # Errors
 /// The first error of `bytes`, in which case nothing is appended.
@@ -120,8 +120,8 @@ pub fn utf16_into(bytes: &[u8], out: &mut Vec<u16>) -> Result<(), Utf8Error> {
     Ok(())
 }
 
-/// Appends `bytes` as UTF-16, with replacement. At most one code unit for each byte; memory for so many and a few more is
-/// reserved.
+/// Appends `bytes` as UTF-16, with replacement. At most one code unit for each byte; it reserves memory for that many and a
+/// few more.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -132,8 +132,8 @@ pub fn utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) {
     Kernel::best().utf16_lossy_into(bytes, out);
 }
 
-/// Appends `bytes` as UTF-32. At most one code unit for each byte; memory for so many and a few more is
-/// reserved.
+/// Appends `bytes` as UTF-32. At most one code unit for each byte; it reserves memory for that many and a
+/// few more.
 ///
 /// # Errors
 /// The first error of `bytes`, in which case nothing is appended.
@@ -150,8 +150,8 @@ pub fn utf32_into(bytes: &[u8], out: &mut Vec<u32>) -> Result<(), Utf8Error> {
     Ok(())
 }
 
-/// Appends `bytes` as UTF-32, with replacement. At most one code unit for each byte; memory for so many and a few more is
-/// reserved.
+/// Appends `bytes` as UTF-32, with replacement. At most one code unit for each byte; it reserves memory for that many and a
+/// few more.
 ///
 /// ```
 /// let mut units = Vec::new();

@@ -53,7 +53,7 @@ pub fn build(tree: &Path, sources: &Sources, mutants: &[Mutant], options: &[Stri
     let mut unviable = BTreeSet::new();
     let switch = instrument::SWITCH.to_owned() + &format!("    const COUNT: usize = {};\n}}\n", mutants.len());
     let attributes = "#![feature(core_intrinsics, const_eval_select)]\n#![allow(internal_features)]\n";
-    // Those of the crates that are mutated; `crates/codec`, on which the others depend, comes first.
+    // The libraries of the crates that are mutated; `crates/codec`, on which the others depend, comes first.
     let library = |mutant: &Mutant| {
         let (of_crate, _) = mutant.file.split_once("src/").unwrap_or_else(|| panic!("{} is in no crate", mutant.file));
         tree.join(of_crate).join("src/lib.rs")

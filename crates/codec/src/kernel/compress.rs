@@ -302,7 +302,8 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
             at += unsafe { windows::<F, V>(stretch, PATIENCE, out) };
             continue;
         }
-        // SAFETY: the windows end before the end of the stretch, after which `READ` bytes follow; there is room for two more. They begin
+        // SAFETY: there is room for two windows more than are written. The windows end before the end of the stretch, after
+        // which `READ` bytes follow. They begin
         // with a sequence, since some bytes are good. A high surrogate that is taken back was written by the last window.
         unsafe {
             let to = text::<F, V>(bytes.as_ptr().add(at), count, out.next((count + 2) * WINDOW));
@@ -334,8 +335,8 @@ unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u
     let mut copy = [0; 4 * READ];
     copy[..2 * READ][..bytes.len()].copy_from_slice(bytes);
     let count = bytes.len().div_ceil(WINDOW);
-    // SAFETY: at most four windows, after which `2 * READ` bytes follow, all of them text; there is room for two more. Each zero after the input was
-    // written as one unit.
+    // SAFETY: there is room for two windows more than are written. They are at most four windows, after which `2 * READ` bytes
+    // follow, all of them text. Each zero after the input was written as one unit.
     unsafe {
         let to = text::<F, V>(copy.as_ptr(), count, out.next((count + 2) * WINDOW));
         out.end_at(to, count * WINDOW - bytes.len());

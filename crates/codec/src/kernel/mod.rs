@@ -250,16 +250,26 @@ impl Kernel {
         run!(self.lossy_into(bytes, out))
     }
 
-    /// Appends `bytes` as UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte; memory for so many
-    /// and a few more is reserved.
+    /// Appends `bytes` as UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte; it reserves memory
+    /// for that many and a few more.
     pub fn utf16_lossy_into(self, bytes: &[u8], out: &mut Vec<u16>) {
         Room::append(out, bytes.len() + MARGIN, |room| self.utf16_lossy(bytes, room));
     }
 
-    /// Appends `bytes` as UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte; memory for so many
-    /// and a few more is reserved.
+    /// Appends `bytes` as UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte; it reserves memory
+    /// for that many and a few more.
     pub fn utf32_lossy_into(self, bytes: &[u8], out: &mut Vec<u32>) {
         Room::append(out, bytes.len() + MARGIN, |room| self.utf32_lossy(bytes, room));
+    }
+
+    /// Writes `bytes` as UTF-16. May panic if there is room for fewer units than bytes and [`MARGIN`].
+    pub(crate) fn utf16_lossy(self, bytes: &[u8], out: &mut Room<'_, u16>) {
+        run!(self.utf16_lossy(bytes, out))
+    }
+
+    /// Writes `bytes` as UTF-32. May panic if there is room for fewer units than bytes and [`MARGIN`].
+    pub(crate) fn utf32_lossy(self, bytes: &[u8], out: &mut Room<'_, u32>) {
+        run!(self.utf32_lossy(bytes, out))
     }
 
     /// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate. At most three bytes for each code unit.
@@ -306,18 +316,6 @@ impl Kernel {
     /// How many code units `text` has in UTF-16.
     pub fn utf16_len(self, text: &str) -> usize {
         run!(self.utf16_len(text.as_bytes()))
-    }
-}
-
-impl Kernel {
-    /// Writes `bytes` as UTF-16. May panic if there is room for fewer units than bytes and [`MARGIN`].
-    pub(crate) fn utf16_lossy(self, bytes: &[u8], out: &mut Room<'_, u16>) {
-        run!(self.utf16_lossy(bytes, out))
-    }
-
-    /// Writes `bytes` as UTF-32. May panic if there is room for fewer units than bytes and [`MARGIN`].
-    pub(crate) fn utf32_lossy(self, bytes: &[u8], out: &mut Room<'_, u32>) {
-        run!(self.utf32_lossy(bytes, out))
     }
 }
 

@@ -17,13 +17,13 @@ impl<'a, U> Room<'a, U> {
         Self { units, len: 0 }
     }
 
-    /// Appends to a vector what `write` writes into room for so many units.
+    /// Appends to a vector what `write` writes into room for at least `most` units.
     pub(super) fn append(out: &mut Vec<U>, most: usize, write: impl FnOnce(&mut Room<'_, U>)) {
         out.reserve(most);
         let mut room = Room::new(out.spare_capacity_mut());
         write(&mut room);
         let len = room.len();
-        // SAFETY: so many units are written after those of the vector.
+        // SAFETY: `len` units are written after those of the vector.
         unsafe { out.set_len(out.len() + len) };
     }
 
@@ -32,7 +32,7 @@ impl<'a, U> Room<'a, U> {
         self.len
     }
 
-    /// Where the next unit is written, with room for so many.
+    /// Where the next unit is written, with room for `most` units.
     ///
     /// # Panics
     /// If there is less room.
@@ -83,7 +83,7 @@ mod tests {
         let mut room = Room::new(&mut units);
         write(&mut room);
         let len = room.len();
-        // SAFETY: so many are written.
+        // SAFETY: the first `len` are written.
         units[..len].iter().map(|unit| unsafe { unit.assume_init() }).collect()
     }
 
