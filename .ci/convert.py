@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-UTFUZZ = "target/release/utfuzz"
+UTFUZZ = os.environ.get("PROGRAMS", "target/release") + "/utfuzz"
 TEXT, RANDOM, STREAM = (int(size) * 1_000_000 for size in sys.argv[1:4])
 FASTER = float(os.environ.get("FASTER", 0))
 LIMIT = 64 << 10  # KiB

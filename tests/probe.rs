@@ -295,13 +295,15 @@ fn every_pair_is_told_apart_by_a_shortest_string_of_up_to_five_bytes() {
     every_pair_is_told_apart_by_a_shortest_string(5);
 }
 
+/// What the departures of a decoder from its contract have in common.
+fn rule(decoder: &dyn Decoder) -> Option<String> {
+    let confirmed = confirm(decoder);
+    assert!(!confirmed.departures.is_empty() && confirmed.cases > 10_000);
+    confirmed.rule(&decoder.info().contract)
+}
+
 #[test]
 fn what_departures_have_in_common_is_told() {
-    let rule = |decoder: &dyn Decoder| {
-        let confirmed = confirm(decoder);
-        assert!(!confirmed.departures.is_empty() && confirmed.cases > 10_000);
-        confirmed.rule(&decoder.info().contract)
-    };
     // It loses a truncated sequence at the end.
     let dropping = Faulty {
         validate: |_| None,
@@ -315,6 +317,11 @@ fn what_departures_have_in_common_is_told() {
         ..Faulty::default()
     };
     assert_eq!(rule(&dropping).as_deref(), Some("only at the end of the input"));
+}
+
+#[test]
+#[ignore = "takes a minute; .ci/run exhaustive"]
+fn each_thing_that_departures_can_have_in_common_is_told() {
     // It accepts surrogates, in inputs of one sequence.
     let lax = Faulty {
         validate: |bytes| {
