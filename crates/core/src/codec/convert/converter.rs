@@ -695,14 +695,18 @@ mod tests {
         assert!(converter.finish(&mut out).is_err());
         assert_eq!(out, b"\xED\xA0\x80");
     }
+
     #[test]
     fn a_character_that_the_output_lacks_is_replaced_after_other_output() {
         let replacing = Options { on_error: Some(Replacement::ReplacementCharacter), ..Options::STRICT };
-        let mut converter = Converter::new(Encoding::Utf8, Encoding::Latin1, replacing).unwrap();
-        let mut out = b"before".to_vec();
         let text = format!("{0}世{0}", "é".repeat(100));
-        converter.push(text.as_bytes(), &mut out).unwrap();
-        assert_eq!(converter.finish(&mut out).unwrap().faults, 1);
-        assert_eq!(out, [b"before", &[0xE9; 100][..], b"?", &[0xE9; 100]].concat());
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for (from, bytes) in [(Encoding::Utf8, text.as_bytes()), (Encoding::Utf16Le, &units)] {
+            let mut converter = Converter::new(from, Encoding::Latin1, replacing).unwrap();
+            let mut out = b"before".to_vec();
+            converter.push(bytes, &mut out).unwrap();
+            assert_eq!(converter.finish(&mut out).unwrap().faults, 1, "{from}");
+            assert_eq!(out, [b"before", &[0xE9; 100][..], b"?", &[0xE9; 100]].concat(), "{from}");
+        }
     }
 }
