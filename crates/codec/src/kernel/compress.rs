@@ -303,8 +303,8 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
             continue;
         }
         // SAFETY: there is room for two windows more than are written. The windows end before the end of the stretch, after
-        // which `READ` bytes follow. They begin
-        // with a sequence, since some bytes are good. A high surrogate that is taken back was written by the last window.
+        // which `READ` bytes follow. They begin with a sequence, since some bytes are good. A high surrogate that is taken back
+        // was written by the last window.
         unsafe {
             let to = text::<F, V>(bytes.as_ptr().add(at), count, out.next((count + 2) * WINDOW));
             at += count * WINDOW;

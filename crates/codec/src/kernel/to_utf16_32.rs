@@ -225,8 +225,8 @@ pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
     }
 }
 
-/// Decodes windows, until `patience` of them in a row have no error. Returns how many bytes are decoded; they
-/// end between two segments.
+/// Decodes windows, until `patience` of them in a row have no error. Returns how many bytes are decoded; they end between two
+/// segments.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are at least `READ + WINDOW` bytes.
