@@ -9,11 +9,11 @@
 
 use crate::kernel::compress;
 use crate::kernel::info::Path;
-use crate::kernel::to_utf8::SequenceWriter;
+use crate::kernel::to_utf8::{OF_EIGHT, SequenceWriter, pack};
 use crate::kernel::validate::{
     BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, good_groups, path_of_words, prefix_of_words,
 };
-use crate::kernel::vector::{_mm_movemask_epi8, Vector};
+use crate::kernel::vector::{_mm_movemask_epi8, Vector, bits_to_add, bytes_of_halves};
 use crate::kernel::window::{Places, WindowWriter, widen};
 use core::arch::aarch64::*;
 
@@ -33,9 +33,8 @@ unsafe fn movemask(bytes: uint8x16_t) -> u64 {
 /// 64 bytes can be read.
 #[inline(always)]
 unsafe fn of_window(from: *const u8, is: impl Fn(uint8x16_t) -> uint8x16_t) -> u64 {
-    let bits = vld1q_u8([1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128].as_ptr());
     // SAFETY: part `p` reads `16 * p..16 * (p + 1)`, and the last ends at 64.
-    let [a, b, c, d] = [0, 16, 32, 48].map(|at| vandq_u8(is(unsafe { vld1q_u8(from.add(at)) }), bits));
+    let [a, b, c, d] = [0, 16, 32, 48].map(|at| bits_to_add(is(unsafe { vld1q_u8(from.add(at)) })));
     let pairs = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)))
 }
@@ -171,7 +170,41 @@ unsafe impl Vector for Neon {
     }
 }
 
-impl SequenceWriter for Neon {}
+/// Writes sixteen characters of one or two bytes: the first byte of each, and the second if `two` is set.
+///
+/// # Safety
+/// Two registers can be written.
+#[inline(always)]
+unsafe fn write_sixteen(first: uint8x16_t, second: uint8x16_t, two: uint8x16_t, to: *mut u8) -> *mut u8 {
+    let [low, high] = bytes_of_halves(two).map(usize::from);
+    // SAFETY: the eight characters of each half have at most a register.
+    unsafe {
+        let to = pack(vzip1q_u8(first, second), &OF_EIGHT, low, to);
+        pack(vzip2q_u8(first, second), &OF_EIGHT, high, to)
+    }
+}
+
+impl SequenceWriter for Neon {
+    #[inline(always)]
+    unsafe fn write_sixteen_of_two(a: uint8x16_t, b: uint8x16_t, to: *mut u8) -> *mut u8 {
+        let (a, b) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
+        let low = vuzp1q_u8(vreinterpretq_u8_u16(a), vreinterpretq_u8_u16(b));
+        // At most 1 for one byte, since 80 is 2 << 6.
+        let upper = vshrn_high_n_u16::<6>(vshrn_n_u16::<6>(a), b);
+        let two = vcgtq_u8(upper, vdupq_n_u8(1));
+        let first = vbslq_u8(two, vorrq_u8(upper, vdupq_n_u8(0xC0)), low);
+        // SAFETY: the same contract.
+        unsafe { write_sixteen(first, vsliq_n_u8::<6>(low, vdupq_n_u8(0b10)), two, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_sixteen_bytes(bytes: uint8x16_t, to: *mut u8) -> *mut u8 {
+        let two = vcltzq_s8(vreinterpretq_s8_u8(bytes));
+        let first = vbslq_u8(two, vorrq_u8(vshrq_n_u8::<6>(bytes), vdupq_n_u8(0xC0)), bytes);
+        // SAFETY: the same contract. The highest bit of the second byte is set already.
+        unsafe { write_sixteen(first, vandq_u8(bytes, vdupq_n_u8(0xBF)), two, to) }
+    }
+}
 
 /// The units of eight sequences of three bytes of text.
 ///

@@ -29,6 +29,13 @@ const BLOCK: usize = 16;
 /// Units for which room is made at a time.
 const STRETCH: usize = 0x1000;
 
+/// Bytes of ASCII after which more is likely.
+const LONG: usize = 64;
+
+/// As many times [`LONG`] bytes, at most, are known to be ASCII before they are written as units, so that they are still in the
+/// cache of the first level.
+const RUN: usize = 16;
+
 /// The bits that are not set in ASCII.
 const NON_ASCII: u64 = 0x8080_8080_8080_8080;
 
@@ -550,7 +557,7 @@ unsafe fn units_run<U: Target>(
 ) -> (usize, *mut U, usize) {
     let (mut at, end) = (range.start, range.end);
     let mut errors = 0;
-    // SAFETY: every step begins below `end`, reads at most a block, and keeps at most `LONGEST` units for each byte it takes; up
+    // SAFETY: every step begins below `end`, reads at most a block, or to `end`, and keeps at most `LONGEST` units for each byte it takes; up
     // to a block of units more is overwritten later.
     unsafe {
         'step: while at < end {
@@ -569,13 +576,9 @@ unsafe fn units_run<U: Target>(
                     continue;
                 }
                 // More is likely.
-                while end.saturating_sub(at) >= 4 * BLOCK {
-                    let block = &*bytes.add(at).cast::<[u8; 4 * BLOCK]>();
-                    if !block.is_ascii() {
-                        break;
-                    }
-                    widen(block, &mut *to.cast::<[MaybeUninit<U>; 4 * BLOCK]>());
-                    (at, to) = (at + block.len(), to.add(block.len()));
+                while end.saturating_sub(at) >= LONG && (*bytes.add(at).cast::<[u8; LONG]>()).is_ascii() {
+                    let run = ascii_run(core::slice::from_raw_parts(bytes.add(at), end - at), to);
+                    (at, to) = (at + run, to.add(run));
                 }
                 while at < end {
                     let (count, next) = ascii_of_eight(bytes.add(at), to);
@@ -638,12 +641,21 @@ fn of_three(word: u32) -> Option<u32> {
     ((word & 0xC0_C0F0 == 0x80_80E0) & is_of_three(scalar)).then_some(scalar)
 }
 
-/// Writes each byte as a unit.
-#[inline(always)]
-fn widen<U: Target, const N: usize>(bytes: &[u8; N], to: &mut [MaybeUninit<U>; N]) {
-    for (unit, &byte) in to.iter_mut().zip(bytes) {
+/// Writes the blocks of [`LONG`] bytes of ASCII that `bytes` begin with, up to [`RUN`], as units; returns how many bytes those are.
+///
+/// # Safety
+/// As many units can be written.
+#[inline(never)]
+unsafe fn ascii_run<U: Target>(bytes: &[u8], to: *mut U) -> usize {
+    let blocks = bytes.as_chunks::<LONG>().0.iter().take(RUN).take_while(|block| block.is_ascii());
+    let ascii = &bytes[..LONG * blocks.count()];
+    // SAFETY: the same contract.
+    let units = unsafe { core::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), ascii.len()) };
+    // A loop of its own, whose end the compiler does not know, becomes one of registers.
+    for (unit, &byte) in units.iter_mut().zip(ascii) {
         unit.write(byte.into());
     }
+    ascii.len()
 }
 
 /// Length in bytes of the maximal subpart at the start.

@@ -314,7 +314,8 @@ mod in_neon {
         _mm_srli_epi32 = vshrq_n_u32: u32;
     }
 
-    /// The register, hidden from the optimiser. LLVM would turn a multiply-add into a shift and an addition.
+    /// The register, hidden from the optimiser. LLVM would turn a multiply-add into a shift and an addition, and a sum of
+    /// pairs whose bits are never set together into two shuffles and an `or`.
     #[inline(always)]
     unsafe fn hidden(mut register: __m128i) -> __m128i {
         #[cfg(not(miri))]
@@ -352,6 +353,19 @@ mod in_neon {
     pub(crate) unsafe fn lanes_of_eight(set: __m128i) -> usize {
         let bits = vld1q_u16([1, 2, 4, 8, 16, 32, 64, 128].as_ptr());
         usize::from(vaddvq_u16(vandq_u16(lanes!(u16 set), bits)))
+    }
+
+    /// Of each byte that is set, bit `i`, if it is byte `i` or `8 + i`; added up in pairs, they become masks.
+    #[inline(always)]
+    pub(crate) unsafe fn bits_to_add(set: __m128i) -> __m128i {
+        hidden(vandq_u8(set, vld1q_u8([1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128].as_ptr())))
+    }
+
+    /// Which of the eight bytes of each half are set: byte `i` is bit `i`.
+    #[inline(always)]
+    pub(crate) unsafe fn bytes_of_halves(set: __m128i) -> [u8; 2] {
+        let bits = bits_to_add(set);
+        [vaddv_u8(vget_low_u8(bits)), vaddv_u8(vget_high_u8(bits))]
     }
 
     /// Which of eight lanes are set in each: lane `i` is bit `2 * i` for the first and bit `2 * i + 1` for the second.
@@ -472,12 +486,7 @@ mod in_neon {
 
     #[inline(always)]
     pub(crate) unsafe fn _mm_movemask_epi8(bytes: __m128i) -> i32 {
-        let all = bytes!(s8 vshrq_n_s8::<7>(lanes!(s8 bytes)));
-        let bits = vandq_u8(all, vld1q_u8([1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128].as_ptr()));
-        let sums = vpaddq_u8(bits, bits);
-        let sums = vpaddq_u8(sums, sums);
-        let sums = vpaddq_u8(sums, sums);
-        i32::from(vgetq_lane_u16::<0>(lanes!(u16 sums)))
+        u16::from_le_bytes(bytes_of_halves(bytes!(s8 vshrq_n_s8::<7>(lanes!(s8 bytes))))).into()
     }
 
     #[inline(always)]
