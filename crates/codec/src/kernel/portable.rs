@@ -557,8 +557,8 @@ unsafe fn units_run<U: Target>(
 ) -> (usize, *mut U, usize) {
     let (mut at, end) = (range.start, range.end);
     let mut errors = 0;
-    // SAFETY: every step begins below `end`, reads at most a block, or to `end`, and keeps at most `LONGEST` units for each byte it takes; up
-    // to a block of units more is overwritten later.
+    // SAFETY: every step begins below `end`, reads at most a block, or up to `end`, and keeps at most `LONGEST` units for each
+    // byte it takes; up to a block of units more is overwritten later.
     unsafe {
         'step: while at < end {
             let here = bytes.add(at);
