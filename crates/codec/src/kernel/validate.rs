@@ -517,6 +517,11 @@ pub(super) fn path_of_words<V: Vector>(len: usize) -> Path {
 pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64; 2]) -> V) -> usize {
     let (Some(first), Some(last)) = (bytes.first_chunk::<WORD>(), bytes.last_chunk()) else {
         note_run(Path::SCALAR.kernel, Path::SCALAR.registers);
+        if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk())
+            && (u32::from_le_bytes(*first) | u32::from_le_bytes(*last)) & 0x8080_8080 == 0
+        {
+            return bytes.len();
+        }
         return scalar::well_formed_prefix(bytes);
     };
     // The bytes after the first eight; of eight bytes in all there are none.

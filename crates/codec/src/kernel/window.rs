@@ -430,6 +430,9 @@ pub(super) unsafe fn copy<V: Vector>(from: *const u8, to: *mut u8) {
     }
 }
 
+/// U+FFFD and a byte that is overwritten: one store instead of two.
+const REPLACEMENT_AND_MORE: [u8; 4] = [REPLACEMENT[0], REPLACEMENT[1], REPLACEMENT[2], 0];
+
 /// [`WindowWriter::replace`] run by run of good bytes: for each run 64 bytes are copied, and what comes next overwrites
 /// those after the run.
 ///
@@ -439,14 +442,14 @@ pub(super) unsafe fn copy<V: Vector>(from: *const u8, to: *mut u8) {
 pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window, mut to: *mut u8) -> *mut u8 {
     let mut bad = !window.good;
     let mut done = 0;
-    // SAFETY: `done` is at most 64, so that copies read below `from + 128`, which is `READ`. Before each copy `to` has moved by
-    // at most three for each byte done, 192 in all, and the copy writes 64 more: below `WRITTEN`.
+    // SAFETY: `done` is at most 64, so that copies read below `from + 128`, which is `READ`. Before each write `to` has moved by
+    // at most three for each byte done, 192 in all, and at most 64 bytes are written there: below `WRITTEN`.
     unsafe {
         copy::<V>(from, to);
         while bad != 0 {
             let at = bad.trailing_zeros() as usize;
             to = to.add(at - done);
-            to.copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
+            to.cast::<[u8; 4]>().write(REPLACEMENT_AND_MORE);
             to = to.add(REPLACEMENT.len() * (window.replaced >> at & 1) as usize);
             done = at + 1;
             copy::<V>(from.add(done), to);
@@ -549,7 +552,7 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
         return 0;
     }
     out.reserve(3 * end + WRITTEN);
-    let (mut at, mut quiet) = (0, 0);
+    let (mut at, mut quiet, mut sparse_from) = (0, 0, 0);
     let mut carry = Carry::default();
     // SAFETY: `end + READ <= bytes.len()`, and `at < end` at each window. `masks` reads 65 bytes, at `at + WINDOW` at most: all
     // reads are below `end + READ`. Output: before a window at most `3 * at` bytes are written, and it writes at
@@ -568,18 +571,23 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
                 here = masks::<V>(from.add(at));
                 continue;
             }
-            if carry.others == 0 && here.non_ascii.count_ones() <= SPARSE && at + 2 * WINDOW <= end {
-                (at, to) = sparse_run::<V>(from, at, end, to);
-                quiet = 0;
-                here = masks::<V>(from.add(at));
-                continue;
-            }
             let next = masks::<V>(from.add(at + WINDOW));
             let window = here.decide(next, &mut carry);
             to = V::replace(from.add(at), window, to);
-            quiet = if window.good == !0 { quiet + 1 } else { 0 };
             here = next;
             at += WINDOW;
+            if window.good == !0 {
+                quiet += 1;
+                continue;
+            }
+            quiet = 0;
+            let may_be_sparse = at >= sparse_from && at + 2 * WINDOW <= end;
+            if may_be_sparse && carry.others == 0 && here.non_ascii.count_ones() <= SPARSE {
+                let begun = at;
+                (at, to) = sparse_run::<V>(from, at, end, to);
+                sparse_from = if at - begun < WORTHWHILE { at + PAUSE } else { at };
+                here = masks::<V>(from.add(at));
+            }
         }
         let written = to.offset_from_unsigned(out.as_ptr());
         // The last window may end inside a segment. A sequence is taken back, to be decoded with the rest of it; of a maximal
@@ -594,8 +602,14 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
     }
 }
 
-/// Windows with at most this many bytes that are not ASCII are decoded one segment after the other.
+/// After a window with an error, windows with at most this many bytes that are not ASCII are decoded one segment after the
+/// other.
 const SPARSE: u32 = 2;
+
+/// If those in a row had fewer bytes than this, they cost more than they saved, and none are looked for in the next [`PAUSE`]
+/// bytes.
+const WORTHWHILE: usize = 8 * WINDOW;
+const PAUSE: usize = 64 * WINDOW;
 
 /// After this many windows of ASCII, more is likely.
 const LONG: usize = 4;
