@@ -517,6 +517,7 @@ pub(super) fn path_of_words<V: Vector>(len: usize) -> Path {
 pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64; 2]) -> V) -> usize {
     let (Some(first), Some(last)) = (bytes.first_chunk::<WORD>(), bytes.last_chunk()) else {
         note_run(Path::SCALAR.kernel, Path::SCALAR.registers);
+        // ASCII of four bytes or more, without another call.
         if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk())
             && (u32::from_le_bytes(*first) | u32::from_le_bytes(*last)) & 0x8080_8080 == 0
         {
