@@ -32,8 +32,8 @@ const STRETCH: usize = 0x1000;
 /// Bytes of ASCII after which more is likely.
 const LONG: usize = 64;
 
-/// As many times [`LONG`] bytes, at most, are known to be ASCII before they are written as units, so that they are still in the
-/// cache of the first level.
+/// At most this many times [`LONG`] bytes are found to be ASCII before they are written as units: they are then still in the
+/// first-level cache.
 const RUN: usize = 16;
 
 /// The bits that are not set in ASCII.
@@ -641,7 +641,8 @@ fn of_three(word: u32) -> Option<u32> {
     ((word & 0xC0_C0F0 == 0x80_80E0) & is_of_three(scalar)).then_some(scalar)
 }
 
-/// Writes the blocks of [`LONG`] bytes of ASCII that `bytes` begin with, up to [`RUN`], as units; returns how many bytes those are.
+/// Writes the blocks of [`LONG`] bytes of ASCII that `bytes` begin with, at most [`RUN`], as units. Returns how many bytes
+/// those are.
 ///
 /// # Safety
 /// As many units can be written.
