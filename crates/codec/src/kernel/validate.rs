@@ -311,12 +311,17 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8]) -> usize {
     // more groups than end there. The last load reads `len - LEN..len`. `check_all` has `at >= 3` and `len >= LEN + 3`.
     unsafe {
         let first = V::load(start);
-        if !first.is_ascii() && V::has_error(first.check(first.shift_in(), V::no_errors())) {
-            return 0;
-        }
-        if at < 3 {
+        let second = if at < 3 {
             at += V::LEN;
-            if V::has_error(check::<V, 4>(start.add(3), V::no_errors())) {
+            V::load(start.add(3))
+        } else {
+            first
+        };
+        if !first.or(second).is_ascii() {
+            if V::has_error(first.check(first.shift_in(), V::no_errors())) {
+                return 0;
+            }
+            if at >= V::LEN && V::has_error(check::<V, 4>(start.add(3), V::no_errors())) {
                 return boundary(bytes, 3);
             }
         }
@@ -501,38 +506,36 @@ unsafe fn check<V: Vector, const LONGEST: usize>(from: *const u8, errors: V::Err
     }
 }
 
-const WORD: usize = 8;
+/// Fewer bytes are left to scalar code by the kernels of sixteen bytes.
+const FEW: usize = 4;
 
-/// [`Partial::partial_path`] where fewer bytes than [`WORD`] are left to scalar code, which needs less time for them than a
-/// register needs until its answer is known.
+/// [`Partial::partial_path`] of [`prefix_of_words`].
 pub(super) fn path_of_words<V: Vector>(len: usize) -> Path {
-    if len < WORD { Path::SCALAR } else { Path { kernel: V::NAME, registers: Registers::One } }
+    if len < FEW { Path::SCALAR } else { Path { kernel: V::NAME, registers: Registers::One } }
 }
 
-/// [`Partial::partial_prefix`] with the same division. `load` makes a register of two words.
+/// [`Partial::partial_prefix`] that reads the bytes as two integers, which overlap. `load` makes a register of two words.
 ///
 /// # Safety
 /// The processor has the instructions of `V`, whose registers have sixteen bytes.
 #[inline(always)]
 pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64; 2]) -> V) -> usize {
-    let (Some(first), Some(last)) = (bytes.first_chunk::<WORD>(), bytes.last_chunk()) else {
+    let len = bytes.len();
+    let words = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // The bytes after the first eight; of eight bytes in all there are none.
+        [u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> 8 >> (8 * ((15 - len as u32) & 7))]
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<FEW>(), bytes.last_chunk()) {
+        let after = u64::from(u32::from_le_bytes(*last)) >> (8 * (8 - len as u32));
+        [u64::from(u32::from_le_bytes(*first)) | after << 32, 0]
+    } else {
         note_run(Path::SCALAR.kernel, Path::SCALAR.registers);
-        // ASCII of four bytes or more, without another call.
-        if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk())
-            && (u32::from_le_bytes(*first) | u32::from_le_bytes(*last)) & 0x8080_8080 == 0
-        {
-            return bytes.len();
-        }
         return scalar::well_formed_prefix(bytes);
     };
-    // The bytes after the first eight; of eight bytes in all there are none.
-    let after = u64::from_le_bytes(*last) >> 8 >> (8 * ((15 - bytes.len() as u32) & 7));
-    let words = [u64::from_le_bytes(*first), after];
     if (words[0] | words[1]) & 0x8080_8080_8080_8080 == 0 {
-        return bytes.len();
+        return len;
     }
     // SAFETY: the same contract.
-    unsafe { prefix_of(load(words), bytes, (1 << bytes.len()) - 1) }
+    unsafe { prefix_of(load(words), bytes, (1 << len) - 1) }
 }
 
 #[cfg(test)]
