@@ -506,7 +506,19 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
     let mut patience = PATIENCE[0];
     // At least `READ` bytes follow every window that is read here.
     while bytes.len() - at > 2 * READ {
-        let stretch = &bytes[at..bytes.len().min(at + STRETCH)];
+        // ASCII is copied as it is checked.
+        let rest = &bytes[at..];
+        // SAFETY: `rest` has more bytes than [`ASCII`], and as many are reserved.
+        unsafe {
+            if is_stretch_ascii::<V>(rest.as_ptr()) {
+                out.reserve(rest.len());
+                let copied = ascii_run::<V>(rest.as_ptr(), rest.len(), out.as_mut_ptr().add(out.len()));
+                out.set_len(out.len() + copied);
+                at += copied;
+                continue;
+            }
+        }
+        let stretch = &rest[..rest.len().min(STRETCH)];
         // SAFETY: the instructions are all it requires, here and below.
         let good = unsafe { well_formed_prefix::<V>(stretch) };
         out.extend_from_slice(&stretch[..good]);
@@ -564,30 +576,28 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
         let mut to = out.as_mut_ptr().add(out.len());
         let mut here = masks::<V>(from);
         while at < end && quiet < patience {
-            if here.non_ascii | carry.others == 0 && at + ASCII <= end && is_stretch_ascii::<V>(from.add(at)) {
-                let passed = ascii_run::<V>(from.add(at), end - at, to);
-                at += passed;
-                to = to.add(passed);
-                here = masks::<V>(from.add(at));
-                continue;
+            if here.non_ascii | carry.others == 0 {
+                if at + ASCII <= end && is_stretch_ascii::<V>(from.add(at)) {
+                    let passed = ascii_run::<V>(from.add(at), end - at, to);
+                    at += passed;
+                    to = to.add(passed);
+                    here = masks::<V>(from.add(at));
+                    continue;
+                }
+                if at >= sparse_from && at + 2 * WINDOW <= end {
+                    let begun = at;
+                    (at, to) = sparse_run::<V>(from, at, end, to);
+                    sparse_from = if at - begun < WORTHWHILE { at + PAUSE } else { at };
+                    here = masks::<V>(from.add(at));
+                    continue;
+                }
             }
             let next = masks::<V>(from.add(at + WINDOW));
             let window = here.decide(next, &mut carry);
             to = V::replace(from.add(at), window, to);
+            quiet = if window.good == !0 { quiet + 1 } else { 0 };
             here = next;
             at += WINDOW;
-            if window.good == !0 {
-                quiet += 1;
-                continue;
-            }
-            quiet = 0;
-            let may_be_sparse = at >= sparse_from && at + 2 * WINDOW <= end;
-            if may_be_sparse && carry.others == 0 && here.non_ascii.count_ones() <= SPARSE {
-                let begun = at;
-                (at, to) = sparse_run::<V>(from, at, end, to);
-                sparse_from = if at - begun < WORTHWHILE { at + PAUSE } else { at };
-                here = masks::<V>(from.add(at));
-            }
         }
         let written = to.offset_from_unsigned(out.as_ptr());
         // The last window may end inside a segment. A sequence is taken back, to be decoded with the rest of it; of a maximal
