@@ -351,11 +351,12 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8]) -> usize {
             } else {
                 // If both halves have sequences of four bytes, the next groups most likely have them, too.
                 let most = if first.is_below(0xF0) || second.is_below(0xF0) { 1 } else { 1 + LIKELY };
-                let good = V::good_groups(group, most.min((len - at) / (GROUP * V::LEN)));
-                if good == 0 {
+                let most = most.min((len - at) / (GROUP * V::LEN));
+                let good = V::good_groups(group, most);
+                at += good * GROUP * V::LEN;
+                if good < most {
                     return boundary(bytes, at);
                 }
-                at += good * GROUP * V::LEN;
                 continue;
             };
             if V::has_error(errors) {
