@@ -423,16 +423,19 @@ impl Target for u32 {
 }
 
 /// Appends UTF-8 with U+FFFD for every maximal subpart. ASCII and single errors in it are copied and replaced as they are read;
-/// other text is validated and copied, up to an error. Where errors are close to each other, it is decoded in steps up to a
-/// stretch without errors.
+/// other text is validated and copied, up to an error. Where errors are close to each other, it is decoded in steps, up to one
+/// with few errors.
 pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     /// Bytes between errors that are not close to each other.
-    const APART: usize = 32;
-    /// Bytes in a row without an error, after which it validates again.
-    const PATIENCE: usize = 256;
+    const APART: usize = 16;
+    /// Bytes in a step. After one with at most so many errors it validates again.
+    const STEP: usize = 256;
+    const FEW: usize = 4;
     let mut at = 0;
     loop {
-        at += append_ascii_with_errors(&bytes[at..], out);
+        if !matches!(bytes[at..], [0x80..=0xFF, 0x80..=0xFF, ..]) {
+            at += append_ascii_with_errors(&bytes[at..], out);
+        }
         let good = well_formed_prefix(&bytes[at..]);
         out.extend_from_slice(&bytes[at..at + good]);
         at += good;
@@ -440,19 +443,23 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
             return;
         }
         if good >= APART {
+            if let Some(Sequence::IllFormed { len, .. }) = Sequence::read(&bytes[at..]) {
+                out.extend_from_slice(REPLACEMENT);
+                at += len;
+            }
             continue;
         }
-        let mut errors = 1;
-        while errors > 0 {
-            if bytes.len() - at <= PATIENCE + BLOCK {
+        let mut errors = usize::MAX;
+        while errors > FEW {
+            if bytes.len() - at <= STEP + BLOCK {
                 let rest = &bytes[at..];
                 return Room::append(out, <u8 as Target>::LONGEST * rest.len() + MARGIN, |out| write_units(rest, out));
             }
-            out.reserve(3 * (PATIENCE + BLOCK) + BLOCK);
+            out.reserve(3 * (STEP + BLOCK) + BLOCK);
             // SAFETY: a block follows the range; room is reserved for the bytes up to its end, and a block.
             unsafe {
                 let (from, to) = (bytes.as_ptr(), out.as_mut_ptr().add(out.len()));
-                let (next, to, met) = units_run(from, at..at + PATIENCE, to);
+                let (next, to, met) = units_run(from, at..at + STEP, to);
                 out.set_len(to.offset_from_unsigned(out.as_ptr()));
                 (at, errors) = (next, met);
             }

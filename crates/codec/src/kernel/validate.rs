@@ -348,10 +348,11 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8]) -> usize {
                 check_each::<V, GROUP, 2>(group)
             } else if highest.is_below(0xF0) {
                 check_each::<V, GROUP, 3>(group)
+            } else if first.is_below(0xF0) || second.is_below(0xF0) {
+                check_each::<V, GROUP, 4>(group)
             } else {
                 // If both halves have sequences of four bytes, the next groups most likely have them, too.
-                let most = if first.is_below(0xF0) || second.is_below(0xF0) { 1 } else { 1 + LIKELY };
-                let most = most.min((len - at) / (GROUP * V::LEN));
+                let most = (1 + LIKELY).min((len - at) / (GROUP * V::LEN));
                 let good = V::good_groups(group, most);
                 at += good * GROUP * V::LEN;
                 if good < most {

@@ -506,11 +506,11 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
     let mut patience = PATIENCE[0];
     // At least `READ` bytes follow every window that is read here.
     while bytes.len() - at > 2 * READ {
-        // ASCII is copied as it is checked.
+        // ASCII is copied as it is checked, unless the registers have sixteen bytes: those of `memcpy` are wider.
         let rest = &bytes[at..];
         // SAFETY: `rest` has more bytes than [`ASCII`], and as many are reserved.
         unsafe {
-            if is_stretch_ascii::<V>(rest.as_ptr()) {
+            if V::LEN > 16 && is_stretch_ascii::<V>(rest.as_ptr()) {
                 out.reserve(rest.len());
                 let copied = ascii_run::<V>(rest.as_ptr(), rest.len(), out.as_mut_ptr().add(out.len()));
                 out.set_len(out.len() + copied);

@@ -373,15 +373,12 @@ pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
 fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
     let mut state = BOUNDARY;
     while let Some(next) = bytes[at..].first_chunk() {
-        if state == BOUNDARY && is_ascii(next) {
+        // In this order: whether a block begins between two sequences is harder to predict than whether it is ASCII.
+        if is_ascii(next) && state == BOUNDARY {
             at += ASCII;
             continue;
         }
         for block in next.as_chunks::<BLOCK>().0 {
-            if state == BOUNDARY && block.is_ascii() {
-                at += BLOCK;
-                continue;
-            }
             let before = state;
             state = run(state, block);
             if state == REJECT {
@@ -392,7 +389,7 @@ fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
     }
     while let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
         let before = state;
-        if state != BOUNDARY || !block.is_ascii() {
+        if !block.is_ascii() || state != BOUNDARY {
             state = run(state, block);
         }
         if state == REJECT {
