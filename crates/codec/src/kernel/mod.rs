@@ -412,10 +412,14 @@ mod compiled {
         (@ $register:ident $features:tt $($name:ident $arguments:tt -> $result:ty = $function:expr;)*) => {{
             type V = $register;
             $(function! { $features $name $arguments -> $result = $function })*
-            function! { $features long_prefix(bytes: &[u8]) -> usize = validate::long_prefix::<V> }
-            // Compiled separately, so that short inputs do not pay for the stack frame that long ones need.
+            function! { $features long_prefix(bytes: &[u8], at: usize) -> usize = validate::long_prefix::<V> }
+            // Compiled separately, so that short inputs and ASCII do not pay for the stack frame that others need.
             function! { $features #[inline] short_or_long_prefix(bytes: &[u8]) -> usize {
-                if bytes.len() <= validate::SHORT { validate::short_prefix::<V>(bytes) } else { long_prefix(bytes) }
+                if bytes.len() <= validate::SHORT {
+                    return validate::short_prefix::<V>(bytes);
+                }
+                let ascii = validate::ascii_groups::<V>(bytes);
+                if ascii == bytes.len() { ascii } else { long_prefix(bytes, ascii) }
             } }
             Operations {
                 info: KernelInfo { name: V::NAME, features: &$features, path: validate::path::<V> },

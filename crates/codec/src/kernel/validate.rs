@@ -171,7 +171,7 @@ const HALF: usize = 4;
 
 /// Groups that are checked with three bytes before, whatever their highest byte, after one with sequences of four bytes in both
 /// halves.
-const LIKELY: usize = 7;
+const LIKELY: usize = 3;
 
 /// Inputs of up to this many bytes are checked by [`short_prefix`], longer ones by [`long_prefix`]: at least two registers
 /// of any kernel.
@@ -226,7 +226,13 @@ fn has_short_rest<V: Vector>(len: usize) -> bool {
 #[inline(always)]
 pub(super) unsafe fn well_formed_prefix<V: Partial>(bytes: &[u8]) -> usize {
     // SAFETY: `long_prefix` is called for more than `SHORT` bytes.
-    unsafe { if bytes.len() <= SHORT { short_prefix::<V>(bytes) } else { long_prefix::<V>(bytes) } }
+    unsafe {
+        if bytes.len() <= SHORT {
+            return short_prefix::<V>(bytes);
+        }
+        let ascii = ascii_groups::<V>(bytes);
+        if ascii == bytes.len() { ascii } else { long_prefix::<V>(bytes, ascii) }
+    }
 }
 
 /// Length in bytes of a prefix of at most [`SHORT`] `bytes` that is well-formed and ends between two sequences. After it
@@ -295,33 +301,59 @@ pub(super) unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], mask: u64) -> us
     }
 }
 
-/// As [`short_prefix`], for more than [`SHORT`] bytes. If an error follows the prefix, it is within [`GROUP`] registers.
+/// How many of more than [`SHORT`] bytes are ASCII, from the first on: all of them; or none, if the first register has
+/// others; or up to the beginning of a group.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are more than [`SHORT`] bytes.
 #[inline(always)]
-pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8]) -> usize {
+pub(super) unsafe fn ascii_groups<V: Vector>(bytes: &[u8]) -> usize {
     note_run(V::NAME, Registers::Groups);
     let (start, len) = (bytes.as_ptr(), bytes.len());
-    // Groups begin at the first aligned register with three bytes before it. The bytes between the end of the first register
-    // and that place, if there are any, are checked by one more register.
-    let mut at = start.align_offset(V::LEN);
-    // SAFETY: `len > 128 >= 2 * LEN`. The first load reads `..LEN`. `at` is at least 3 and at most `LEN + 2`; the register at
-    // 3 reads `..LEN + 3` at most. A group reads `at - 3..at + GROUP * LEN`, which is at most `len`; `good_groups` is given no
-    // more groups than end there. The last load reads `len - LEN..len`. `check_all` has `at >= 3` and `len >= LEN + 3`.
+    let mut at = first_group::<V>(start);
+    // SAFETY: `len > 128 >= 2 * LEN`, and `at <= LEN + 2`. The first two loads read `..LEN` and `at - LEN..at`. A group ends at
+    // `len` at most. `or_all` reads below `len`.
     unsafe {
         let first = V::load(start);
-        let second = if at < 3 {
-            at += V::LEN;
-            V::load(start.add(3))
-        } else {
-            first
-        };
-        if !first.or(second).is_ascii() {
+        if !first.or(V::load(start.add(at.saturating_sub(V::LEN)))).is_ascii() {
+            return 0;
+        }
+        while len - at >= GROUP * V::LEN && is_ascii_group::<V>(start.add(at)) {
+            at += GROUP * V::LEN;
+        }
+        if len - at < GROUP * V::LEN && or_all(start, at, len, first).is_ascii() { len } else { at }
+    }
+}
+
+/// Where the first group begins: at the first aligned register with three bytes before it, at most `LEN + 2`.
+#[inline(always)]
+fn first_group<V: Vector>(start: *const u8) -> usize {
+    let at = start.align_offset(V::LEN);
+    if at < 3 { at + V::LEN } else { at }
+}
+
+/// As [`short_prefix`], for more than [`SHORT`] bytes, of which those before `at` are ASCII: as many as [`ascii_groups`] returns,
+/// but not all. If an error follows the prefix, it is within [`GROUP`] registers.
+///
+/// # Safety
+/// The processor has the instructions of `V`; there are more than [`SHORT`] bytes.
+#[inline(always)]
+pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usize {
+    let (start, len) = (bytes.as_ptr(), bytes.len());
+    // SAFETY: `len > 128 >= 2 * LEN`. The first load reads `..LEN`. `at` is then at least 3 and at most `LEN + 2`, or the beginning
+    // of a later group; the register at 3 reads `..LEN + 3` at most. A group reads `at - 3..at + GROUP * LEN`, which is at most
+    // `len`; `good_groups` is given no more groups than end there. The last load reads `len - LEN..len`. `check_all` has
+    // `at >= 3` and `len >= LEN + 3`.
+    unsafe {
+        if at == 0 {
+            // The bytes between the end of the first register and the first group, if there are any, are checked by one more
+            // register.
+            at = first_group::<V>(start);
+            let first = V::load(start);
             if V::has_error(first.check(first.shift_in(), V::no_errors())) {
                 return 0;
             }
-            if at >= V::LEN && V::has_error(check::<V, 4>(start.add(3), V::no_errors())) {
+            if at > V::LEN && V::has_error(check::<V, 4>(start.add(3), V::no_errors())) {
                 return boundary(bytes, 3);
             }
         }
@@ -531,7 +563,10 @@ pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64
         [u64::from(u32::from_le_bytes(*first)) | after << 32, 0]
     } else {
         note_run(Path::SCALAR.kernel, Path::SCALAR.registers);
-        return scalar::well_formed_prefix(bytes);
+        // ASCII without another call.
+        let ends = bytes.first().zip(bytes.last()).zip(bytes.get(len / 2));
+        let is_ascii = ends.is_some_and(|((first, last), middle)| (first | last | middle).is_ascii());
+        return if is_ascii { len } else { scalar::well_formed_prefix(bytes) };
     };
     if (words[0] | words[1]) & 0x8080_8080_8080_8080 == 0 {
         return len;
