@@ -706,6 +706,19 @@ mod tests {
         assert!((0xD800..0xE000).all(|surrogate| basic[surrogate >> 6] == u32::MAX));
     }
 
+    /// Single errors between ASCII, more than a block before the end, where they are replaced without validation.
+    #[test]
+    fn errors_in_ascii_are_replaced() {
+        for ill_formed in [&b"\xFF"[..], b"\xC3", b"\xE2\x82", b"\xF0\x9F\x98", b"\x80\x80"] {
+            for before in 1..100 {
+                let text = [&vec![b'a'; before][..], ill_formed, b"b", ill_formed, &[b'c'; 200]].concat();
+                let mut out = Vec::new();
+                lossy(&text, &mut out);
+                assert_eq!(out, String::from_utf8_lossy(&text).as_bytes(), "{ill_formed:02X?} after {before} bytes");
+            }
+        }
+    }
+
     #[test]
     fn there_is_room_for_a_block_of_errors_in_an_empty_vector() {
         for len in 0..=BLOCK {

@@ -618,8 +618,8 @@ const SPARSE: u32 = 2;
 
 /// If those in a row had fewer bytes than this, they cost more than they saved, and none are looked for in the next [`PAUSE`]
 /// bytes.
-const WORTHWHILE: usize = 8 * WINDOW;
-const PAUSE: usize = 64 * WINDOW;
+const WORTHWHILE: usize = 512;
+const PAUSE: usize = 4096;
 
 /// After this many windows of ASCII, more is likely.
 const LONG: usize = 4;
