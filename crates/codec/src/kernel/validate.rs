@@ -171,7 +171,7 @@ const HALF: usize = 4;
 
 /// Groups that are checked with three bytes before, whatever their highest byte, after one with sequences of four bytes in both
 /// halves.
-const LIKELY: usize = 3;
+const LIKELY: usize = 5;
 
 /// Inputs of up to this many bytes are checked by [`short_prefix`], longer ones by [`long_prefix`]: at least two registers
 /// of any kernel.
