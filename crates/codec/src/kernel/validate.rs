@@ -169,10 +169,6 @@ const GROUP: usize = 8;
 /// Registers in half a group, which are skipped if all of them are ASCII.
 const HALF: usize = 4;
 
-/// Groups that are checked with three bytes before, whatever their highest byte, after one with sequences of four bytes in both
-/// halves.
-const LIKELY: usize = 5;
-
 /// Inputs of up to this many bytes are checked by [`short_prefix`], longer ones by [`long_prefix`]: at least two registers
 /// of any kernel.
 pub(super) const SHORT: usize = 128;
@@ -182,6 +178,10 @@ pub(super) const SHORT: usize = 128;
 /// # Safety
 /// The functions may be called only on a processor with the instructions of the implementing file.
 pub(super) trait Partial: Vector {
+    /// Groups that are checked for sequences of up to four bytes, whatever their highest byte, after one that has some of four
+    /// in both halves.
+    const LIKELY: usize = 7;
+
     /// The code that runs for `len` bytes, which are fewer than [`Vector::LEN`].
     fn partial_path(len: usize) -> Path;
 
@@ -384,7 +384,7 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
                 check_each::<V, GROUP, 4>(group)
             } else {
                 // If both halves have sequences of four bytes, the next groups most likely have them, too.
-                let most = (1 + LIKELY).min((len - at) / (GROUP * V::LEN));
+                let most = (1 + V::LIKELY).min((len - at) / (GROUP * V::LEN));
                 let good = V::good_groups(group, most);
                 at += good * GROUP * V::LEN;
                 if good < most {
