@@ -446,8 +446,8 @@ mod compiled {
             #[$inline]
             #[allow(unused_unsafe, reason = "the portable functions are safe")]
             unsafe fn $name($($argument: $kind),*) -> $result {
-                // SAFETY: the functions of the table require the features and nothing else. `long_prefix` is called for
-                // more than `SHORT` bytes.
+                // SAFETY: the functions of the table require the features and nothing else. `ascii_groups` and
+                // `long_prefix` are called for more than `SHORT` bytes.
                 unsafe { $body }
             }
         };

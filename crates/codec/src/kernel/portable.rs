@@ -428,8 +428,9 @@ impl Target for u32 {
 pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     /// Bytes between errors that are not close to each other.
     const APART: usize = 16;
-    /// Bytes in a step. After one with at most so many errors it validates again.
+    /// Bytes in a step.
     const STEP: usize = 256;
+    /// The most errors in a step after which it validates again.
     const FEW: usize = 4;
     let mut at = 0;
     loop {

@@ -225,7 +225,7 @@ fn has_short_rest<V: Vector>(len: usize) -> bool {
 /// The processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn well_formed_prefix<V: Partial>(bytes: &[u8]) -> usize {
-    // SAFETY: `long_prefix` is called for more than `SHORT` bytes.
+    // SAFETY: `ascii_groups` and `long_prefix` are called for more than `SHORT` bytes.
     unsafe {
         if bytes.len() <= SHORT {
             return short_prefix::<V>(bytes);

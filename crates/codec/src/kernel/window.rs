@@ -612,7 +612,7 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
     }
 }
 
-/// After a window with an error, windows with at most this many bytes that are not ASCII are decoded one segment after the
+/// After a window of ASCII, windows with at most this many bytes that are not ASCII are decoded one segment after the
 /// other.
 const SPARSE: u32 = 2;
 
