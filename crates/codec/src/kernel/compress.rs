@@ -26,10 +26,10 @@
 )]
 
 use crate::kernel::room::{MARGIN, Room};
-use crate::kernel::to_utf16_32::{Form, one_two_byte_run, padded, windows};
+use crate::kernel::to_utf16_32::{Form, ascii_run, padded, windows};
 use crate::kernel::validate::{Partial, well_formed_prefix};
 use crate::kernel::vector::{hidden, *};
-use crate::kernel::window::{Carry, LINE, Left, Places, READ, WINDOW, WindowWriter};
+use crate::kernel::window::{Left, Places, READ, WINDOW, WindowWriter};
 use crate::scalar::pending;
 
 const REGISTER: usize = 16;
@@ -247,72 +247,61 @@ const STRETCH: usize = 0x4000;
 // `padded_text` asks for two windows more than there are bytes, and up to 63 units of zeros.
 const _: () = assert!(3 * WINDOW <= MARGIN);
 
-/// Windows in a row without an error, after which the loop validates again.
-const PATIENCE: usize = 8;
+/// After this many windows in a row without an error the loop validates again. The first number is where it begins; it is
+/// doubled, up to the second, each time validation finds an error at once.
+const PATIENCE: [usize; 2] = [2, 64];
 
-/// Writes `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: writes ASCII and, with AVX-512, sequences of one and
-/// two bytes, which are checked as they are written; validates a stretch of anything else and writes it as text; at an error,
-/// decodes windows until [`PATIENCE`] in a row have none.
+/// Writes `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: writes ASCII; validates a stretch of anything else and
+/// writes it as text; at an error, decodes windows until some in a row have none.
 ///
 /// # Safety
 /// The processor has the instructions of `V`, and SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
     let mut at = 0;
+    let mut patience = PATIENCE[0];
     // At least `READ` bytes follow every window.
     while bytes.len() - at > 2 * READ {
         let most = (bytes.len() - at - READ) / WINDOW;
-        let end = at + most * WINDOW;
-        // ASCII needs no validation, and sequences of one and two bytes are checked as they are written.
-        // SAFETY: `READ` bytes follow `end`. At most a unit is kept for each byte up to there, and at most `2 * WINDOW` units are
-        // written from the end of those; there is room for all. Where a byte before is read, `at > 0`.
+        // ASCII needs no validation.
+        // SAFETY: there is room for two windows more than are read.
         unsafe {
-            let mut to = out.next((most + 2) * WINDOW);
-            loop {
-                let passed = ascii_run::<F, V>(bytes.as_ptr().add(at), (end - at) / WINDOW, to);
-                (at, to) = (at + passed * WINDOW, to.add(passed * WINDOW));
-                if !V::COMPRESSES || at == 0 {
-                    break;
-                }
-                let mut carry = Carry::default();
-                let passed;
-                (passed, to) = one_two_byte_run::<F, V>(bytes.as_ptr().add(at), (end - at) / WINDOW, &mut carry, to);
-                if passed == 0 {
-                    break;
-                }
-                // A sequence that goes on after the windows is not written.
-                at += passed * WINDOW - carry.good as usize;
+            let to = out.next((most + 2) * WINDOW);
+            let passed = ascii_run::<F, V>(bytes.as_ptr().add(at), most, to);
+            out.end_at(to.add(passed * WINDOW), 0);
+            at += passed * WINDOW;
+            if passed == most {
+                break;
             }
-            out.end_at(to, 0);
         }
-        if end - at < WINDOW {
-            break;
-        }
-        // Only the first window has no byte before it.
-        let len = if V::COMPRESSES && at == 0 { 2 * WINDOW } else { STRETCH };
-        let stretch = &bytes[at..(bytes.len() - READ).min(at + len)];
+        let stretch = &bytes[at..(bytes.len() - READ).min(at + STRETCH)];
         // SAFETY: the instructions are all it requires.
         let good = unsafe { well_formed_prefix::<V>(stretch) };
         // The byte after the windows is text, too.
         let count = good.saturating_sub(1) / WINDOW;
-        if count == 0 {
-            // After a single error in ASCII, `ascii_run` is faster again.
-            let stretch = &bytes[at..bytes.len().min(at + STRETCH + READ)];
-            // SAFETY: `end - at >= WINDOW`, so at least `READ + WINDOW` bytes are left.
-            at += unsafe { windows::<F, V>(stretch, PATIENCE, out) };
-            continue;
+        if count > 0 {
+            // SAFETY: there is room for two windows more than are written. The windows end before the end of the stretch, after
+            // which `READ` bytes follow. They begin with a sequence, since some bytes are good. A high surrogate that is taken
+            // back was written by the last window.
+            unsafe {
+                let to = text::<F, V>(bytes.as_ptr().add(at), count, out.next((count + 2) * WINDOW));
+                at += count * WINDOW;
+                // The last window may end inside a sequence, which is decoded again with the rest of it. If three of its bytes
+                // are here, its high surrogate is written already.
+                let begun = pending(bytes, at);
+                out.end_at(to, usize::from(F::PAIRS && begun == 3));
+                at -= begun;
+            }
+            // At most three bytes are left of a sequence that ends after the stretch.
+            if stretch.len() - good <= 3 {
+                continue;
+            }
         }
-        // SAFETY: there is room for two windows more than are written. The windows end before the end of the stretch, after
-        // which `READ` bytes follow. They begin with a sequence, since some bytes are good. A high surrogate that is taken back
-        // was written by the last window.
-        unsafe {
-            let to = text::<F, V>(bytes.as_ptr().add(at), count, out.next((count + 2) * WINDOW));
-            at += count * WINDOW;
-            // The last window may end inside a sequence, which is decoded again with the rest of it. If three of its bytes are
-            // here, its high surrogate is written already.
-            let begun = pending(bytes, at);
-            out.end_at(to, usize::from(F::PAIRS && begun == 3));
-            at -= begun;
+        patience = if count == 0 { (2 * patience).min(PATIENCE[1]) } else { PATIENCE[0] };
+        let stretch = &bytes[at..bytes.len().min(at + STRETCH + READ)];
+        if stretch.len() >= READ + WINDOW {
+            // SAFETY: the instructions; there are as many bytes as it requires.
+            at += unsafe { windows::<F, V>(stretch, patience, out) };
         }
     }
     let rest = &bytes[at..];
@@ -482,8 +471,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             // windows, without a look into the table. The last sequence may go on after the window, whatever its length. One that
             // began before must have three bytes.
             let begun = this.trailing_ones() as usize % 4;
-            let is_three = !V::COMPRESSES
-                && (this ^ this >> 3) << 3 == 0
+            let is_three = (this ^ this >> 3) << 3 == 0
                 && this == OF_THREE[begun]
                 && next & 1 == u64::from(begun != 1)
                 && (begun == 0 || *here.add(begun).sub(3) & 0xF0 == 0xE0);
@@ -498,57 +486,30 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             }
             // No sequence continues in the first window, whatever is before it.
             let first = index == 1;
-            if !V::COMPRESSES {
-                // With the three bytes before, where a sequence may begin that ends here.
-                let mut highest = V::load(if first { here } else { here.sub(3) });
-                for part in 0..WINDOW / V::LEN {
-                    highest = highest.max(V::load(here.add(V::LEN * part)));
+            // With the three bytes before, where a sequence may begin that ends here.
+            let mut highest = V::load(if first { here } else { here.sub(3) });
+            for part in 0..WINDOW / V::LEN {
+                highest = highest.max(V::load(here.add(V::LEN * part)));
+            }
+            if highest.is_below(0xE0) {
+                for part in 0..WINDOW / REGISTER {
+                    to = F::Unit::write(units_of_two(here, first, part), last >> (REGISTER * part), to);
                 }
-                if highest.is_below(0xE0) {
-                    for part in 0..WINDOW / REGISTER {
-                        to = F::Unit::write(units_of_two(here, first, part), last >> (REGISTER * part), to);
-                    }
-                    continue;
-                }
-                if highest.is_below(0xF0) {
-                    for_each_part!(part => {
-                        to = F::Unit::write(units_of_three(here, first, part), last >> (REGISTER * part), to);
-                    });
-                    continue;
-                }
+                continue;
+            }
+            if highest.is_below(0xF0) {
+                for_each_part!(part => {
+                    to = F::Unit::write(units_of_three(here, first, part), last >> (REGISTER * part), to);
+                });
+                continue;
             }
             let before = if first { 0 } else { here.sub(4).cast::<u32>().read_unaligned().swap_bytes() & 0xFF_FFFF };
             // The bytes before from F0 on: the highest bit of each.
             let above_f0 = before & before << 1 & before << 2 & before << 3 & 0x80_8080;
-            if V::COMPRESSES && !first {
-                let is_short =
-                    |below: u8| (0..WINDOW / V::LEN).all(|part| V::load(here.add(V::LEN * part)).is_below(below));
-                if is_short(0xE0) {
-                    let (mut begun, mut passed) = (u64::from(before & 0xFF >= 0xC0), 0);
-                    while index + passed <= count
-                        && let Some(end) = F::write_one_two_byte::<V>(here.add(passed * WINDOW), &mut begun, to)
-                    {
-                        (passed, to) = (passed + 1, end);
-                    }
-                    if passed > 0 {
-                        index += passed - 1;
-                        continuation = V::continuations_of(from.add(index * WINDOW));
-                        continue;
-                    }
-                }
-                if above_f0 == 0 && is_short(0xF0) {
-                    to = F::write_up_to_three::<V>(here, this, last, to);
-                    continue;
-                }
-            }
             let fours = V::leads_of_4_of(here);
             let of_before = u64::from(above_f0 >> 23 | above_f0 >> 14 & 2 | above_f0 >> 5 & 4);
             let mut left = Left { fours: of_before, continuation: u64::from(before & 0xC0 == 0x80) };
             let places = Places::of_text(this, last, fours, &mut left);
-            if V::COMPRESSES {
-                to = F::write::<V>(here, first, places, to);
-                continue;
-            }
             let thirds = places.third_of_4;
             for_each_part!(part => {
                 let parts = Parts::of(here, first, part);
@@ -556,30 +517,6 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             });
         }
         to
-    }
-}
-
-/// Widens windows as long as they are ASCII, at most `most`; returns how many.
-///
-/// # Safety
-/// `most` windows can be read, and a unit written for each of their bytes; the processor has the instructions of `V`.
-#[inline(always)]
-unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: *mut F::Unit) -> usize {
-    if most == 0 {
-        return 0;
-    }
-    // SAFETY: each window begins at `last` at most, and ends with its units before `most * WINDOW`.
-    unsafe {
-        if !F::ascii::<V>(from, to) {
-            return 0;
-        }
-        // From here on no register is written across two cache lines.
-        let mut at = to.align_offset(LINE) % WINDOW;
-        let last = (most - 1) * WINDOW;
-        while at <= last && F::ascii::<V>(from.add(at), to.add(at)) {
-            at += WINDOW;
-        }
-        if at > last && F::ascii::<V>(from.add(last), to.add(last)) { most } else { (at / WINDOW).max(1) }
     }
 }
 

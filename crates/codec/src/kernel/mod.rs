@@ -64,10 +64,10 @@ macro_rules! operations {
             portable::lossy, window::lossy_into::<V>, window::lossy_into::<V>;
         /// Needs room for a unit for each byte and [`MARGIN`] more. If there is less it may panic; it writes nothing outside.
         utf16_lossy(bytes: &[u8], out: &mut Room<'_, u16>) -> () =
-            portable::utf16, compress::append::<Utf16, V>, compress::append::<Utf16, V>;
+            portable::utf16, compress::append::<Utf16, V>, to_utf16_32::append::<Utf16, V>;
         /// Needs room for a unit for each byte and [`MARGIN`] more. If there is less it may panic; it writes nothing outside.
         utf32_lossy(bytes: &[u8], out: &mut Room<'_, u32>) -> () =
-            portable::utf32, compress::append::<Utf32, V>, compress::append::<Utf32, V>;
+            portable::utf32, compress::append::<Utf32, V>, to_utf16_32::append::<Utf32, V>;
         from_utf16_lossy_into(units: &[u16], out: &mut Vec<u8>) -> () =
             portable::from_utf16, to_utf8::from_utf16::<V>, from_units::from_utf16;
         from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) -> () =

@@ -81,17 +81,6 @@ pub(super) trait Form {
         to: *mut Self::Unit,
     ) -> Option<*mut Self::Unit>;
 
-    /// Writes the units of a window of text that has no sequence of four bytes.
-    ///
-    /// # Safety
-    /// As of [`WindowWriter::utf16_up_to_three`].
-    unsafe fn write_up_to_three<V: WindowWriter>(
-        from: *const u8,
-        continuation: u64,
-        last: u64,
-        to: *mut Self::Unit,
-    ) -> *mut Self::Unit;
-
     /// Writes the units of eight sequences of three bytes.
     ///
     /// # Safety
@@ -131,17 +120,6 @@ impl Form for Utf16 {
     }
 
     #[inline(always)]
-    unsafe fn write_up_to_three<V: WindowWriter>(
-        from: *const u8,
-        continuation: u64,
-        last: u64,
-        to: *mut u16,
-    ) -> *mut u16 {
-        // SAFETY: the same contract.
-        unsafe { V::utf16_up_to_three(from, continuation, last, to) }
-    }
-
-    #[inline(always)]
     unsafe fn write_of_three<V: WindowWriter>(from: *const u8, to: *mut u16) {
         // SAFETY: the same contract.
         unsafe { V::utf16_of_three(from, to) }
@@ -177,17 +155,6 @@ impl Form for Utf32 {
     }
 
     #[inline(always)]
-    unsafe fn write_up_to_three<V: WindowWriter>(
-        from: *const u8,
-        continuation: u64,
-        last: u64,
-        to: *mut u32,
-    ) -> *mut u32 {
-        // SAFETY: the same contract.
-        unsafe { V::utf32_up_to_three(from, continuation, last, to) }
-    }
-
-    #[inline(always)]
     unsafe fn write_of_three<V: WindowWriter>(from: *const u8, to: *mut u32) {
         // SAFETY: the same contract.
         unsafe { V::utf32_of_three(from, to) }
@@ -203,6 +170,21 @@ impl Form for Utf32 {
     unsafe fn ascii<V: WindowWriter>(from: *const u8, to: *mut u32) -> bool {
         // SAFETY: the same contract.
         unsafe { V::ascii_to_32(from, to) }
+    }
+}
+
+/// Writes `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
+pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
+    // SAFETY: the instructions; there are as many bytes as `windows` requires, and after it at most `2 * READ`: fewer than a
+    // window and three of those it was given, and `READ`.
+    unsafe {
+        let at = if bytes.len() > 2 * READ { windows::<F, V>(bytes, usize::MAX, out) } else { 0 };
+        padded::<F, V>(&bytes[at..], out);
     }
 }
 
@@ -225,8 +207,8 @@ pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
     }
 }
 
-/// Decodes windows, until `patience` of them in a row have no error. Returns how many bytes are decoded; they end between two
-/// segments.
+/// Decodes windows, of which one soon has an error, until `patience` of them in a row have none. Returns how many bytes are
+/// decoded; they end between two segments.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are at least `READ + WINDOW` bytes.
@@ -247,14 +229,18 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
         let from = bytes.as_ptr();
         let mut to = out.next((count + 1) * WINDOW);
         let mut here = masks::<V>(from);
-        let (mut index, mut quiet) = (0, 0);
-        while index < count && quiet < patience {
+        // How many windows may follow without an error. Validation ends a group before it, or less, and text a window before that.
+        let (mut index, mut quiet) = (0, patience.saturating_add(3));
+        while index < count && quiet > 0 {
             if here.all_isolated(carry) {
-                let len = (count - index) * WINDOW;
-                let passed = isolated_run::<F, V>(from.add(index * WINDOW), len, here.non_ascii, to);
+                let passed = if here.non_ascii == 0 {
+                    ascii_run::<F, V>(from.add(index * WINDOW), count - index, to)
+                } else {
+                    isolated_run::<F, V>(from.add(index * WINDOW), (count - index) * WINDOW, here.non_ascii, to)
+                };
                 to = to.add(passed * WINDOW);
                 index += passed;
-                quiet = if here.non_ascii == 0 { quiet + passed } else { 0 };
+                quiet = if here.non_ascii == 0 { quiet.saturating_sub(passed) } else { patience };
                 here = masks::<V>(from.add(index * WINDOW));
                 left = Left::default();
                 continue;
@@ -274,7 +260,7 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
             let window = here.decide(next, &mut carry);
             let places = Places::of(here, window, &carry, &mut left);
             to = F::write::<V>(window_at, index == 0, places, to);
-            quiet = if window.good == !0 { quiet + 1 } else { 0 };
+            quiet = if window.good == !0 { quiet - 1 } else { patience };
             here = next;
             index += 1;
         }
@@ -288,6 +274,30 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
         let begun = pending(bytes, at);
         out.end_at(to, usize::from(F::PAIRS && begun == 3));
         at - begun
+    }
+}
+
+/// Widens windows as long as they are ASCII, at most `most`; returns how many.
+///
+/// # Safety
+/// `most` windows can be read, and a unit written for each of their bytes; the processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: *mut F::Unit) -> usize {
+    if most == 0 {
+        return 0;
+    }
+    // SAFETY: each window begins at `last` at most, and ends with its units before `most * WINDOW`.
+    unsafe {
+        if !F::ascii::<V>(from, to) {
+            return 0;
+        }
+        // From here on no register is written across two cache lines.
+        let mut at = to.align_offset(LINE) % WINDOW;
+        let last = (most - 1) * WINDOW;
+        while at <= last && F::ascii::<V>(from.add(at), to.add(at)) {
+            at += WINDOW;
+        }
+        if at > last && F::ascii::<V>(from.add(last), to.add(last)) { most } else { (at / WINDOW).max(1) }
     }
 }
 

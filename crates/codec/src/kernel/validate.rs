@@ -164,7 +164,7 @@ pub(super) const TWO_CONTINUATIONS: u8 = 0x80;
 pub(super) const REFUSED: u8 = 0x7C;
 
 /// Registers in a group.
-const GROUP: usize = 8;
+pub(super) const GROUP: usize = 8;
 
 /// Registers in half a group, which are skipped if all of them are ASCII.
 const HALF: usize = 4;
@@ -388,12 +388,12 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
                 let good = V::good_groups(group, most);
                 at += good * GROUP * V::LEN;
                 if good < most {
-                    return boundary(bytes, at);
+                    return boundary(bytes, at + good_registers::<V>(start.add(at)));
                 }
                 continue;
             };
             if V::has_error(errors) {
-                return boundary(bytes, at);
+                return boundary(bytes, at + good_registers::<V>(group));
             }
             at += GROUP * V::LEN;
         }
@@ -425,6 +425,20 @@ pub(super) unsafe fn good_groups<V: Vector>(from: *const u8, most: usize) -> usi
         good += 1;
     }
     good
+}
+
+/// How many bytes of a group precede the first register with an error; there is one.
+///
+/// # Safety
+/// `from - 3..from + GROUP * LEN` can be read; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn good_registers<V: Vector>(from: *const u8) -> usize {
+    let mut at = 0;
+    // SAFETY: the last register is not checked: it begins at `(GROUP - 1) * LEN`.
+    while at < (GROUP - 1) * V::LEN && unsafe { !V::has_error(check::<V, 4>(from.add(at), V::no_errors())) } {
+        at += V::LEN;
+    }
+    at
 }
 
 /// Whether a group is ASCII.

@@ -305,9 +305,6 @@ impl Places {
 /// Every function may be called only on a processor with the instructions of the implementing file, and reads and
 /// writes the memory that it states, in units of the output where it says so. Input and output do not overlap.
 pub(super) trait WindowWriter: Vector {
-    /// Whether there are instructions that compress registers.
-    const COMPRESSES: bool = false;
-
     /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
@@ -315,7 +312,7 @@ pub(super) trait WindowWriter: Vector {
         unsafe { replace_by_runs::<Self>(from, window, to) }
     }
 
-    /// Writes UTF-16. Reads `from..from + 64`, and unless the window is the `first` the three bytes before; writes within
+    /// Writes UTF-16. Reads `from..from + READ`, and unless the window is the `first` the three bytes before; writes within
     /// `to..to + 128` units.
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16;
 
@@ -335,22 +332,7 @@ pub(super) trait WindowWriter: Vector {
         None
     }
 
-    /// Writes UTF-16 of text that has no sequence of four bytes here, by its continuation bytes and the `last` bytes of its
-    /// sequences; only where [`Self::COMPRESSES`]. Reads `from - 2..from + 64`; writes within `to..to + 64` units.
-    #[inline(always)]
-    unsafe fn utf16_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u16) -> *mut u16 {
-        let _ = (from, continuation, last);
-        to
-    }
-
-    /// Writes UTF-32 in the same way; reads and writes as [`Self::utf16_up_to_three`].
-    #[inline(always)]
-    unsafe fn utf32_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u32) -> *mut u32 {
-        let _ = (from, continuation, last);
-        to
-    }
-
-    /// Writes eight sequences of three bytes, of text, as units of UTF-16; only where not [`Self::COMPRESSES`]. Reads
+    /// Writes eight sequences of three bytes, of text, as units of UTF-16; not with AVX-512. Reads
     /// `from..from + 24` and writes eight units, of which those for bytes that are not such a sequence may be anything.
     #[inline(always)]
     unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {

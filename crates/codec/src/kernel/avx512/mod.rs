@@ -253,8 +253,6 @@ impl Partial for Avx512 {
 }
 
 impl WindowWriter for Avx512 {
-    const COMPRESSES: bool = true;
-
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
         // SAFETY: the same contract.
@@ -269,47 +267,8 @@ impl WindowWriter for Avx512 {
 
     #[inline(always)]
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
-        // SAFETY: the loads read `from - 2..from + 64`, before `from` only if the window is not the first. `store_units` writes 32
-        // units at `to` and at `to + 32`.
-        unsafe {
-            let here = Avx512::load(from);
-            let [one, two] = match first {
-                true => [here.shift_in()[0], here.shift_in()[1]],
-                false => [Avx512::load(from.sub(1)), Avx512::load(from.sub(2))],
-            };
-            let any = places.any();
-            let low_6 = _mm512_set1_epi8(0x3F);
-            // The bits of the unit in each byte, and others only where they are shifted out.
-            let here = _mm512_mask_mov_epi8(here.0, places.continuation, _mm512_and_si512(here.0, low_6));
-            let one = _mm512_and_si512(_mm512_maskz_mov_epi8(places.continuation, one.0), low_6);
-            let here = _mm512_maskz_compress_epi8(any, here);
-            let one = _mm512_maskz_compress_epi8(any, one);
-            // Without sequences of three or four bytes there are usually no third bytes.
-            let two = match places.second_continuation {
-                0 => _mm512_setzero_si512(),
-                third => _mm512_maskz_compress_epi8(any, _mm512_maskz_mov_epi8(third, two.0)),
-            };
-            let pairs = Pairs {
-                high: _pext_u64(places.third_of_4, any),
-                low: _pext_u64(places.last_of_4, any),
-                replaced: _pext_u64(places.replaced, any),
-            };
-            store_units(
-                [_mm512_castsi512_si256(here), _mm512_castsi512_si256(one), _mm512_castsi512_si256(two)],
-                pairs,
-                to,
-            );
-            let count = any.count_ones() as usize;
-            if count > 32 {
-                let high = [
-                    _mm512_extracti64x4_epi64::<1>(here),
-                    _mm512_extracti64x4_epi64::<1>(one),
-                    _mm512_extracti64x4_epi64::<1>(two),
-                ];
-                store_units(high, pairs.second_half(), to.add(32));
-            }
-            to.add(count)
-        }
+        // SAFETY: the same contract.
+        unsafe { sixteen_bits(from, first, places, to) }
     }
 
     #[inline(always)]
@@ -325,51 +284,14 @@ impl WindowWriter for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn utf16_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u16) -> *mut u16 {
-        // SAFETY: the same contract.
-        unsafe { up_to_three(from, continuation, last, to) }
-    }
-
-    #[inline(always)]
-    unsafe fn utf32_up_to_three(from: *const u8, continuation: u64, last: u64, to: *mut u32) -> *mut u32 {
-        // SAFETY: the same contract.
-        unsafe { up_to_three(from, continuation, last, to) }
-    }
-
-    #[inline(always)]
     unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
-        // SAFETY: the loads read `from - 3..from + 64`, before `from` only if the window is not the first. Quarter `q` writes 16
-        // units at `to + 16 * q`.
+        // SAFETY: the same contract.
         unsafe {
-            let here = Avx512::load(from);
-            let [one, two, three] = match first {
-                true => here.shift_in(),
-                false => [Avx512::load(from.sub(1)), Avx512::load(from.sub(2)), Avx512::load(from.sub(3))],
-            };
-            let any = places.last | places.replaced;
-            let low_6 = _mm512_set1_epi8(0x3F);
-            // The bits of the unit in each byte.
-            let here = _mm512_mask_mov_epi8(here.0, places.continuation, _mm512_and_si512(here.0, low_6));
-            let one = _mm512_and_si512(_mm512_maskz_mov_epi8(places.continuation, one.0), low_6);
-            let two = _mm512_maskz_mov_epi8(places.second_continuation, two.0);
-            let low_4 = _mm512_and_si512(two, _mm512_set1_epi8(0xF));
-            let two = _mm512_mask_mov_epi8(low_4, places.last_of_4, _mm512_and_si512(two, low_6));
-            let three = _mm512_and_si512(_mm512_maskz_mov_epi8(places.last_of_4, three.0), _mm512_set1_epi8(7));
-            let here = _mm512_maskz_compress_epi8(any, here);
-            let one = _mm512_maskz_compress_epi8(any, one);
-            let two = _mm512_maskz_compress_epi8(any, two);
-            let three = _mm512_maskz_compress_epi8(any, three);
-            let replaced = _pext_u64(places.replaced, any);
-            let count = any.count_ones() as usize;
-            store_quarter::<0>([here, one, two, three], replaced, to);
-            if count > 16 {
-                store_quarter::<1>([here, one, two, three], replaced, to);
+            if places.last_of_4 == 0 {
+                sixteen_bits(from, first, Places { third_of_4: 0, ..places }, to)
+            } else {
+                any_bits(from, first, places, to)
             }
-            if count > 32 {
-                store_quarter::<2>([here, one, two, three], replaced, to);
-                store_quarter::<3>([here, one, two, three], replaced, to);
-            }
-            to.add(count)
         }
     }
 
@@ -482,29 +404,82 @@ unsafe fn units_of_two(pairs: __m512i, ascii: u32) -> __m512i {
     }
 }
 
-/// [`WindowWriter::utf16_up_to_three`], and of UTF-32: the places of the last bytes are compressed, and by these the bytes
-/// of each unit are permuted.
+/// [`WindowWriter::utf16`], and of UTF-32 where no sequence of four bytes ends.
 ///
 /// # Safety
 /// The same.
 #[inline(always)]
-unsafe fn up_to_three<U: Units>(from: *const u8, continuation: u64, last: u64, to: *mut U) -> *mut U {
-    // SAFETY: the loads read `from - 2..from + 64`. Each half writes 32 units, the second only after 32 units.
+unsafe fn sixteen_bits<U: Units>(from: *const u8, first: bool, places: Places, to: *mut U) -> *mut U {
+    // SAFETY: the loads read `from - 2..from + 64`, before `from` only if the window is not the first. Each half writes 32 units,
+    // the second only after 32 units.
     unsafe {
-        let [here, one, two] = [0, 1, 2].map(|before| Avx512::load(from.sub(before)));
-        let at = _mm512_maskz_compress_epi8(last, table(&PLACES));
-        let second = continuation & one.continuations();
-        let (ascii, of_three) = (_pext_u64(!continuation, last), _pext_u64(second, last));
-        let count = last.count_ones() as usize;
-        for (half, twice) in TWICE.iter().enumerate() {
-            let at = _mm512_permutexvar_epi8(table(twice), at);
-            let pairs = _mm512_permutexvar_epi8(at, one.0);
-            let pairs = _mm512_mask_permutexvar_epi8(pairs, UPPER, at, here.0);
-            let units = units_of_two(pairs, (ascii >> (32 * half)) as u32);
-            let leads = _mm512_permutexvar_epi8(at, two.0);
-            let leads = _mm512_maskz_slli_epi16::<12>((of_three >> (32 * half)) as u32, leads);
-            U::store(_mm512_or_si512(units, leads), to.add(32 * half));
-            if count <= 32 {
+        let any = places.any();
+        let planes = compressed(low_planes(&before::<2>(from, first), places), any);
+        let count = any.count_ones() as usize;
+        if places.third_of_4 | places.last_of_4 | places.replaced == 0 {
+            U::store(half_of::<0>(planes), to);
+            if count > 32 {
+                U::store(half_of::<1>(planes), to.add(32));
+            }
+        } else {
+            let (high, low) = (_pext_u64(places.third_of_4, any), _pext_u64(places.last_of_4, any));
+            let replaced = _pext_u64(places.replaced, any);
+            U::store(finished(half_of::<0>(planes), high as u32, low as u32, replaced as u32), to);
+            // Sixteen pairs are 32 units: whether there are a few more would be hard to predict.
+            if low != 0 || count > 32 {
+                let [high, low, replaced] = [(high >> 32) as u32, (low >> 32) as u32, (replaced >> 32) as u32];
+                U::store(finished(half_of::<1>(planes), high, low, replaced), to.add(32));
+            }
+        }
+        to.add(count)
+    }
+}
+
+/// Units of UTF-16, with surrogates made of those that are to be one, and U+FFFD for those that are replaced.
+///
+/// # Safety
+/// The processor has the instructions of this file.
+#[inline(always)]
+unsafe fn finished(units: __m512i, high: u32, low: u32, replaced: u32) -> __m512i {
+    // SAFETY: registers only.
+    unsafe {
+        let of_high = _mm512_add_epi16(_mm512_srli_epi16::<4>(units), _mm512_set1_epi16(0xD7C0_u16 as i16));
+        let ten_bits = _mm512_and_si512(units, _mm512_set1_epi16(0x3FF));
+        let of_low = _mm512_or_si512(ten_bits, _mm512_set1_epi16(0xDC00_u16 as i16));
+        let units = _mm512_mask_mov_epi16(units, high, of_high);
+        let units = _mm512_mask_mov_epi16(units, low, of_low);
+        _mm512_mask_mov_epi16(units, replaced, _mm512_set1_epi16(0xFFFD_u16 as i16))
+    }
+}
+
+/// [`WindowWriter::utf32`].
+///
+/// # Safety
+/// The same.
+#[inline(always)]
+unsafe fn any_bits(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+    // SAFETY: the loads read `from - 3..from + 64`, before `from` only if the window is not the first. Quarter `q` writes 16 units
+    // at `to + 16 * q`.
+    unsafe {
+        let any = places.last | places.replaced;
+        let bytes = before::<3>(from, first);
+        let planes = compressed(low_planes(&bytes, places), any);
+        // Bits 4 and 5 of the second byte, and the lowest three of the lead above them.
+        let second = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes[2]), _mm512_set1_epi8(3));
+        let lead = _mm512_slli_epi16::<2>(bytes[3]);
+        let upper = _mm512_ternarylogic_epi64::<0xF8>(second, lead, _mm512_set1_epi8(0x1C));
+        let upper = _mm512_maskz_compress_epi8(any, _mm512_maskz_mov_epi8(places.last_of_4, upper));
+        let replaced = _pext_u64(places.replaced, any);
+        let count = any.count_ones() as usize;
+        for (quarter, order) in WITH_UPPER.iter().enumerate() {
+            let low = if quarter < 2 { half_of::<0>(planes) } else { half_of::<1>(planes) };
+            let units = _mm512_permutex2var_epi8(low, table(order), upper);
+            let units = _mm512_maskz_mov_epi8(0x7777_7777_7777_7777, units);
+            let replaced = (replaced >> (16 * quarter)) as u16;
+            let units = _mm512_mask_mov_epi32(units, replaced, _mm512_set1_epi32(0xFFFD));
+            _mm512_storeu_si512(to.add(16 * quarter).cast(), units);
+            // Sixteen sequences have sixteen units: whether there are a few more would be hard to predict.
+            if quarter > 0 && count <= 16 * (quarter + 1) {
                 break;
             }
         }
@@ -512,30 +487,92 @@ unsafe fn up_to_three<U: Units>(from: *const u8, continuation: u64, last: u64, t
     }
 }
 
-/// The upper bytes of lanes of 16 bits.
-const UPPER: u64 = 0xAAAA_AAAA_AAAA_AAAA;
-
-/// The number of each place.
-static PLACES: [u8; 64] = places();
-
-const fn places() -> [u8; 64] {
-    let mut table = [0; 64];
-    let mut at = 0;
-    while at < 64 {
-        table[at] = at as u8;
-        at += 1;
-    }
-    table
+/// Half a register of each plane, the bytes of both in turns.
+///
+/// # Safety
+/// The processor has the instructions of this file.
+#[inline(always)]
+unsafe fn half_of<const HALF: usize>([lowest, next]: [__m512i; 2]) -> __m512i {
+    // SAFETY: registers only.
+    unsafe { _mm512_permutex2var_epi8(lowest, table(&INTERLEAVED[HALF]), next) }
 }
 
-/// Permutations that write each byte of a half twice.
-static TWICE: [[u8; 64]; 2] = twice();
+/// A window and the registers that begin one to `COUNT` places before it. The bytes before the `first` window count as zeros.
+///
+/// # Safety
+/// `from..from + 64` can be read, and unless the window is the first, `COUNT` bytes before; the processor has the instructions of
+/// this file.
+#[inline(always)]
+unsafe fn before<const COUNT: usize>(from: *const u8, first: bool) -> [__m512i; 4] {
+    // SAFETY: the same contract.
+    unsafe {
+        let here = Avx512::load(from);
+        let [one, two, three] = here.shift_in();
+        let mut all = [here.0, one.0, two.0, three.0];
+        for (places, bytes) in all.iter_mut().enumerate().take(COUNT + 1).skip(1) {
+            if !first {
+                *bytes = Avx512::load(from.sub(places)).0;
+            }
+        }
+        all
+    }
+}
 
-const fn twice() -> [[u8; 64]; 2] {
+/// For each byte, the lowest and the next eight bits of the unit that ends with it; of a unit of UTF-16 before surrogates are made
+/// of it.
+///
+/// # Safety
+/// The processor has the instructions of this file.
+#[inline(always)]
+unsafe fn low_planes([here, one, two, _]: &[__m512i; 4], places: Places) -> [__m512i; 2] {
+    // SAFETY: registers only.
+    unsafe {
+        // (byte & mask) | (other & !mask)
+        const CHOOSE: i32 = 0xE4;
+        let mixed = _mm512_ternarylogic_epi64::<CHOOSE>(*here, _mm512_slli_epi16::<6>(*one), _mm512_set1_epi8(0x3F));
+        let lowest = _mm512_mask_mov_epi8(*here, places.continuation, mixed);
+        let third = _mm512_maskz_mov_epi8(places.second_continuation, _mm512_slli_epi16::<4>(*two));
+        let next = _mm512_ternarylogic_epi64::<CHOOSE>(_mm512_srli_epi16::<2>(*one), third, _mm512_set1_epi8(0x0F));
+        [lowest, _mm512_maskz_mov_epi8(places.continuation, next)]
+    }
+}
+
+/// The bytes of each plane that are set in `places`.
+///
+/// # Safety
+/// The processor has the instructions of this file.
+#[inline(always)]
+unsafe fn compressed(planes: [__m512i; 2], places: u64) -> [__m512i; 2] {
+    // SAFETY: registers only.
+    unsafe { [_mm512_maskz_compress_epi8(places, planes[0]), _mm512_maskz_compress_epi8(places, planes[1])] }
+}
+
+/// Permutations of two registers that interleave the bytes of their halves.
+static INTERLEAVED: [[u8; 64]; 2] = interleaved();
+
+const fn interleaved() -> [[u8; 64]; 2] {
     let mut tables = [[0; 64]; 2];
     let mut at = 0;
     while at < 128 {
-        tables[at / 64][at % 64] = (at / 2) as u8;
+        tables[at / 64][at % 64] = (at / 2 + at % 2 * 64) as u8;
+        at += 1;
+    }
+    tables
+}
+
+/// Permutations for each quarter of a register: of pairs of bytes from half a register of them, and a byte of the other register
+/// after each. The fourth byte may be anything.
+static WITH_UPPER: [[u8; 64]; 4] = with_upper();
+
+const fn with_upper() -> [[u8; 64]; 4] {
+    let mut tables = [[0; 64]; 4];
+    let mut at = 0;
+    while at < 256 {
+        let (quarter, lane) = (at / 64, at % 64 / 4);
+        tables[quarter][at % 64] = match at % 4 {
+            2 => 64 + 16 * quarter + lane,
+            byte => 32 * (quarter % 2) + 2 * lane + byte % 2,
+        } as u8;
         at += 1;
     }
     tables
@@ -610,76 +647,12 @@ unsafe fn replace_by_thirds(from: *const u8, window: Window, mut to: *mut u8) ->
     }
 }
 
-/// Which of the units are surrogates or replaced: bit `i` is unit `i`.
-#[derive(Clone, Copy)]
-struct Pairs {
-    high: u64,
-    low: u64,
-    replaced: u64,
-}
-
-impl Pairs {
-    /// Those of the second half.
-    fn second_half(self) -> Self {
-        Self { high: self.high >> 32, low: self.low >> 32, replaced: self.replaced >> 32 }
-    }
-}
-
-/// Writes 32 units, each made of the bits of a byte and of those one and two before it.
-///
-/// # Safety
-/// 32 units can be written at `to`; the processor has the instructions of this file.
-#[inline(always)]
-unsafe fn store_units([here, one, two]: [__m256i; 3], pairs: Pairs, to: *mut u16) {
-    // SAFETY: the one store writes 32 units at `to`.
-    unsafe {
-        let here = _mm512_cvtepu8_epi16(here);
-        let one = _mm512_slli_epi16::<6>(_mm512_cvtepu8_epi16(one));
-        let two = _mm512_slli_epi16::<12>(_mm512_cvtepu8_epi16(two));
-        let mut units = _mm512_ternarylogic_epi64::<0xFE>(here, one, two);
-        if pairs.high | pairs.low | pairs.replaced != 0 {
-            let high = _mm512_add_epi16(_mm512_srli_epi16::<4>(units), _mm512_set1_epi16(0xD7C0_u16 as i16));
-            let low = _mm512_or_si512(
-                _mm512_and_si512(units, _mm512_set1_epi16(0x3FF)),
-                _mm512_set1_epi16(0xDC00_u16 as i16),
-            );
-            units = _mm512_mask_mov_epi16(units, pairs.high as u32, high);
-            units = _mm512_mask_mov_epi16(units, pairs.low as u32, low);
-            units = _mm512_mask_mov_epi16(units, pairs.replaced as u32, _mm512_set1_epi16(0xFFFD_u16 as i16));
-        }
-        _mm512_storeu_si512(to.cast(), units);
-    }
-}
-
-/// Writes the 16 units of UTF-32 of one quarter, each made of the bits of a byte and of those one to three before it.
-///
-/// # Safety
-/// `QUARTER` is below 4, 64 units can be written at `to`; the processor has the instructions of this file.
-#[inline(always)]
-unsafe fn store_quarter<const QUARTER: i32>([here, one, two, three]: [__m512i; 4], replaced: u64, to: *mut u32) {
-    // SAFETY: the one store writes 16 units at `to + 16 * QUARTER`.
-    unsafe {
-        let here = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(here));
-        let one = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(one));
-        let two = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(two));
-        let three = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<QUARTER>(three));
-        let low = _mm512_or_si512(here, _mm512_slli_epi32::<6>(one));
-        let units =
-            _mm512_ternarylogic_epi64::<0xFE>(low, _mm512_slli_epi32::<12>(two), _mm512_slli_epi32::<18>(three));
-        let replaced = (replaced >> (16 * QUARTER)) as u16;
-        let units = _mm512_mask_mov_epi32(units, replaced, _mm512_set1_epi32(0xFFFD));
-        _mm512_storeu_si512(to.add(16 * QUARTER as usize).cast(), units);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_tables_permute_to_places_pairs_and_thirds() {
-        assert!(places().into_iter().eq(0..64));
-        assert!(twice().into_iter().flatten().eq((0..64).flat_map(|byte| [byte; 2])));
         assert!(pairs().into_iter().eq((0..32).flat_map(|byte| [byte, byte + 1])));
         for (first, third) in [0, 21, 42].into_iter().zip(thirds()) {
             // The place after the 21 bytes is not used.
