@@ -361,9 +361,6 @@ impl WindowWriter for Avx2 {
 }
 
 impl Partial for Avx2 {
-    // More would cost more in a page of several scripts than it saves in one of emoji.
-    const LIKELY: usize = 3;
-
     fn partial_path(len: usize) -> Path {
         path::<Sse41>(len)
     }

@@ -29,7 +29,7 @@ use crate::kernel::room::{MARGIN, Room};
 use crate::kernel::to_utf16_32::{Form, ascii_run, padded, windows};
 use crate::kernel::validate::{Partial, well_formed_prefix};
 use crate::kernel::vector::{hidden, *};
-use crate::kernel::window::{Left, Places, READ, WINDOW, WindowWriter};
+use crate::kernel::window::{self, Left, Places, READ, WINDOW, WindowWriter};
 use crate::scalar::pending;
 
 const REGISTER: usize = 16;
@@ -247,10 +247,6 @@ const STRETCH: usize = 0x4000;
 // `padded_text` asks for two windows more than there are bytes, and up to 63 units of zeros.
 const _: () = assert!(3 * WINDOW <= MARGIN);
 
-/// After this many windows in a row without an error the loop validates again. The first number is where it begins; it is
-/// doubled, up to the second, each time validation finds an error at once.
-const PATIENCE: [usize; 2] = [2, 64];
-
 /// Writes `bytes` as UTF-16 or UTF-32, with U+FFFD for every maximal subpart: writes ASCII; validates a stretch of anything else and
 /// writes it as text; at an error, decodes windows until some in a row have none.
 ///
@@ -259,7 +255,7 @@ const PATIENCE: [usize; 2] = [2, 64];
 #[inline(always)]
 pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
     let mut at = 0;
-    let mut patience = PATIENCE[0];
+    let mut patience = 0;
     // At least `READ` bytes follow every window.
     while bytes.len() - at > 2 * READ {
         let most = (bytes.len() - at - READ) / WINDOW;
@@ -297,7 +293,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
                 continue;
             }
         }
-        patience = if count == 0 { (2 * patience).min(PATIENCE[1]) } else { PATIENCE[0] };
+        patience = window::patience(patience, good);
         let stretch = &bytes[at..bytes.len().min(at + STRETCH + READ)];
         if stretch.len() >= READ + WINDOW {
             // SAFETY: the instructions; there are as many bytes as it requires.

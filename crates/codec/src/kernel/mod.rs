@@ -61,7 +61,7 @@ macro_rules! operations {
         well_formed_prefix(bytes: &[u8]) -> usize =
             scalar::well_formed_prefix, short_or_long_prefix, short_or_long_prefix;
         lossy_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
-            portable::lossy, window::lossy_into::<V>, window::lossy_into::<V>;
+            portable::lossy, lossy_by_windows, lossy_by_windows;
         /// Needs room for a unit for each byte and [`MARGIN`] more. If there is less it may panic; it writes nothing outside.
         utf16_lossy(bytes: &[u8], out: &mut Room<'_, u16>) -> () =
             portable::utf16, compress::append::<Utf16, V>, to_utf16_32::append::<Utf16, V>;
@@ -420,6 +420,12 @@ mod compiled {
                 }
                 let ascii = validate::ascii_groups::<V>(bytes);
                 if ascii == bytes.len() { ascii } else { long_prefix(bytes, ascii) }
+            } }
+            // Compiled separately, so that the loop over windows keeps its registers.
+            function! { $features sparse_run(from: *const u8, at: usize, end: usize, to: *mut u8) -> (usize, *mut u8) =
+                window::sparse_run::<V> }
+            function! { $features #[inline] lossy_by_windows(bytes: &[u8], out: &mut Vec<u8>) -> () {
+                window::lossy_into::<V>(bytes, out, sparse_run)
             } }
             Operations {
                 info: KernelInfo { name: V::NAME, features: &$features, path: validate::path::<V> },

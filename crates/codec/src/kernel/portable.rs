@@ -19,7 +19,7 @@
 
 use crate::kernel::room::{MARGIN, Room};
 use crate::scalar::{Sequence, is_ascii, well_formed_prefix};
-use crate::utf8::REPLACEMENT;
+use crate::utf8::{REPLACEMENT, is_continuation};
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
@@ -432,7 +432,9 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     const STEP: usize = 256;
     /// The most errors in a step after which it validates again.
     const FEW: usize = 4;
-    let mut at = 0;
+    /// So many errors close to each other are decoded in steps.
+    const CLOSE: u32 = 3;
+    let (mut at, mut close) = (0, 0);
     loop {
         if !matches!(bytes[at..], [0x80..=0xFF, 0x80..=0xFF, ..]) {
             at += append_ascii_with_errors(&bytes[at..], out);
@@ -443,13 +445,18 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
         if at == bytes.len() {
             return;
         }
-        if good >= APART {
-            if let Some(Sequence::IllFormed { len, .. }) = Sequence::read(&bytes[at..]) {
+        close = if good < APART { close + 1 } else { 0 };
+        if close < CLOSE {
+            out.extend_from_slice(REPLACEMENT);
+            at += subpart_len(&bytes[at..]);
+            // Each continuation byte after that is an error, too.
+            while bytes.get(at).copied().is_some_and(is_continuation) {
                 out.extend_from_slice(REPLACEMENT);
-                at += len;
+                at += 1;
             }
             continue;
         }
+        close = 0;
         let mut errors = usize::MAX;
         while errors > FEW {
             if bytes.len() - at <= STEP + BLOCK {
@@ -493,23 +500,16 @@ fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
 /// Appends the ASCII that `bytes` begin with, up to the first other byte, or in whole blocks if there is none. Returns how many
 /// bytes those are, and true if there is none.
 fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
-    out.reserve(bytes.len());
-    let room = out.spare_capacity_mut();
-    let (mut at, mut is_last) = (0, true);
-    // Stores across two cache lines cost twice as much; the first step ends where a line does.
-    let mut overlap = room.as_ptr().addr() % (4 * BLOCK);
-    while let Some((blocks, room)) = bytes[at..].first_chunk().zip(room[at..].first_chunk_mut()) {
-        *room = blocks.map(MaybeUninit::new);
-        if !is_ascii(blocks) {
-            (at, is_last) = (at + ascii_len(blocks), false);
+    let (mut len, mut is_last) = (0, true);
+    while let Some(block) = bytes[len..].first_chunk() {
+        if !is_ascii(block) {
+            (len, is_last) = (len + ascii_len(block), false);
             break;
         }
-        at += blocks.len() - overlap;
-        overlap = 0;
+        len += block.len();
     }
-    // SAFETY: these bytes are written.
-    unsafe { out.set_len(out.len() + at) };
-    (at, is_last)
+    out.extend_from_slice(&bytes[..len]);
+    (len, is_last)
 }
 
 /// How many bytes at the start are ASCII. No branch depends on it.

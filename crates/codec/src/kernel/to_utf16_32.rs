@@ -46,7 +46,7 @@
 //! by that loop, too.
 
 use crate::kernel::room::Room;
-use crate::kernel::vector::Vector;
+use crate::kernel::vector::{Vector, hidden};
 use crate::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
 use crate::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
 use crate::utf8::is_continuation;
@@ -231,6 +231,18 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
         let mut here = masks::<V>(from);
         // How many windows may follow without an error. Validation ends a group before it, or less, and text a window before that.
         let (mut index, mut quiet) = (0, patience.saturating_add(3));
+        macro_rules! window {
+            () => {
+                let window_at = from.add(index * WINDOW);
+                let next = masks::<V>(window_at.add(WINDOW));
+                let window = here.decide(next, &mut carry);
+                let places = Places::of(here, window, &carry, &mut left);
+                to = F::write::<V>(window_at, index == 0, places, to);
+                quiet = if window.good == !0 { quiet - 1 } else { patience };
+                here = next;
+                index += 1;
+            };
+        }
         while index < count && quiet > 0 {
             if here.all_isolated(carry) {
                 let passed = if here.non_ascii == 0 {
@@ -255,14 +267,10 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
                     continue;
                 }
             }
-            let window_at = from.add(index * WINDOW);
-            let next = masks::<V>(window_at.add(WINDOW));
-            let window = here.decide(next, &mut carry);
-            let places = Places::of(here, window, &carry, &mut left);
-            to = F::write::<V>(window_at, index == 0, places, to);
-            quiet = if window.good == !0 { quiet - 1 } else { patience };
-            here = next;
-            index += 1;
+            window!();
+            while index < count && quiet > 0 && here.lead_of_3 != 0 {
+                window!();
+            }
         }
         let at = index * WINDOW;
         if carry.good == 0 {
@@ -324,7 +332,7 @@ unsafe fn isolated_run<F: Form, V: WindowWriter>(
             if !here.all_isolated(Carry::default()) {
                 break;
             }
-            F::widen::<V>(from.add(at), here.non_ascii, to.add(at));
+            F::widen::<V>(hidden(from.add(at)), here.non_ascii, to.add(at));
             at += WINDOW;
         }
         (at / WINDOW).max(1)

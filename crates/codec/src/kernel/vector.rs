@@ -45,6 +45,18 @@ pub(super) unsafe trait Vector: Copy {
     /// Writes a register.
     unsafe fn store(self, to: *mut u8);
 
+    /// Has the cache line of a place loaded that is soon read, if there is one.
+    #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: a hint, which loads nothing from places that cannot be read.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(from.cast());
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        let _ = from;
+    }
+
     unsafe fn zero() -> Self;
 
     unsafe fn or(self, other: Self) -> Self;

@@ -49,8 +49,8 @@
 //! ```text
 //! while more than four windows are left:
 //!     good = the well-formed prefix of the next 16 KiB; copy it
-//!     patience = 8 if good > 0, else twice as before, at most 256
-//!     if there is an error: decode windows until `patience` of them in a row have no error, or 16 KiB are done
+//!     patience = 2 if good is 512 or more, else twice as before, at most 256
+//!     if there is an error: decode windows until `patience` of them in a row have no error
 //! the same for the rest, in a copy with zeros after it
 //! ```
 //!
@@ -59,9 +59,9 @@
 //! 8000 times `61`, then `FF`, then 8000 times `C3 A9`:
 //!
 //! ```text
-//! validate    61 61 61 …                 stops at most eight registers before FF; copied
+//! validate    61 61 61 …                 stops at the register with FF; copied
 //! window 1    … 61 61 FF C3 A9 C3 …      writes … 61 61 EF BF BD C3 A9 C3 …
-//! window 2…9  A9 C3 A9 … C3              good, eight in a row; the last byte begins a sequence that the next would end
+//! window 2, 3 A9 C3 A9 … C3              good, two in a row; the last byte begins a sequence that the next would end
 //! take back   C3                         one byte is pending, so output and input go back by one
 //! validate    C3 A9 C3 A9 …              to the end of the stretch
 //! ```
@@ -69,14 +69,14 @@
 //! # Cost of decoding
 //!
 //! Without errors: validation and a copy, in turns every 16 KiB. With errors everywhere: the windows.
-//! It loses where a short burst of errors follows each few KiB of good text: each burst costs at least eight windows
-//! that plain copying would have done faster. Inputs below 32 bytes never get here
+//! It loses where errors are a few hundred bytes apart: each costs either a change to windows and back, or windows all the way.
+//! Inputs below 32 bytes never get here
 //! ([`Kernel::lossy_into`](crate::Kernel::lossy_into)).
 
 use crate::kernel::validate::{Partial, well_formed_prefix};
 use crate::kernel::vector::{Vector, hidden, opaque};
 use crate::scalar::{Sequence, pending};
-use crate::utf8::REPLACEMENT;
+use crate::utf8::{REPLACEMENT, is_continuation};
 
 /// Bytes in a window.
 pub(super) const WINDOW: usize = 64;
@@ -470,9 +470,18 @@ pub(super) unsafe fn widen<U: Copy + Default + From<u8>>(
 /// Bytes for which room is made at a time: 256 windows.
 const STRETCH: usize = 0x4000;
 
-/// After this many windows in a row without an error the loop validates again. The first number is where it begins; it is
-/// doubled, up to the second, each time validation finds an error at once.
-const PATIENCE: [u32; 2] = [8, 256];
+/// The fewest and the most windows in a row without an error after which a loop over windows ends.
+const PATIENCE: [usize; 2] = [2, 256];
+
+/// If validation finds fewer good bytes than this before an error, errors are close to each other.
+const CLOSE: usize = 512;
+
+/// After how many windows in a row without an error validation is tried again, if it has just found an error after `good` bytes: the
+/// fewest, or twice as many as `before`, so that text with many errors is not validated in vain.
+#[inline(always)]
+pub(super) fn patience(before: usize, good: usize) -> usize {
+    if good < CLOSE { (2 * before).clamp(PATIENCE[0], PATIENCE[1]) } else { PATIENCE[0] }
+}
 
 /// Bytes of ASCII that are copied at once: four windows.
 const ASCII: usize = 256;
@@ -482,10 +491,10 @@ const ASCII: usize = 256;
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<u8>) {
+pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<u8>, sparse_run: SparseRun) {
     out.reserve(bytes.len() + 2 * WRITTEN);
     let mut at = 0;
-    let mut patience = PATIENCE[0];
+    let mut patience = 0;
     // At least `READ` bytes follow every window that is read here.
     while bytes.len() - at > 2 * READ {
         // ASCII is copied as it is checked, unless the registers have sixteen bytes: those of `memcpy` are wider.
@@ -505,13 +514,13 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
         let good = unsafe { well_formed_prefix::<V>(stretch) };
         out.extend_from_slice(&stretch[..good]);
         at += good;
-        patience = if good == 0 { (2 * patience).min(PATIENCE[1]) } else { PATIENCE[0] };
+        patience = self::patience(patience, good);
         // At most three bytes are left of a sequence that ends after the stretch.
         if good > 0 && stretch.len() - good <= 3 {
             continue;
         }
         // SAFETY: as above.
-        at += unsafe { windows::<V>(&bytes[at..], patience, out) };
+        at += unsafe { windows::<V>(&bytes[at..], patience, out, sparse_run) };
     }
     // SAFETY: as above.
     let good = unsafe { well_formed_prefix::<V>(&bytes[at..]) };
@@ -532,16 +541,16 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
     }
 }
 
-/// Decodes windows: for a stretch, or until `patience` of them in a row have no error, or the rest is short. Returns how many
+/// Decodes windows, until `patience` of them in a row have no error, or room or input end. Returns how many
 /// bytes are decoded; they end between two segments.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8>) -> usize {
+unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<u8>, sparse_run: SparseRun) -> usize {
     // Decode as many windows as fit in the spare capacity, but at least one.
     let room = ((out.capacity() - out.len()).saturating_sub(WRITTEN) / 3).max(WINDOW);
-    let end = bytes.len().saturating_sub(READ).min(STRETCH).min(room) / WINDOW * WINDOW;
+    let end = bytes.len().saturating_sub(READ).min(room) / WINDOW * WINDOW;
     if end == 0 {
         return 0;
     }
@@ -558,28 +567,30 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: u32, out: &mut Vec<u8
         let mut to = out.as_mut_ptr().add(out.len());
         let mut here = masks::<V>(from);
         while at < end && quiet < patience {
-            if here.non_ascii | carry.others == 0 {
-                if at + ASCII <= end && is_stretch_ascii::<V>(from.add(at)) {
-                    let passed = ascii_run::<V>(from.add(at), end - at, to);
-                    at += passed;
-                    to = to.add(passed);
-                    here = masks::<V>(from.add(at));
-                    continue;
-                }
-                if at >= sparse_from && at + 2 * WINDOW <= end {
-                    let begun = at;
-                    (at, to) = sparse_run::<V>(from, at, end, to);
-                    sparse_from = if at - begun < WORTHWHILE { at + PAUSE } else { at };
-                    here = masks::<V>(from.add(at));
-                    continue;
-                }
+            // A loop of its own, without a call, keeps constants in registers.
+            while at < end && quiet < patience && here.non_ascii | carry.others != 0 {
+                let next = masks::<V>(from.add(at + WINDOW));
+                let window = here.decide(next, &mut carry);
+                to = V::replace(from.add(at), window, to);
+                quiet = if window.good == !0 { quiet + 1 } else { 0 };
+                here = next;
+                at += WINDOW;
             }
-            let next = masks::<V>(from.add(at + WINDOW));
-            let window = here.decide(next, &mut carry);
-            to = V::replace(from.add(at), window, to);
-            quiet = if window.good == !0 { quiet + 1 } else { 0 };
-            here = next;
-            at += WINDOW;
+            if here.non_ascii | carry.others != 0 || at >= end || quiet >= patience {
+                break;
+            }
+            let begun = at;
+            if at + ASCII <= end && is_stretch_ascii::<V>(from.add(at)) {
+                at += ascii_run::<V>(from.add(at), end - at, to);
+                to = to.add(at - begun);
+            } else if at >= sparse_from && at + 2 * WINDOW <= end {
+                (at, to) = sparse_run(from, at, end, to);
+                sparse_from = if at - begun < WORTHWHILE { at + PAUSE } else { at };
+            } else {
+                copy::<V>(from.add(at), to);
+                (at, to, quiet) = (at + WINDOW, to.add(WINDOW), quiet + 1);
+            }
+            here = masks::<V>(from.add(at));
         }
         let written = to.offset_from_unsigned(out.as_ptr());
         // The last window may end inside a segment. A sequence is taken back, to be decoded with the rest of it; of a maximal
@@ -606,6 +617,9 @@ const PAUSE: usize = 4096;
 /// After this many windows of ASCII, more is likely.
 const LONG: usize = 4;
 
+/// [`sparse_run`], compiled for a kernel.
+pub(super) type SparseRun = unsafe fn(*const u8, usize, usize, *mut u8) -> (usize, *mut u8);
+
 /// Decodes the first window, which begins between two segments and has at most [`SPARSE`] bytes that are not ASCII, and those
 /// after it until one has more. Returns where it ends, between two segments, and the end of what is written.
 ///
@@ -613,13 +627,27 @@ const LONG: usize = 4;
 /// `at + 2 * WINDOW <= end`; `from..from + end` can be read; `3 * (end - at)` bytes can be written at `to`; the processor has the
 /// instructions of `V`.
 #[inline(always)]
-unsafe fn sparse_run<V: WindowWriter>(from: *const u8, mut at: usize, end: usize, mut to: *mut u8) -> (usize, *mut u8) {
+pub(super) unsafe fn sparse_run<V: WindowWriter>(
+    from: *const u8,
+    mut at: usize,
+    end: usize,
+    mut to: *mut u8,
+) -> (usize, *mut u8) {
     // SAFETY: at each step `at + 2 * WINDOW <= end`, and at most three bytes are kept for each that was read, so `6 * WINDOW` more
     // can be written. A step reads and writes a window, and four bytes that begin in it; or `ASCII` bytes that end before `end`.
     unsafe {
-        // Windows of ASCII in a row.
+        // Windows of ASCII after the last error, and half of those before.
         let mut clean = 0;
         while at + 2 * WINDOW <= end {
+            if V::LEN == 16 && clean >= LONG {
+                // The registers of `memcpy` are wider.
+                let mut run = 0;
+                while at + run + 3 * WINDOW <= end && is_ascii::<V>(from.add(at + run)) {
+                    run += WINDOW;
+                }
+                to.copy_from_nonoverlapping(from.add(at), run);
+                (at, to, clean) = (at + run, to.add(run), clean + run / WINDOW);
+            }
             let here = from.add(at);
             let (mut registers, mut all) = ([V::zero(); WINDOW / 16], V::zero());
             for (part, register) in registers.iter_mut().take(WINDOW / V::LEN).enumerate() {
@@ -629,9 +657,13 @@ unsafe fn sparse_run<V: WindowWriter>(from: *const u8, mut at: usize, end: usize
             }
             if all.is_ascii() {
                 (at, to, clean) = (at + WINDOW, to.add(WINDOW), clean + 1);
-                while clean >= LONG && at + ASCII + 2 * WINDOW <= end && is_stretch_ascii::<V>(from.add(at)) {
+                while V::LEN > 16
+                    && clean >= LONG
+                    && at + ASCII + 2 * WINDOW <= end
+                    && is_stretch_ascii::<V>(from.add(at))
+                {
                     copy_ascii::<V>(from.add(at), to);
-                    (at, to) = (at + ASCII, to.add(ASCII));
+                    (at, to, clean) = (at + ASCII, to.add(ASCII), clean + ASCII / WINDOW);
                 }
                 continue;
             }
@@ -642,21 +674,26 @@ unsafe fn sparse_run<V: WindowWriter>(from: *const u8, mut at: usize, end: usize
             if others.count_ones() > SPARSE {
                 break;
             }
-            clean = 0;
+            clean /= 2;
             let ascii = others.trailing_zeros() as usize;
             (at, to) = (at + ascii, to.add(ascii));
             let four = from.add(at).cast::<[u8; 4]>().read();
-            match Sequence::read(&four) {
-                Some(Sequence::IllFormed { len, .. }) => {
-                    to.copy_from_nonoverlapping(REPLACEMENT.as_ptr(), REPLACEMENT.len());
-                    (at, to) = (at + len, to.add(REPLACEMENT.len()));
+            // A byte that no continuation byte follows is a maximal subpart, whatever it is.
+            let ill_formed = if !is_continuation(four[1]) {
+                1
+            } else {
+                match Sequence::read(&four) {
+                    Some(Sequence::IllFormed { len, .. }) => len,
+                    Some(Sequence::WellFormed { len, .. }) => {
+                        to.cast::<[u8; 4]>().write(four);
+                        (at, to) = (at + len, to.add(len));
+                        continue;
+                    }
+                    None => break,
                 }
-                Some(Sequence::WellFormed { len, .. }) => {
-                    to.cast::<[u8; 4]>().write(four);
-                    (at, to) = (at + len, to.add(len));
-                }
-                None => break,
-            }
+            };
+            to.cast::<[u8; 4]>().write(REPLACEMENT_AND_MORE);
+            (at, to) = (at + ill_formed, to.add(REPLACEMENT.len()));
         }
         (at, to)
     }

@@ -204,6 +204,9 @@ unsafe impl Vector for Avx512 {
 
 /// An input is checked by the shortest register that holds it.
 impl Partial for Avx512 {
+    // More would cost more in a page of several scripts than it saves in emoji.
+    const LIKELY: usize = 2;
+
     fn partial_path(len: usize) -> Path {
         let kernel = if len <= Sse41::LEN {
             Sse41::NAME
