@@ -500,16 +500,22 @@ fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
 /// Appends the ASCII that `bytes` begin with, up to the first other byte, or in whole blocks if there is none. Returns how many
 /// bytes those are, and true if there is none.
 fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
-    let (mut len, mut is_last) = (0, true);
+    let (mut len, mut copied) = (0, 0);
     while let Some(block) = bytes[len..].first_chunk() {
         if !is_ascii(block) {
-            (len, is_last) = (len + ascii_len(block), false);
-            break;
+            len += ascii_len(block);
+            out.extend_from_slice(&bytes[copied..len]);
+            return (len, false);
         }
         len += block.len();
+        // While it is in the first-level cache.
+        if len - copied == STRETCH {
+            out.extend_from_slice(&bytes[copied..len]);
+            copied = len;
+        }
     }
-    out.extend_from_slice(&bytes[..len]);
-    (len, is_last)
+    out.extend_from_slice(&bytes[copied..len]);
+    (len, true)
 }
 
 /// How many bytes at the start are ASCII. No branch depends on it.

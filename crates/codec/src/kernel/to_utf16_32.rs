@@ -229,8 +229,9 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
         let from = bytes.as_ptr();
         let mut to = out.next((count + 1) * WINDOW);
         let mut here = masks::<V>(from);
-        // How many windows may follow without an error. Validation ends a group before it, or less, and text a window before that.
+        // How many windows may follow without an error. Validation ends a register before the first, and text a window before that.
         let (mut index, mut quiet) = (0, patience.saturating_add(3));
+        // Twice below: text of longer sequences has a loop of its own, with fewer decisions.
         macro_rules! window {
             () => {
                 let window_at = from.add(index * WINDOW);

@@ -18,7 +18,7 @@
 //!     if highest < E0: check with the byte before          (no sequence is longer than two bytes)
 //!     if highest < F0: check with two bytes before
 //!     else:            check with three bytes before, and after text of such sequences the next 7 groups, too
-//!     if there is an error: return the boundary at the start of the group
+//!     if there is an error: return the boundary at the start of its register
 //! check the last registers, and that no sequence continues after the last byte
 //! ```
 //!
@@ -42,7 +42,7 @@
 //! # Cost
 //!
 //! A register costs four loads and about twenty instructions with three bytes before, fewer with one; ASCII costs a load and
-//! an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. Inputs of up to [`SHORT`] bytes
+//! an `or`. Large inputs are loaded into the cache ahead of that. Loads across a cache line are cheaper here than shuffles, which the lookups need. Inputs of up to [`SHORT`] bytes
 //! take a path without groups, because aligning and grouping cost more than they save there. It loses on inputs shorter
 //! than a few bytes, where the calls and the scalar search for the place of an error take most of the time, and on text with
 //! many errors, where each one costs a check of a whole group: decoding with replacement uses windows instead.
@@ -267,8 +267,7 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
         let mut errors = first.check(first.shift_in(), V::no_errors());
         if has_short_rest::<V>(len) {
             note_run(V::NAME, Registers::OneAndScalar);
-            let good = if V::has_error(errors) { 0 } else { boundary(bytes, V::LEN) };
-            return good + scalar::well_formed_prefix(&bytes[good..]);
+            return prefix_with_scalar_rest(bytes, if V::has_error(errors) { 0 } else { V::LEN });
         }
         note_run(V::NAME, Registers::Several);
         errors = check_all::<V>(start, V::LEN, len, errors);
@@ -280,6 +279,14 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
             boundary(bytes, len)
         }
     }
+}
+
+/// Length of a prefix of `bytes` that is well-formed and ends between two sequences; up to `good` they are, but the last may end
+/// after that. Not inlined, so that other inputs need not save registers for the two calls.
+#[inline(never)]
+fn prefix_with_scalar_rest(bytes: &[u8], good: usize) -> usize {
+    let good = boundary(bytes, good);
+    good + scalar::well_formed_prefix(&bytes[good..])
 }
 
 /// Length of a prefix of `bytes` that is well-formed and ends between two sequences. `all` holds the bytes at the places

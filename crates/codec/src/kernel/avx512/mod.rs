@@ -27,27 +27,23 @@
 //! written     61 EF BF BD 41
 //! ```
 //!
-//! For UTF-16 and UTF-32, in text without sequences of four bytes, only the numbers of the last bytes are compressed. By these
-//! numbers the last bytes are permuted, and those one and two places before them:
+//! For UTF-16 and UTF-32 each place takes the bits of its byte and of the bytes before, loaded again one to three places earlier, so
+//! that all of a unit stands at the last byte of its sequence: its lowest eight bits in one register, the next eight in another.
+//! The other places are compressed away in both, and what is left is interleaved. Only where a sequence of four bytes ends,
+//! there is a third register for UTF-32, and two units of UTF-16 are made surrogates.
 //!
 //! ```text
 //! bytes       61   C3   A9   E4   B8   96
-//! last         0    .    2    .    .    5      compressed: 0 2 5
-//! at last     61        A9             96
-//! one before   .        C3             B8
-//! two before   .         .             E4
+//! lowest      61    .   E9    .    .   16      compressed: 61 E9 16
+//! next        00    .   00    .    .   4E      compressed: 00 00 4E
 //! units     0061      00E9           4E16
 //! ```
 //!
-//! Other windows: each place takes the bits of its byte and of the bytes before, loaded again one to three places earlier, so
-//! that all of a unit stands at the last byte of its sequence; the other places are compressed away before the bytes are
-//! widened.
-//!
 //! # Cost
 //!
-//! A window costs three compressions for UTF-8, one for text of up to three bytes, two for text of up to two, two to four for the
-//! others. Where a window has few errors, writing it run by run is faster, and is done instead; runs of ASCII are copied or
-//! widened before they get here.
+//! A window costs three compressions for UTF-8; two for UTF-16 and UTF-32, three with sequences of four bytes for UTF-32. Where a
+//! window has few errors, writing it as UTF-8 run by run is faster, and is done instead; runs of ASCII are copied or widened
+//! before they get here.
 
 pub(super) mod from_units;
 
@@ -455,7 +451,7 @@ unsafe fn finished(units: __m512i, high: u32, low: u32, replaced: u32) -> __m512
     }
 }
 
-/// [`WindowWriter::utf32`].
+/// [`WindowWriter::utf32`], with a third plane for sequences of four bytes.
 ///
 /// # Safety
 /// The same.
@@ -655,7 +651,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_permute_to_places_pairs_and_thirds() {
+    fn the_tables_permute_to_pairs_thirds_halves_and_quarters() {
+        let halves = [0..32, 32..64].map(|half| half.flat_map(|byte| [byte, byte + 64]));
+        assert!(interleaved().into_iter().zip(halves).all(|(table, half)| table.into_iter().eq(half)));
+        for (quarter, table) in with_upper().into_iter().enumerate() {
+            let (first, upper) = (32 * (quarter as u8 % 2), 64 + 16 * quarter as u8);
+            let expected = (0..16).map(|lane| [first + 2 * lane, first + 2 * lane + 1, upper + lane]);
+            assert!(table.as_chunks::<4>().0.iter().map(|&[low, next, upper, _]| [low, next, upper]).eq(expected));
+        }
         assert!(pairs().into_iter().eq((0..32).flat_map(|byte| [byte, byte + 1])));
         for (first, third) in [0, 21, 42].into_iter().zip(thirds()) {
             // The place after the 21 bytes is not used.
