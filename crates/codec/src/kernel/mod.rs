@@ -439,21 +439,21 @@ mod compiled {
         ([$($feature:tt),*]) => { $(is_feature_detected!($feature))&&* };
     }
 
-    /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too, but for
-    /// [`validate::Partial::good_groups`], which names the features itself.
+    /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too, but for other functions made
+    /// so, and for [`validate::Partial::good_groups`], which names the features itself.
     macro_rules! function {
         ($features:tt $name:ident($($argument:ident: $kind:ty),*) -> $result:ty = $function:expr) => {
             function! { $features #[inline(never)] $name($($argument: $kind),*) -> $result { $function($($argument),*) } }
         };
         ([$($feature:literal),*] #[$inline:meta] $name:ident($($argument:ident: $kind:ty),*) -> $result:ty $body:block) => {
             /// # Safety
-            /// The processor has the features.
+            /// The processor has the features; other conditions are those of what it calls.
             #[target_feature($(enable = $feature),*)]
             #[$inline]
             #[allow(unused_unsafe, reason = "the portable functions are safe")]
             unsafe fn $name($($argument: $kind),*) -> $result {
                 // SAFETY: the functions of the table require the features and nothing else. `ascii_groups` and
-                // `long_prefix` are called for more than `SHORT` bytes.
+                // `long_prefix` are called for more than `SHORT` bytes; `sparse_run` has the same contract.
                 unsafe { $body }
             }
         };

@@ -26,7 +26,7 @@ use core::mem::MaybeUninit;
 /// Units that can be read from wherever a step begins, and written from wherever it ends.
 const BLOCK: usize = 16;
 
-/// Units for which room is made at a time.
+/// Units for which room is made at a time, and bytes of ASCII that are copied at a time.
 const STRETCH: usize = 0x1000;
 
 /// Bytes of ASCII after which more is likely.
@@ -426,13 +426,13 @@ impl Target for u32 {
 /// other text is validated and copied, up to an error. Where errors are close to each other, it is decoded in steps, up to one
 /// with few errors.
 pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
-    /// Bytes between errors that are not close to each other.
+    /// Before an error that is not close to another one, this many bytes are well-formed.
     const APART: usize = 16;
     /// Bytes in a step.
     const STEP: usize = 256;
     /// The most errors in a step after which it validates again.
     const FEW: usize = 4;
-    /// So many errors close to each other are decoded in steps.
+    /// After this many close errors in a row, decoding goes in steps.
     const CLOSE: u32 = 3;
     let (mut at, mut close) = (0, 0);
     loop {

@@ -5,8 +5,8 @@
 //! A code unit is written at the last byte of its sequence, where it and the bytes before it have all its bits; the high
 //! surrogate of a pair at the third byte. So the units of a window depend on nothing after it, and are its bytes at
 //! [`Places::any`], each combined with up to three bytes before it, with the other places left out. Windows where every byte
-//! is ASCII or an error of its own are widened as they are. AVX-512 has a loop for windows of sequences of one and two
-//! bytes, which needs fewer masks.
+//! is ASCII or an error of its own are widened as they are. AVX-512 decodes all windows so, and has a loop for those of sequences of
+//! one and two bytes, which needs fewer masks. The other kernels do so only after an error (compress.rs).
 //!
 //! ```text
 //! for each window:
@@ -180,8 +180,8 @@ impl Form for Utf32 {
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
 pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
-    // SAFETY: the instructions; there are as many bytes as `windows` requires, and after it at most `2 * READ`: fewer than a
-    // window and three of those it was given, and `READ`.
+    // SAFETY: the instructions; there are as many bytes as `windows` requires. It leaves fewer than `WINDOW + 3 + READ`, and so at
+    // most `2 * READ`.
     unsafe {
         let at = if bytes.len() > 2 * READ { windows::<F, V>(bytes, usize::MAX, out) } else { 0 };
         padded::<F, V>(&bytes[at..], out);
@@ -207,7 +207,7 @@ pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
     }
 }
 
-/// Decodes windows, of which one soon has an error, until `patience` of them in a row have none. Returns how many bytes are
+/// Decodes windows, until `patience` of them in a row have no error; of the first ones, three more. Returns how many bytes are
 /// decoded; they end between two segments.
 ///
 /// # Safety
@@ -229,7 +229,8 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
         let from = bytes.as_ptr();
         let mut to = out.next((count + 1) * WINDOW);
         let mut here = masks::<V>(from);
-        // How many windows may follow without an error. Validation ends a register before the first, and text a window before that.
+        // How many more windows without an error may follow. Three more at first: validation usually stops within a few windows of
+        // the error.
         let (mut index, mut quiet) = (0, patience.saturating_add(3));
         // Twice below: text of longer sequences has a loop of its own, with fewer decisions.
         macro_rules! window {
@@ -346,7 +347,7 @@ unsafe fn isolated_run<F: Form, V: WindowWriter>(
 /// # Safety
 /// As of [`WindowWriter::utf16_one_two_byte`], for each of `most` windows at `from`.
 #[inline(always)]
-pub(super) unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
+unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
     from: *const u8,
     most: usize,
     carry: &mut Carry,

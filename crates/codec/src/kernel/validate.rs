@@ -18,7 +18,7 @@
 //!     if highest < E0: check with the byte before          (no sequence is longer than two bytes)
 //!     if highest < F0: check with two bytes before
 //!     else:            check with three bytes before, and after text of such sequences the next 7 groups, too
-//!     if there is an error: return the boundary at the start of its register
+//!     if there is an error: return the boundary at the start of the first register with one
 //! check the last registers, and that no sequence continues after the last byte
 //! ```
 //!
@@ -42,10 +42,11 @@
 //! # Cost
 //!
 //! A register costs four loads and about twenty instructions with three bytes before, fewer with one; ASCII costs a load and
-//! an `or`. Large inputs are loaded into the cache ahead of that. Loads across a cache line are cheaper here than shuffles, which the lookups need. Inputs of up to [`SHORT`] bytes
-//! take a path without groups, because aligning and grouping cost more than they save there. It loses on inputs shorter
-//! than a few bytes, where the calls and the scalar search for the place of an error take most of the time, and on text with
-//! many errors, where each one costs a check of a whole group: decoding with replacement uses windows instead.
+//! an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. In large inputs, groups that are
+//! checked one at a time are loaded into the cache before their turn. Inputs of up to [`SHORT`] bytes take a path without groups,
+//! because aligning and grouping cost more than they save there. It loses on inputs shorter than a few bytes, where the calls and
+//! the scalar search for the place of an error take most of the time, and on text with many errors, where each one costs a check
+//! of a whole group and of its registers one by one: decoding with replacement uses windows instead.
 
 use crate::kernel::info::{Path, Registers, note_run};
 use crate::kernel::vector::{Vector, opaque};
@@ -165,11 +166,13 @@ pub(super) const TWO_CONTINUATIONS: u8 = 0x80;
 pub(super) const REFUSED: u8 = 0x7C;
 
 /// Registers in a group.
-pub(super) const GROUP: usize = 8;
+const GROUP: usize = 8;
 
-/// Inputs with at least this many bytes are not in the caches of a core, and are loaded this many bytes ahead: the processor does
-/// not foresee by itself what is beyond a page of memory.
+/// Inputs with at least this many bytes are taken to be outside the caches of a core, so that a group is loaded [`AHEAD`] of its
+/// turn: the processor does not foresee by itself what is beyond a page of memory.
 const LARGE: usize = 0x4_0000;
+
+/// So many bytes before it is checked a group is loaded.
 const AHEAD: usize = 3072;
 
 /// Registers in half a group, which are skipped if all of them are ASCII.
@@ -314,8 +317,8 @@ pub(super) unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], mask: u64) -> us
     }
 }
 
-/// How many of more than [`SHORT`] bytes are ASCII, from the first on: all of them; or none, if the first register has
-/// others; or up to the beginning of a group.
+/// How many of more than [`SHORT`] bytes are ASCII, from the first on: all of them; or none, if there are others before the first
+/// group; or up to the beginning of a group.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are more than [`SHORT`] bytes.

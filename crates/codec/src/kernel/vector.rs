@@ -45,7 +45,7 @@ pub(super) unsafe trait Vector: Copy {
     /// Writes a register.
     unsafe fn store(self, to: *mut u8);
 
-    /// Has the cache line of a place loaded that is soon read, if there is one.
+    /// Hints that the cache line at `from`, if there is one, will soon be read.
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]

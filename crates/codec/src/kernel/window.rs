@@ -43,8 +43,9 @@
 //!
 //! Text without errors is validated and copied, which is faster than anything that looks for errors while it copies. At
 //! an error the loop changes to windows, which cost the same however many errors follow, and changes back
-//! after some windows without any. Their number grows if validation then fails at once, so that text with an error now
-//! and then is not validated in vain over and over.
+//! after some windows without any. Their number grows if validation then fails within 512 bytes, so that text with many errors is
+//! not validated in vain over and over. ASCII at the beginning of a stretch is copied as it is checked, where registers have
+//! more than sixteen bytes.
 //!
 //! ```text
 //! while more than four windows are left:
@@ -56,7 +57,7 @@
 //!
 //! # Example of decoding
 //!
-//! 8000 times `61`, then `FF`, then 8000 times `C3 A9`:
+//! 8000 times `61`, then `FF`, then 8000 times `C3 A9`, with registers of sixteen bytes:
 //!
 //! ```text
 //! validate    61 61 61 …                 stops at the register with FF; copied
@@ -467,8 +468,11 @@ pub(super) unsafe fn widen<U: Copy + Default + From<u8>>(
     }
 }
 
-/// Bytes for which room is made at a time: 256 windows.
+/// The most bytes that are validated and then copied: they are still in the nearest cache.
 const STRETCH: usize = 0x4000;
+
+/// The most bytes that are decoded as windows or ASCII before validation is tried again.
+const LIMIT: usize = 0x1_0000;
 
 /// The fewest and the most windows in a row without an error after which a loop over windows ends.
 const PATIENCE: [usize; 2] = [2, 256];
@@ -476,8 +480,8 @@ const PATIENCE: [usize; 2] = [2, 256];
 /// If validation finds fewer good bytes than this before an error, errors are close to each other.
 const CLOSE: usize = 512;
 
-/// After how many windows in a row without an error validation is tried again, if it has just found an error after `good` bytes: the
-/// fewest, or twice as many as `before`, so that text with many errors is not validated in vain.
+/// How many windows in a row without an error it takes until validation is tried again, which has just stopped after `good` bytes:
+/// the fewest, or twice as many as `before`, so that text with many errors is not validated in vain.
 #[inline(always)]
 pub(super) fn patience(before: usize, good: usize) -> usize {
     if good < CLOSE { (2 * before).clamp(PATIENCE[0], PATIENCE[1]) } else { PATIENCE[0] }
@@ -489,7 +493,7 @@ const ASCII: usize = 256;
 /// Appends `bytes` with U+FFFD for every maximal subpart.
 ///
 /// # Safety
-/// The processor has the instructions of `V`.
+/// The processor has the instructions of `V`; `sparse_run` is [`sparse_run::<V>`](self::sparse_run), compiled for them.
 #[inline(always)]
 pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<u8>, sparse_run: SparseRun) {
     out.reserve(bytes.len() + 2 * WRITTEN);
@@ -541,16 +545,16 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
     }
 }
 
-/// Decodes windows, until `patience` of them in a row have no error, or room or input end. Returns how many
-/// bytes are decoded; they end between two segments.
+/// Decodes windows, until `patience` of them in a row have no error, or the room, the input or [`LIMIT`] ends. Returns how many bytes
+/// are decoded; they end between two segments.
 ///
 /// # Safety
-/// The processor has the instructions of `V`.
+/// As of [`lossy_into`].
 #[inline(always)]
 unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<u8>, sparse_run: SparseRun) -> usize {
     // Decode as many windows as fit in the spare capacity, but at least one.
     let room = ((out.capacity() - out.len()).saturating_sub(WRITTEN) / 3).max(WINDOW);
-    let end = bytes.len().saturating_sub(READ).min(room) / WINDOW * WINDOW;
+    let end = bytes.len().saturating_sub(READ).min(LIMIT).min(room) / WINDOW * WINDOW;
     if end == 0 {
         return 0;
     }
@@ -576,7 +580,7 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<
                 here = next;
                 at += WINDOW;
             }
-            if here.non_ascii | carry.others != 0 || at >= end || quiet >= patience {
+            if at >= end || quiet >= patience {
                 break;
             }
             let begun = at;
@@ -634,9 +638,10 @@ pub(super) unsafe fn sparse_run<V: WindowWriter>(
     mut to: *mut u8,
 ) -> (usize, *mut u8) {
     // SAFETY: at each step `at + 2 * WINDOW <= end`, and at most three bytes are kept for each that was read, so `6 * WINDOW` more
-    // can be written. A step reads and writes a window, and four bytes that begin in it; or `ASCII` bytes that end before `end`.
+    // can be written. A step reads and writes a window, and four bytes that begin in it; or `ASCII` or `run` bytes, after which
+    // `2 * WINDOW` more precede `end`.
     unsafe {
-        // Windows of ASCII after the last error, and half of those before.
+        // Windows of ASCII, halved at each byte that is not.
         let mut clean = 0;
         while at + 2 * WINDOW <= end {
             if V::LEN == 16 && clean >= LONG {

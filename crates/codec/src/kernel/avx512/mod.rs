@@ -16,8 +16,8 @@
 //!
 //! # Windows
 //!
-//! Every byte is given the room of the longest result, and the places that hold nothing are compressed away
-//! (`vpcompressb`, `vpcompressw`). For UTF-8 with replacement 21 bytes are tripled at a time:
+//! What is written is computed for every place, and the places that hold nothing are compressed away (`vpcompressb`,
+//! `vpcompressw`). For UTF-8 with replacement every byte is given the room of three: 21 bytes are tripled at a time:
 //!
 //! ```text
 //! bytes       61          E2          82          41
@@ -29,8 +29,8 @@
 //!
 //! For UTF-16 and UTF-32 each place takes the bits of its byte and of the bytes before, loaded again one to three places earlier, so
 //! that all of a unit stands at the last byte of its sequence: its lowest eight bits in one register, the next eight in another.
-//! The other places are compressed away in both, and what is left is interleaved. Only where a sequence of four bytes ends,
-//! there is a third register for UTF-32, and two units of UTF-16 are made surrogates.
+//! The other places are compressed away in both, and what is left is interleaved. Where a sequence of four bytes ends, UTF-32 has a
+//! third register, and UTF-16 two units that are made surrogates.
 //!
 //! ```text
 //! bytes       61   C3   A9   E4   B8   96
@@ -410,7 +410,7 @@ unsafe fn units_of_two(pairs: __m512i, ascii: u32) -> __m512i {
 #[inline(always)]
 unsafe fn sixteen_bits<U: Units>(from: *const u8, first: bool, places: Places, to: *mut U) -> *mut U {
     // SAFETY: the loads read `from - 2..from + 64`, before `from` only if the window is not the first. Each half writes 32 units,
-    // the second only after 32 units.
+    // the second those from 32 on.
     unsafe {
         let any = places.any();
         let planes = compressed(low_planes(&before::<2>(from, first), places), any);
