@@ -726,6 +726,20 @@ mod tests {
         }
     }
 
+    /// Errors close to each other in text that is not ASCII, where decoding goes in steps, and what follows them.
+    #[test]
+    fn close_errors_are_replaced_in_steps() {
+        for close in ["é\u{20AC}".as_bytes(), "日本".as_bytes(), "😀".as_bytes()] {
+            for (errors, after) in (0..=200).step_by(8).flat_map(|errors| [(errors, 0), (errors, 99), (errors, 999)]) {
+                let text = [&[close, b"\xFF"].concat().repeat(errors)[..], &"é".repeat(after).into_bytes()].concat();
+                let mut out = Vec::new();
+                lossy(&text, &mut out);
+                let expected = String::from_utf8_lossy(&text);
+                assert_eq!(String::from_utf8_lossy(&out), expected, "{errors} errors and {after} letters");
+            }
+        }
+    }
+
     #[test]
     fn there_is_room_for_a_block_of_errors_in_an_empty_vector() {
         for len in 0..=BLOCK {
