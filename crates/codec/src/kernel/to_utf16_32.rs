@@ -46,8 +46,8 @@
 //! by that loop, too.
 
 use crate::kernel::room::Room;
-use crate::kernel::vector::{Vector, hidden};
-use crate::kernel::window::{Carry, LINE, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
+use crate::kernel::vector::{LINE, Vector, hidden};
+use crate::kernel::window::{Carry, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
 use crate::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
 use crate::utf8::is_continuation;
 

@@ -49,8 +49,7 @@
 //! of a whole group and of its registers one by one: decoding with replacement uses windows instead.
 
 use crate::kernel::info::{Path, Registers, note_run};
-use crate::kernel::vector::{Vector, opaque};
-use crate::kernel::window::LINE;
+use crate::kernel::vector::{LINE, Vector, opaque};
 use crate::scalar;
 use crate::scalar::{boundary, pending};
 

@@ -12,6 +12,9 @@ pub(super) use in_neon::*;
 #[cfg(target_arch = "x86_64")]
 pub(super) use in_sse::*;
 
+/// Bytes in a cache line. Stores across two lines are slower.
+pub(super) const LINE: usize = 64;
+
 /// A register of [`Vector::LEN`] bytes.
 ///
 /// # Safety

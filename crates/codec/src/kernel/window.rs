@@ -75,7 +75,7 @@
 //! ([`Kernel::lossy_into`](crate::Kernel::lossy_into)).
 
 use crate::kernel::validate::{Partial, well_formed_prefix};
-use crate::kernel::vector::{Vector, hidden, opaque};
+use crate::kernel::vector::{LINE, Vector, hidden, opaque};
 use crate::scalar::{Sequence, pending};
 use crate::utf8::{REPLACEMENT, is_continuation};
 
@@ -87,9 +87,6 @@ pub(super) const READ: usize = 128;
 
 /// Bytes of UTF-8 that a window may write: three for each input byte, plus 64 for a copy that may run past the end.
 pub(super) const WRITTEN: usize = 256;
-
-/// Bytes in a cache line. Stores across two lines are slower.
-pub(super) const LINE: usize = 64;
 
 /// What the bytes of a window are: bit `i` is byte `i`.
 #[derive(Clone, Copy, Debug, Default)]
