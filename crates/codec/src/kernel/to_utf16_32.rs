@@ -223,8 +223,8 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
     // SAFETY: `count * WINDOW + READ <= bytes.len()`. `index < count` at each window, `index <= count` at each call of `masks`,
     // which reads 65 bytes: all reads are below `count * WINDOW + READ`. Where bytes before a window are read, `index > 0`.
     // Output: before window `index` at most `index * WINDOW` units are written, as each byte makes at most one, and a window
-    // writes at most `2 * WINDOW` from there on: there is room for `(count + 1) * WINDOW`. `isolated_run` writes as many units as
-    // it reads bytes. A high surrogate that is taken back was written by the last window.
+    // writes at most `2 * WINDOW` from there on: there is room for `(count + 1) * WINDOW`. `ascii_run` and `isolated_run` write as
+    // many units as they read bytes. A high surrogate that is taken back was written by the last window.
     unsafe {
         let from = bytes.as_ptr();
         let mut to = out.next((count + 1) * WINDOW);
