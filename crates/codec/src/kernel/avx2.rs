@@ -24,7 +24,7 @@ use crate::kernel::info::Path;
 use crate::kernel::sse41::Sse41;
 use crate::kernel::to_utf8::{OF_EIGHT, OF_UP_TO_THREE, SequenceWriter, all_of_three, pack};
 use crate::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, good_groups, path, short_prefix,
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, path, short_prefix,
 };
 use crate::kernel::vector::{Vector, hidden};
 use crate::kernel::window::{Places, WindowWriter, widen};
@@ -368,12 +368,5 @@ impl Partial for Avx2 {
     #[inline(always)]
     unsafe fn partial_prefix(bytes: &[u8]) -> usize {
         short_prefix::<Sse41>(bytes)
-    }
-
-    #[target_feature(enable = "avx2", enable = "bmi1", enable = "bmi2", enable = "lzcnt", enable = "popcnt")]
-    #[inline(never)]
-    unsafe fn good_groups(from: *const u8, most: usize) -> usize {
-        // SAFETY: the same contract.
-        unsafe { good_groups::<Self>(from, most) }
     }
 }

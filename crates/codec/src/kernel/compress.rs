@@ -275,7 +275,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
         }
         let stretch = &bytes[at..(bytes.len() - READ).min(at + STRETCH)];
         // SAFETY: the instructions are all it requires.
-        let good = unsafe { well_formed_prefix::<V>(stretch) };
+        let good = unsafe { well_formed_prefix::<V, true>(stretch) };
         // The byte after the windows is text, too.
         let count = good.saturating_sub(1) / WINDOW;
         if count > 0 {
@@ -306,7 +306,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
     let rest = &bytes[at..];
     // SAFETY: the instructions are all that is required; at most `2 * READ` bytes are left.
     unsafe {
-        if well_formed_prefix::<V>(rest) == rest.len() {
+        if well_formed_prefix::<V, true>(rest) == rest.len() {
             padded_text::<F, V>(rest, out);
         } else {
             padded::<F, V>(rest, out);

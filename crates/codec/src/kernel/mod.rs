@@ -59,9 +59,9 @@ macro_rules! operations {
         /// Length in bytes of a prefix that is well-formed and ends between two sequences. If it is not the whole input,
         /// the first error follows within a few registers, or the input ends inside a sequence.
         well_formed_prefix(bytes: &[u8]) -> usize =
-            scalar::well_formed_prefix, short_or_long_prefix, short_or_long_prefix;
+            scalar::well_formed_prefix, validate::well_formed_prefix::<V, false>, validate::well_formed_prefix::<V, false>;
         lossy_into(bytes: &[u8], out: &mut Vec<u8>) -> () =
-            portable::lossy, lossy_by_windows, lossy_by_windows;
+            portable::lossy, window::lossy_into::<V>, window::lossy_into::<V>;
         /// Needs room for a unit for each byte and [`MARGIN`] more. If there is less it may panic; it writes nothing outside.
         utf16_lossy(bytes: &[u8], out: &mut Room<'_, u16>) -> () =
             portable::utf16, compress::append::<Utf16, V>, to_utf16_32::append::<Utf16, V>;
@@ -393,40 +393,37 @@ mod compiled {
     #[cfg(target_arch = "x86_64")]
     use super::to_utf16_32;
     use super::to_utf16_32::{Utf16, Utf32};
-    use super::vector::Vector;
+    use super::vector::{Apart, Vector};
     use super::{KernelInfo, Operations, Room, compress, scalar, to_utf8, validate, window};
     #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     use std::arch::is_aarch64_feature_detected as is_feature_detected;
     #[cfg(target_arch = "x86_64")]
     use std::is_x86_feature_detected as is_feature_detected;
 
-    /// Compiles the table for an instruction set: one of the columns `vector` and `avx512`, and the list of features,
-    /// which is also used for run-time detection.
+    /// Compiles the table for an instruction set, from one of the columns `vector` and `avx512`, and the functions of [`Apart`].
+    /// The list of features is also used for run-time detection.
     macro_rules! compile {
+        ($kernel:ident, $column:ident $register:ident $features:tt) => {
+            impl Apart for $register {
+                function! { $features long_prefix(bytes: &[u8], at: usize) -> usize = validate::long_prefix::<Self> }
+                function! { $features good_groups(from: *const u8, most: usize) -> usize = validate::good_groups::<Self> }
+                function! { $features sparse_run(from: *const u8, at: usize, end: usize, to: *mut u8) -> (usize, *mut u8) =
+                    window::sparse_run::<Self> }
+            }
+            pub(super) static $kernel: Operations = operations!(table $column $register $features);
+        };
+    }
+
+    macro_rules! table {
         (vector $register:ident $features:tt $(
             $(#[$doc:meta])* $name:ident $arguments:tt -> $result:ty = $portable:expr, $vector:expr, $avx512:expr;
-        )*) => { compile! { @ $register $features $($name $arguments -> $result = $vector;)* } };
+        )*) => { table! { @ $register $features $($name $arguments -> $result = $vector;)* } };
         (avx512 $register:ident $features:tt $(
             $(#[$doc:meta])* $name:ident $arguments:tt -> $result:ty = $portable:expr, $vector:expr, $avx512:expr;
-        )*) => { compile! { @ $register $features $($name $arguments -> $result = $avx512;)* } };
+        )*) => { table! { @ $register $features $($name $arguments -> $result = $avx512;)* } };
         (@ $register:ident $features:tt $($name:ident $arguments:tt -> $result:ty = $function:expr;)*) => {{
             type V = $register;
             $(function! { $features $name $arguments -> $result = $function })*
-            function! { $features long_prefix(bytes: &[u8], at: usize) -> usize = validate::long_prefix::<V> }
-            // Compiled separately, so that short inputs and ASCII do not pay for the stack frame that others need.
-            function! { $features #[inline] short_or_long_prefix(bytes: &[u8]) -> usize {
-                if bytes.len() <= validate::SHORT {
-                    return validate::short_prefix::<V>(bytes);
-                }
-                let ascii = validate::ascii_groups::<V>(bytes);
-                if ascii == bytes.len() { ascii } else { long_prefix(bytes, ascii) }
-            } }
-            // Compiled separately, so that the loop over windows keeps its registers.
-            function! { $features sparse_run(from: *const u8, at: usize, end: usize, to: *mut u8) -> (usize, *mut u8) =
-                window::sparse_run::<V> }
-            function! { $features #[inline] lossy_by_windows(bytes: &[u8], out: &mut Vec<u8>) -> () {
-                window::lossy_into::<V>(bytes, out, sparse_run)
-            } }
             Operations {
                 info: KernelInfo { name: V::NAME, features: &$features, path: validate::path::<V> },
                 is_here: || is_here!($features),
@@ -439,36 +436,36 @@ mod compiled {
         ([$($feature:tt),*]) => { $(is_feature_detected!($feature))&&* };
     }
 
-    /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too, but for other functions made
-    /// so, and for [`validate::Partial::good_groups`], which names the features itself.
+    /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too, but for the functions of
+    /// [`Apart`].
     macro_rules! function {
-        ($features:tt $name:ident($($argument:ident: $kind:ty),*) -> $result:ty = $function:expr) => {
-            function! { $features #[inline(never)] $name($($argument: $kind),*) -> $result { $function($($argument),*) } }
-        };
-        ([$($feature:literal),*] #[$inline:meta] $name:ident($($argument:ident: $kind:ty),*) -> $result:ty $body:block) => {
+        (
+            [$($feature:literal),*]
+            $name:ident($($argument:ident: $kind:ty),*) -> $result:ty = $function:expr
+        ) => {
             /// # Safety
             /// The processor has the features; other conditions are those of what it calls.
             #[target_feature($(enable = $feature),*)]
-            #[$inline]
+            #[inline(never)]
             #[allow(unused_unsafe, reason = "the portable functions are safe")]
             unsafe fn $name($($argument: $kind),*) -> $result {
-                // SAFETY: the functions of the table require the features and nothing else. `ascii_groups` and
-                // `long_prefix` are called for more than `SHORT` bytes; `sparse_run` has the same contract.
-                unsafe { $body }
+                // SAFETY: the functions of the table require the features and nothing else; those of `Apart` have the contract
+                // of what they call.
+                unsafe { $function($($argument),*) }
             }
         };
     }
 
     #[cfg(target_arch = "x86_64")]
-    pub(super) static SSE41: Operations = operations!(compile vector Sse41 ["sse4.1"]);
+    compile! { SSE41, vector Sse41 ["sse4.1"] }
     #[cfg(target_arch = "x86_64")]
-    pub(super) static AVX2: Operations = operations!(compile vector Avx2 ["avx2", "bmi1", "bmi2", "lzcnt", "popcnt"]);
+    compile! { AVX2, vector Avx2 ["avx2", "bmi1", "bmi2", "lzcnt", "popcnt"] }
     #[cfg(target_arch = "x86_64")]
-    pub(super) static AVX512: Operations = operations!(compile avx512 Avx512 [
+    compile! { AVX512, avx512 Avx512 [
         "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt"
-    ]);
+    ] }
     #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-    pub(super) static NEON: Operations = operations!(compile vector Neon ["neon"]);
+    compile! { NEON, vector Neon ["neon"] }
 }
 
 #[cfg(test)]

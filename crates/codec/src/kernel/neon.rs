@@ -11,7 +11,7 @@ use crate::kernel::compress;
 use crate::kernel::info::Path;
 use crate::kernel::to_utf8::{OF_EIGHT, SequenceWriter, pack};
 use crate::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, good_groups, path_of_words, prefix_of_words,
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, path_of_words, prefix_of_words,
 };
 use crate::kernel::vector::{_mm_movemask_epi8, Vector, bits_to_add, bytes_of_halves};
 use crate::kernel::window::{Places, WindowWriter, widen};
@@ -354,12 +354,5 @@ impl Partial for Neon {
         prefix_of_words(bytes, |[low, high]| {
             Self(vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high))))
         })
-    }
-
-    #[target_feature(enable = "neon")]
-    #[inline(never)]
-    unsafe fn good_groups(from: *const u8, most: usize) -> usize {
-        // SAFETY: the same contract.
-        unsafe { good_groups::<Self>(from, most) }
     }
 }

@@ -23,7 +23,7 @@ use crate::kernel::compress;
 use crate::kernel::info::Path;
 use crate::kernel::to_utf8::SequenceWriter;
 use crate::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, good_groups, path_of_words, prefix_of_words,
+    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, path_of_words, prefix_of_words,
 };
 use crate::kernel::vector::Vector;
 use crate::kernel::window::{Places, WindowWriter};
@@ -231,12 +231,5 @@ impl Partial for Sse41 {
     #[inline(always)]
     unsafe fn partial_prefix(bytes: &[u8]) -> usize {
         prefix_of_words(bytes, |[low, high]| Self(_mm_set_epi64x(high as i64, low as i64)))
-    }
-
-    #[target_feature(enable = "sse4.1")]
-    #[inline(never)]
-    unsafe fn good_groups(from: *const u8, most: usize) -> usize {
-        // SAFETY: the same contract.
-        unsafe { good_groups::<Self>(from, most) }
     }
 }

@@ -49,7 +49,7 @@
 //! of a whole group and of its registers one by one: decoding with replacement uses windows instead.
 
 use crate::kernel::info::{Path, Registers, note_run};
-use crate::kernel::vector::{LINE, Vector, opaque};
+use crate::kernel::vector::{Apart, LINE, Vector, opaque};
 use crate::scalar;
 use crate::scalar::{boundary, pending};
 
@@ -181,11 +181,14 @@ const HALF: usize = 4;
 /// of any kernel.
 pub(super) const SHORT: usize = 128;
 
-/// How a kernel checks inputs that are shorter than its registers, and what it compiles apart from [`long_prefix`].
+// `or_ends` of the smallest registers reads all of them.
+const _: () = assert!(SHORT <= 2 * HALF * 16);
+
+/// How a kernel checks inputs that are shorter than its registers.
 ///
 /// # Safety
 /// The functions may be called only on a processor with the instructions of the implementing file.
-pub(super) trait Partial: Vector {
+pub(super) trait Partial: Apart {
     /// Groups that are checked for sequences of up to four bytes, whatever their highest byte, after one that has some of four
     /// in both halves.
     const LIKELY: usize = 7;
@@ -195,13 +198,6 @@ pub(super) trait Partial: Vector {
 
     /// As [`short_prefix`], for fewer than [`Vector::LEN`] bytes.
     unsafe fn partial_prefix(bytes: &[u8]) -> usize;
-
-    /// [`good_groups`] as a function of its own. Inlined, its constants would take registers from the loops of
-    /// [`long_prefix`] for shorter sequences.
-    ///
-    /// # Safety
-    /// As of [`good_groups`].
-    unsafe fn good_groups(from: *const u8, most: usize) -> usize;
 }
 
 /// The code that checks `len` bytes: the decisions of [`well_formed_prefix`], by the same constants.
@@ -226,20 +222,27 @@ fn has_short_rest<V: Vector>(len: usize) -> bool {
     matches!(len - V::LEN, 1 | 2)
 }
 
-/// Length in bytes of a prefix of `bytes` that is well-formed and ends between two sequences: [`short_prefix`] or
-/// [`long_prefix`].
+/// Length in bytes of a prefix of `bytes` that is well-formed and ends between two sequences. After it comes an error within a few
+/// registers, an incomplete sequence, or nothing. Whether [`long_prefix`] is `INLINED` decides only the speed: short inputs are faster
+/// if it is not; replacement, with many errors, if it is.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn well_formed_prefix<V: Partial>(bytes: &[u8]) -> usize {
+pub(super) unsafe fn well_formed_prefix<V: Partial, const INLINED: bool>(bytes: &[u8]) -> usize {
     // SAFETY: `ascii_groups` and `long_prefix` are called for more than `SHORT` bytes.
     unsafe {
         if bytes.len() <= SHORT {
             return short_prefix::<V>(bytes);
         }
         let ascii = ascii_groups::<V>(bytes);
-        if ascii == bytes.len() { ascii } else { long_prefix::<V>(bytes, ascii) }
+        if ascii == bytes.len() {
+            ascii
+        } else if INLINED {
+            long_prefix::<V>(bytes, ascii)
+        } else {
+            V::long_prefix(bytes, ascii)
+        }
     }
 }
 
@@ -259,11 +262,15 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
         // SAFETY: the load reads all `LEN` bytes.
         return unsafe { prefix_of(V::load(start), bytes, !0) };
     }
-    // SAFETY: `len > LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `check_all` is called with `at = LEN`, at
-    // least three, and `len >= LEN + 3`, as other lengths have returned.
+    // SAFETY: `len > LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `or_ends` has as many bytes as it needs; of
+    // at most `SHORT` it reads all. `check_all` is called with `at = LEN`, at least three, and `len >= LEN + 3`, as other lengths
+    // have returned.
     unsafe {
         let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
-        if or_all(start, V::LEN, len, first).is_ascii() {
+        // The last registers overlap the first, so that no loop ends where it is hard to foresee.
+        let are_many = V::LEN == 16 && len >= HALF * V::LEN;
+        let all = if are_many { or_ends::<V>(start, len) } else { or_all(start, V::LEN, len, first) };
+        if all.is_ascii() {
             return len;
         }
         let mut errors = first.check(first.shift_in(), V::no_errors());
@@ -494,6 +501,23 @@ unsafe fn or_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut all
             at = opaque((at + V::LEN) as u64) as usize;
         }
         all.or(V::load(start.add(len - V::LEN)))
+    }
+}
+
+/// The bits that are set in any byte of the first or the last [`HALF`] registers of `len` bytes.
+///
+/// # Safety
+/// `start..start + len` can be read, at least `HALF * LEN` bytes; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn or_ends<V: Vector>(start: *const u8, len: usize) -> V {
+    // SAFETY: registers begin at `index * LEN` and end `index * LEN` before the end, and `index < HALF`.
+    unsafe {
+        let mut all = V::zero();
+        for index in 0..HALF {
+            all = all.or(V::load(start.add(index * V::LEN)));
+            all = all.or(V::load(start.add(len - (index + 1) * V::LEN)));
+        }
+        all
     }
 }
 

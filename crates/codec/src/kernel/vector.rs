@@ -15,6 +15,22 @@ pub(super) use in_sse::*;
 /// Bytes in a cache line. Stores across two lines are slower.
 pub(super) const LINE: usize = 64;
 
+/// The algorithms that are compiled as functions of their own, by the table in the kernels' `mod.rs`. Inlined, their constants would
+/// take registers from the loops that call them, and short inputs would pay for the stack frame that others need.
+///
+/// # Safety
+/// As of the function of the same name.
+pub(super) trait Apart: Vector {
+    /// `long_prefix` of `validate.rs`.
+    unsafe fn long_prefix(bytes: &[u8], at: usize) -> usize;
+
+    /// `good_groups` of `validate.rs`.
+    unsafe fn good_groups(from: *const u8, most: usize) -> usize;
+
+    /// `sparse_run` of `window.rs`.
+    unsafe fn sparse_run(from: *const u8, at: usize, end: usize, to: *mut u8) -> (usize, *mut u8);
+}
+
 /// A register of [`Vector::LEN`] bytes.
 ///
 /// # Safety

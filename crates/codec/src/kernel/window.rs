@@ -75,7 +75,7 @@
 //! ([`Kernel::lossy_into`](crate::Kernel::lossy_into)).
 
 use crate::kernel::validate::{Partial, well_formed_prefix};
-use crate::kernel::vector::{LINE, Vector, hidden, opaque};
+use crate::kernel::vector::{Apart, LINE, Vector, hidden, opaque};
 use crate::scalar::{Sequence, pending};
 use crate::utf8::{REPLACEMENT, is_continuation};
 
@@ -490,9 +490,9 @@ const ASCII: usize = 256;
 /// Appends `bytes` with U+FFFD for every maximal subpart.
 ///
 /// # Safety
-/// The processor has the instructions of `V`; `sparse_run` is [`sparse_run::<V>`](self::sparse_run), compiled for them.
+/// The processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<u8>, sparse_run: SparseRun) {
+pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() + 2 * WRITTEN);
     let mut at = 0;
     let mut patience = 0;
@@ -512,7 +512,7 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
         }
         let stretch = &rest[..rest.len().min(STRETCH)];
         // SAFETY: the instructions are all it requires, here and below.
-        let good = unsafe { well_formed_prefix::<V>(stretch) };
+        let good = unsafe { well_formed_prefix::<V, true>(stretch) };
         out.extend_from_slice(&stretch[..good]);
         at += good;
         patience = self::patience(patience, good);
@@ -521,10 +521,10 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
             continue;
         }
         // SAFETY: as above.
-        at += unsafe { windows::<V>(&bytes[at..], patience, out, sparse_run) };
+        at += unsafe { windows::<V>(&bytes[at..], patience, out) };
     }
     // SAFETY: as above.
-    let good = unsafe { well_formed_prefix::<V>(&bytes[at..]) };
+    let good = unsafe { well_formed_prefix::<V, true>(&bytes[at..]) };
     out.extend_from_slice(&bytes[at..at + good]);
     let rest = &bytes[at + good..];
     if rest.is_empty() {
@@ -548,7 +548,7 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
 /// # Safety
 /// As of [`lossy_into`].
 #[inline(always)]
-unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<u8>, sparse_run: SparseRun) -> usize {
+unsafe fn windows<V: Apart + WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<u8>) -> usize {
     // Decode as many windows as fit in the spare capacity, but at least one.
     let room = ((out.capacity() - out.len()).saturating_sub(WRITTEN) / 3).max(WINDOW);
     let end = bytes.len().saturating_sub(READ).min(LIMIT).min(room) / WINDOW * WINDOW;
@@ -585,7 +585,7 @@ unsafe fn windows<V: WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<
                 at += ascii_run::<V>(from.add(at), end - at, to);
                 to = to.add(at - begun);
             } else if at >= sparse_from && at + 2 * WINDOW <= end {
-                (at, to) = sparse_run(from, at, end, to);
+                (at, to) = V::sparse_run(from, at, end, to);
                 sparse_from = if at - begun < WORTHWHILE { at + PAUSE } else { at };
             } else {
                 copy::<V>(from.add(at), to);
@@ -617,9 +617,6 @@ const PAUSE: usize = 4096;
 
 /// After this many windows of ASCII, more is likely.
 const LONG: usize = 4;
-
-/// [`sparse_run`], compiled for a kernel.
-pub(super) type SparseRun = unsafe fn(*const u8, usize, usize, *mut u8) -> (usize, *mut u8);
 
 /// Decodes the first window, which begins between two segments and has at most [`SPARSE`] bytes that are not ASCII, and those
 /// after it until one has more. Returns where it ends, between two segments, and the end of what is written.

@@ -50,7 +50,7 @@ pub(super) mod from_units;
 use crate::kernel::avx2::Avx2;
 use crate::kernel::info::{Path, Registers};
 use crate::kernel::sse41::Sse41;
-use crate::kernel::validate::{BELOW_LEADS, FINISHED, LEAD, Partial, SECOND, good_groups, prefix_of};
+use crate::kernel::validate::{BELOW_LEADS, FINISHED, LEAD, Partial, SECOND, prefix_of};
 use crate::kernel::vector::Vector;
 use crate::kernel::window::{Places, Window, WindowWriter, replace_by_runs};
 use crate::utf8::is_continuation;
@@ -230,24 +230,6 @@ impl Partial for Avx512 {
                 prefix_of(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask)
             }
         }
-    }
-
-    #[target_feature(
-        enable = "avx512f",
-        enable = "avx512bw",
-        enable = "avx512vl",
-        enable = "avx512vbmi",
-        enable = "avx512vbmi2",
-        enable = "avx2",
-        enable = "bmi1",
-        enable = "bmi2",
-        enable = "lzcnt",
-        enable = "popcnt"
-    )]
-    #[inline(never)]
-    unsafe fn good_groups(from: *const u8, most: usize) -> usize {
-        // SAFETY: the same contract.
-        unsafe { good_groups::<Self>(from, most) }
     }
 }
 
