@@ -26,8 +26,11 @@ use core::mem::MaybeUninit;
 /// Units that can be read from wherever a step begins, and written from wherever it ends.
 const BLOCK: usize = 16;
 
-/// Units for which room is made at a time, and bytes of ASCII that are copied at a time.
+/// Units for which room is made at a time.
 const STRETCH: usize = 0x1000;
+
+/// Bytes of ASCII that are copied at a time.
+const COPIED: usize = 0x800;
 
 /// Bytes of ASCII after which more is likely.
 const LONG: usize = 64;
@@ -497,10 +500,24 @@ fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     }
 }
 
+/// Bytes that the compiler loads at a time.
+const ALIGN: usize = 16;
+
 /// Appends the ASCII that `bytes` begin with, up to the first other byte, or in whole blocks if there is none. Returns how many
 /// bytes those are, and true if there is none.
 fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
     let (mut len, mut copied) = (0, 0);
+    if let Some(block) = bytes.first_chunk() {
+        if !is_ascii(block) {
+            let ascii = ascii_len(block);
+            // All of it, since copying as many bytes as are ASCII takes longer.
+            out.extend_from_slice(block);
+            out.truncate(out.len() - (block.len() - ascii));
+            return (ascii, false);
+        }
+        // The next blocks begin where none of their words is in two cache lines.
+        len = block.len() - bytes.as_ptr().addr() % ALIGN;
+    }
     while let Some(block) = bytes[len..].first_chunk() {
         if !is_ascii(block) {
             len += ascii_len(block);
@@ -509,7 +526,7 @@ fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
         }
         len += block.len();
         // While it is in the first-level cache.
-        if len - copied == STRETCH {
+        if len - copied >= COPIED {
             out.extend_from_slice(&bytes[copied..len]);
             copied = len;
         }
