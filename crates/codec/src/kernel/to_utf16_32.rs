@@ -240,6 +240,7 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
                 let window = here.decide(next, &mut carry);
                 let places = Places::of(here, window, &carry, &mut left);
                 to = F::write::<V>(window_at, index == 0, places, to);
+                V::prefetch(to.cast::<u8>().wrapping_add(AHEAD));
                 quiet = if window.good == !0 { quiet - 1 } else { patience };
                 here = next;
                 index += 1;
@@ -287,6 +288,22 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
     }
 }
 
+/// Bytes of output before which its cache lines are loaded.
+const AHEAD: usize = 1024;
+
+/// Loads the cache lines that the units of a window are written to after [`AHEAD`] bytes: the processor does not foresee
+/// writes as well as reads.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn foresee<F: Form, V: Vector>(to: *const F::Unit) {
+    for line in 0..size_of::<F::Unit>() * WINDOW / LINE {
+        // SAFETY: the same contract.
+        unsafe { V::prefetch(to.cast::<u8>().wrapping_add(AHEAD + LINE * line)) };
+    }
+}
+
 /// Widens windows as long as they are ASCII, at most `most`; returns how many.
 ///
 /// # Safety
@@ -305,6 +322,7 @@ pub(super) unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: 
         let mut at = to.align_offset(LINE) % WINDOW;
         let last = (most - 1) * WINDOW;
         while at <= last && F::ascii::<V>(from.add(at), to.add(at)) {
+            foresee::<F, V>(to.wrapping_add(at));
             at += WINDOW;
         }
         if at > last && F::ascii::<V>(from.add(last), to.add(last)) { most } else { (at / WINDOW).max(1) }
@@ -335,6 +353,7 @@ unsafe fn isolated_run<F: Form, V: WindowWriter>(
                 break;
             }
             F::widen::<V>(hidden(from.add(at)), here.non_ascii, to.add(at));
+            foresee::<F, V>(to.wrapping_add(at));
             at += WINDOW;
         }
         (at / WINDOW).max(1)
@@ -362,6 +381,11 @@ unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
         if begun != carry.good || begun != carry.others {
             return (0, to);
         }
+        // Apart from the others, so that the masks of this window need not be kept while those are written.
+        let Some(end) = F::write_one_two_byte::<V>(from, &mut begun, to) else {
+            return (0, to);
+        };
+        (passed, to) = (1, end);
         while passed < most
             && let Some(end) = F::write_one_two_byte::<V>(from.add(passed * WINDOW), &mut begun, to)
         {
