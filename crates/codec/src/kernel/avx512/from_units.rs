@@ -593,8 +593,9 @@ impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
                 return to.add(BYTES);
             }
             // Every byte becomes a lane of C2 and itself, from C0 on of C3 and 40 less; C2 is left out of ASCII. There is no
-            // branch for each half: halves of text are ASCII and not ASCII in turns, which cannot be predicted. The bytes of both halves are interleaved, so that one permutation brings
-            // all of them to their lanes: those of the first half at the bottom, those of the second at the top.
+            // branch for each half: halves of text are ASCII and not ASCII in turns, which cannot be predicted. The bytes of
+            // both halves are interleaved, so that one permutation brings all of them to their lanes: those of the first half
+            // at the bottom, those of the second at the top.
             let both = _mm512_permutexvar_epi8(table(&INTERLEAVED), bytes);
             let marks = _mm512_set1_epi16(0x00C2);
             let first = _mm512_or_si512(_mm512_slli_epi16::<8>(both), marks);
