@@ -400,8 +400,8 @@ mod compiled {
     #[cfg(target_arch = "x86_64")]
     use std::is_x86_feature_detected as is_feature_detected;
 
-    /// Compiles the table for an instruction set, from one of the columns `vector` and `avx512`, and the functions of [`Apart`].
-    /// The list of features is also used for run-time detection.
+    /// Compiles for an instruction set the functions of [`Apart`], and the table, from its column `vector` or `avx512`. The list of
+    /// features is also used for run-time detection.
     macro_rules! compile {
         ($kernel:ident, $column:ident $register:ident $features:tt) => {
             impl Apart for $register {
@@ -414,6 +414,7 @@ mod compiled {
         };
     }
 
+    /// The functions of one column of the table, compiled, and the [`Operations`] they make.
     macro_rules! table {
         (vector $register:ident $features:tt $(
             $(#[$doc:meta])* $name:ident $arguments:tt -> $result:ty = $portable:expr, $vector:expr, $avx512:expr;
@@ -436,8 +437,8 @@ mod compiled {
         ([$($feature:tt),*]) => { $(is_feature_detected!($feature))&&* };
     }
 
-    /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too, but for the functions of
-    /// [`Apart`].
+    /// Compiles a function for a set of features. What it calls is inlined, so compiled for them too, except the functions of
+    /// [`Apart`], which have the same features, and portable ones.
     macro_rules! function {
         (
             [$($feature:literal),*]

@@ -29,7 +29,7 @@ const BLOCK: usize = 16;
 /// Units for which room is made at a time.
 const STRETCH: usize = 0x1000;
 
-/// Bytes of ASCII that are copied at a time.
+/// ASCII is copied when there are at least this many bytes of it.
 const COPIED: usize = 0x800;
 
 /// Bytes of ASCII after which more is likely.
@@ -500,11 +500,11 @@ fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     }
 }
 
-/// Bytes that the compiler loads at a time.
+/// Bytes that are loaded at a time where registers have 16 bytes.
 const ALIGN: usize = 16;
 
-/// Appends the ASCII that `bytes` begin with, up to the first other byte, or in whole blocks if there is none. Returns how many
-/// bytes those are, and true if there is none.
+/// Appends the ASCII that `bytes` begin with, up to the first other byte, or until fewer bytes than a block are left. Returns how
+/// many bytes those are, and true if no other byte was met.
 fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
     let (mut len, mut copied) = (0, 0);
     if let Some(block) = bytes.first_chunk() {

@@ -240,7 +240,7 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
                 let window = here.decide(next, &mut carry);
                 let places = Places::of(here, window, &carry, &mut left);
                 to = F::write::<V>(window_at, index == 0, places, to);
-                // Most windows are not ASCII, and fill a line or less.
+                // One line: a window that is not ASCII fills about as much in UTF-16, and up to two in UTF-32.
                 V::prefetch(to.cast::<u8>().wrapping_add(AHEAD));
                 quiet = if window.good == !0 { quiet - 1 } else { patience };
                 here = next;
@@ -289,11 +289,11 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
     }
 }
 
-/// How many bytes before it is written a cache line of the output is loaded.
+/// A cache line of the output is loaded this many bytes before it is written.
 const AHEAD: usize = 1024;
 
-/// Loads the cache lines that the units of a window are written to [`AHEAD`] bytes later. The processor does so by itself for
-/// reads, but less for writes: ASCII takes up to an eighth longer without.
+/// Hints that the cache lines [`AHEAD`] bytes after those of the units of a window at `to` will be written. The processor foresees
+/// reads by itself, but writes less well: without this, ASCII takes up to an eighth longer.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -365,7 +365,7 @@ unsafe fn isolated_run<F: Form, V: WindowWriter>(
 /// end of their units.
 ///
 /// # Safety
-/// As of [`WindowWriter::utf16_one_two_byte`], for each of `most` windows at `from`, at least one.
+/// `most` is at least 1. As of [`WindowWriter::utf16_one_two_byte`], for each of `most` windows at `from`.
 #[inline(always)]
 unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
     from: *const u8,
@@ -373,15 +373,15 @@ unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
     carry: &mut Carry,
     mut to: *mut F::Unit,
 ) -> (usize, *mut F::Unit) {
-    // SAFETY: `passed < most`, or it is the first; before the window at `passed` at most a unit is written for each byte. The byte before `from`
-    // can be read.
+    // SAFETY: there is a first window, and later `passed < most`; before the window at `passed` at most a unit is written for each
+    // byte. The byte before `from` can be read.
     unsafe {
         // A sequence that continues here must be one of two bytes, too.
         let mut begun = u64::from(*from.sub(1) >= 0xC0);
         if begun != carry.good || begun != carry.others {
             return (0, to);
         }
-        // Apart from the others: if it is written, its masks need no registers in the loop.
+        // The first one before the loop: once it is written, the masks that the caller has of it take no registers in the loop.
         let Some(end) = F::write_one_two_byte::<V>(from, &mut begun, to) else {
             return (0, to);
         };

@@ -171,7 +171,7 @@ const GROUP: usize = 8;
 /// turn: the processor does not foresee by itself what is beyond a page of memory.
 const LARGE: usize = 0x4_0000;
 
-/// So many bytes before it is checked a group is loaded.
+/// A group is loaded this many bytes before its turn.
 const AHEAD: usize = 3072;
 
 /// Registers in half a group, which are skipped if all of them are ASCII.
@@ -181,7 +181,7 @@ const HALF: usize = 4;
 /// of any kernel.
 pub(super) const SHORT: usize = 128;
 
-// `or_ends` of the smallest registers reads all of them.
+// With registers of 16 bytes, `or_ends` reads every byte of at most `SHORT`.
 const _: () = assert!(SHORT <= 2 * HALF * 16);
 
 /// How a kernel checks inputs that are shorter than its registers.
@@ -223,14 +223,15 @@ fn has_short_rest<V: Vector>(len: usize) -> bool {
 }
 
 /// Length in bytes of a prefix of `bytes` that is well-formed and ends between two sequences. After it comes an error within a few
-/// registers, an incomplete sequence, or nothing. Whether [`long_prefix`] is `INLINED` decides only the speed: short inputs are faster
-/// if it is not; replacement, with many errors, if it is.
+/// registers, an incomplete sequence, or nothing. Whether [`long_prefix`] is `INLINED` decides
+/// only the speed: not inlined is faster for short inputs, inlined for replacement with many errors.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn well_formed_prefix<V: Partial, const INLINED: bool>(bytes: &[u8]) -> usize {
-    // SAFETY: `ascii_groups` and `long_prefix` are called for more than `SHORT` bytes.
+    // SAFETY: `short_prefix` is called for at most `SHORT` bytes, the others for more; `long_prefix` with what `ascii_groups`
+    // returned, which is not all bytes.
     unsafe {
         if bytes.len() <= SHORT {
             return short_prefix::<V>(bytes);
@@ -250,7 +251,7 @@ pub(super) unsafe fn well_formed_prefix<V: Partial, const INLINED: bool>(bytes: 
 /// comes an error, an incomplete sequence, or nothing.
 ///
 /// # Safety
-/// The processor has the instructions of `V`.
+/// The processor has the instructions of `V`; there are at most [`SHORT`] bytes.
 #[inline(always)]
 pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
     let (start, len) = (bytes.as_ptr(), bytes.len());
@@ -262,12 +263,12 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
         // SAFETY: the load reads all `LEN` bytes.
         return unsafe { prefix_of(V::load(start), bytes, !0) };
     }
-    // SAFETY: `len > LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `or_ends` has as many bytes as it needs; of
-    // at most `SHORT` it reads all. `check_all` is called with `at = LEN`, at least three, and `len >= LEN + 3`, as other lengths
-    // have returned.
+    // SAFETY: `len > LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `or_ends` has as many bytes as it needs; with
+    // registers of 16 bytes it reads all of at most `SHORT`. `check_all` is called with `at = LEN`, at least three, and
+    // `len >= LEN + 3`, as other lengths have returned.
     unsafe {
         let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
-        // The last registers overlap the first, so that no loop ends where it is hard to foresee.
+        // The first and the last four registers hold all bytes, so there is no loop whose end is hard to predict.
         let are_many = V::LEN == 16 && len >= HALF * V::LEN;
         let all = if are_many { or_ends::<V>(start, len) } else { or_all(start, V::LEN, len, first) };
         if all.is_ascii() {
@@ -357,11 +358,12 @@ fn first_group<V: Vector>(start: *const u8) -> usize {
     if at < 3 { at + V::LEN } else { at }
 }
 
-/// As [`short_prefix`], for more than [`SHORT`] bytes, of which those before `at` are ASCII: as many as [`ascii_groups`] returns,
-/// but not all. If an error follows the prefix, it is within [`GROUP`] registers.
+/// As [`short_prefix`], for more than [`SHORT`] bytes, of which those before `at` are ASCII. If an error follows the prefix, it is
+/// within [`GROUP`] registers.
 ///
 /// # Safety
-/// The processor has the instructions of `V`; there are more than [`SHORT`] bytes.
+/// The processor has the instructions of `V`; there are more than [`SHORT`] bytes; `at` is what [`ascii_groups`] returns for them,
+/// less than their number.
 #[inline(always)]
 pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usize {
     let (start, len) = (bytes.as_ptr(), bytes.len());

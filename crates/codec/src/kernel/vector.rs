@@ -1,5 +1,5 @@
-//! What the algorithms need from an instruction set: a register of bytes and its primitives. There are no
-//! algorithms in this file.
+//! What the algorithms need from an instruction set: a register of bytes and its primitives, and the names of the functions that
+//! are compiled on their own. There are no algorithms in this file.
 //!
 //! `compress.rs` and `to_utf8.rs` are written with operations on registers of 16 bytes under Intel's names: those of SSE4.1,
 //! and the same in NEON. In NEON they have Intel's results where the kernels use them, with these limits: masks have all bits
@@ -15,11 +15,12 @@ pub(super) use in_sse::*;
 /// Bytes in a cache line. Stores across two lines are slower.
 pub(super) const LINE: usize = 64;
 
-/// The algorithms that are compiled as functions of their own, by the table in the kernels' `mod.rs`. Inlined, their constants would
-/// take registers from the loops that call them, and short inputs would pay for the stack frame that others need.
+/// Functions that are compiled on their own, by `compile!` in the kernels' `mod.rs`: each calls the one that it names, for this
+/// register. Where that one is inlined, its constants take registers from the loops around it, and short inputs pay for the
+/// stack frame that others need.
 ///
 /// # Safety
-/// As of the function of the same name.
+/// As of the function that is named.
 pub(super) trait Apart: Vector {
     /// `long_prefix` of `validate.rs`.
     unsafe fn long_prefix(bytes: &[u8], at: usize) -> usize;
@@ -64,7 +65,7 @@ pub(super) unsafe trait Vector: Copy {
     /// Writes a register.
     unsafe fn store(self, to: *mut u8);
 
-    /// Hints that the cache line at `from`, if there is one, will soon be read.
+    /// Hints that the cache line at `from`, if there is one, will soon be read or written.
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
