@@ -166,7 +166,8 @@ unsafe impl Vector for Avx2 {
     }
 }
 
-impl SequenceWriter for Avx2 {
+// SAFETY: each function says which memory it accesses.
+unsafe impl SequenceWriter for Avx2 {
     #[inline(always)]
     unsafe fn narrow_ascii(from: *const u16, to: *mut u8) -> bool {
         // SAFETY: each register is two of the blocks.
@@ -283,7 +284,8 @@ unsafe fn eight_of_three(from: *const u8) -> __m256i {
     _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x1000_0001))
 }
 
-impl WindowWriter for Avx2 {
+// SAFETY: each function says which memory it accesses.
+unsafe impl WindowWriter for Avx2 {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
         if replaced != 0 {
@@ -360,7 +362,8 @@ impl WindowWriter for Avx2 {
     }
 }
 
-impl Partial for Avx2 {
+// SAFETY: it returns the end of a prefix of `bytes`.
+unsafe impl Partial for Avx2 {
     fn partial_path(len: usize) -> Path {
         path::<Sse41>(len)
     }

@@ -332,7 +332,10 @@ unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u
 }
 
 /// A code unit that [`text`] writes.
-pub(super) trait Unit: Copy {
+///
+/// # Safety
+/// An implementation writes only what is stated, and returns the end of the units that it has written.
+pub(super) unsafe trait Unit: Copy {
     /// Writes the units that the bytes at `places` end, where two registers hold the lowest sixteen bits of each, and returns
     /// their end. No sequence has four bytes.
     ///
@@ -347,7 +350,8 @@ pub(super) trait Unit: Copy {
     unsafe fn write_any(parts: &Parts, places: u64, thirds: u64, to: *mut Self) -> *mut Self;
 }
 
-impl Unit for u16 {
+// SAFETY: each function moves `to` by as many units as `places` says.
+unsafe impl Unit for u16 {
     #[inline(always)]
     unsafe fn write([low, high]: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self {
         // SAFETY: the same contract; the second begins at most eight units on.
@@ -364,7 +368,8 @@ impl Unit for u16 {
     }
 }
 
-impl Unit for u32 {
+// SAFETY: each function moves `to` by as many units as `places` says.
+unsafe impl Unit for u32 {
     #[inline(always)]
     unsafe fn write([low, high]: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self {
         // SAFETY: the same contract; the second begins at most eight units on.

@@ -404,7 +404,8 @@ mod compiled {
     /// features is also used for run-time detection.
     macro_rules! compile {
         ($kernel:ident, $column:ident $register:ident $features:tt) => {
-            impl Apart for $register {
+            // SAFETY: each calls the function of its name.
+            unsafe impl Apart for $register {
                 function! { $features long_prefix(bytes: &[u8], at: usize) -> usize = validate::long_prefix::<Self> }
                 function! { $features good_groups(from: *const u8, most: usize) -> usize = validate::good_groups::<Self> }
                 function! { $features sparse_run(from: *const u8, at: usize, end: usize, to: *mut u8) -> (usize, *mut u8) =

@@ -184,7 +184,8 @@ unsafe fn write_sixteen(first: uint8x16_t, second: uint8x16_t, two: uint8x16_t, 
     }
 }
 
-impl SequenceWriter for Neon {
+// SAFETY: each function says which memory it accesses.
+unsafe impl SequenceWriter for Neon {
     #[inline(always)]
     unsafe fn write_sixteen_of_two(a: uint8x16_t, b: uint8x16_t, to: *mut u8) -> *mut u8 {
         let (a, b) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
@@ -278,7 +279,8 @@ unsafe fn widen_sixteen_to_32(bytes: uint8x16_t, to: *mut u32) {
     }
 }
 
-impl WindowWriter for Neon {
+// SAFETY: each function says which memory it accesses.
+unsafe impl WindowWriter for Neon {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
         if replaced != 0 {
@@ -344,7 +346,8 @@ impl WindowWriter for Neon {
     }
 }
 
-impl Partial for Neon {
+// SAFETY: it returns the end of a prefix of `bytes`.
+unsafe impl Partial for Neon {
     fn partial_path(len: usize) -> Path {
         path_of_words::<Self>(len)
     }

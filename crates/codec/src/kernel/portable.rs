@@ -43,7 +43,10 @@ const RUN: usize = 16;
 const NON_ASCII: u64 = 0x8080_8080_8080_8080;
 
 /// A code unit of UTF-16 or UTF-32, or a byte of Latin-1, to be written as UTF-8.
-pub(super) trait Source: Copy + Into<u32> {
+///
+/// # Safety
+/// No unit takes more than [`LONGEST`](Source::LONGEST) bytes, and `scalar` returns at most the length of `units`.
+pub(super) unsafe trait Source: Copy + Into<u32> {
     /// Most bytes of UTF-8 for one unit.
     const LONGEST: usize;
 
@@ -66,7 +69,8 @@ pub(super) trait Source: Copy + Into<u32> {
     fn scalar(units: &[Self]) -> (u32, usize);
 }
 
-impl Source for u8 {
+// SAFETY: so the encodings are defined.
+unsafe impl Source for u8 {
     const LONGEST: usize = 2;
     const SUPPLEMENTARY: usize = 1;
 
@@ -92,7 +96,8 @@ impl Source for u8 {
     }
 }
 
-impl Source for u16 {
+// SAFETY: so the encodings are defined.
+unsafe impl Source for u16 {
     const LONGEST: usize = 3;
     const SUPPLEMENTARY: usize = 2;
 
@@ -131,7 +136,8 @@ impl Source for u16 {
     }
 }
 
-impl Source for u32 {
+// SAFETY: so the encodings are defined.
+unsafe impl Source for u32 {
     const LONGEST: usize = 4;
     const SUPPLEMENTARY: usize = 1;
 
@@ -323,7 +329,11 @@ pub(super) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// A code unit that UTF-8 is converted to.
-trait Target: Copy + From<u8> {
+///
+/// # Safety
+/// An implementation writes only what is stated, and returns the end of at most [`LONGEST`](Target::LONGEST) units for each
+/// byte of the sequence.
+unsafe trait Target: Copy + From<u8> {
     /// Most units for one byte.
     const LONGEST: usize;
 
@@ -346,7 +356,8 @@ trait Target: Copy + From<u8> {
     unsafe fn replace(to: *mut Self) -> *mut Self;
 }
 
-impl Target for u8 {
+// SAFETY: each function moves `to` by what it writes.
+unsafe impl Target for u8 {
     const LONGEST: usize = 3;
 
     #[inline(always)]
@@ -371,7 +382,8 @@ impl Target for u8 {
     }
 }
 
-impl Target for u16 {
+// SAFETY: each function moves `to` by what it writes.
+unsafe impl Target for u16 {
     const LONGEST: usize = 1;
 
     #[inline(always)]
@@ -400,7 +412,8 @@ impl Target for u16 {
     }
 }
 
-impl Target for u32 {
+// SAFETY: each function moves `to` by what it writes.
+unsafe impl Target for u32 {
     const LONGEST: usize = 1;
 
     #[inline(always)]

@@ -170,9 +170,11 @@ unsafe impl Vector for Sse41 {
     }
 }
 
-impl SequenceWriter for Sse41 {}
+// SAFETY: it has only what the trait provides.
+unsafe impl SequenceWriter for Sse41 {}
 
-impl WindowWriter for Sse41 {
+// SAFETY: each function says which memory it accesses.
+unsafe impl WindowWriter for Sse41 {
     #[inline(always)]
     unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
         // SAFETY: reads four registers and writes eight.
@@ -223,7 +225,8 @@ impl WindowWriter for Sse41 {
     }
 }
 
-impl Partial for Sse41 {
+// SAFETY: it returns the end of a prefix of `bytes`.
+unsafe impl Partial for Sse41 {
     fn partial_path(len: usize) -> Path {
         path_of_words::<Self>(len)
     }

@@ -52,7 +52,10 @@ use crate::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
 use crate::utf8::is_continuation;
 
 /// The encoding that is written.
-pub(super) trait Form {
+///
+/// # Safety
+/// An implementation calls the functions of [`WindowWriter`] that are named.
+pub(super) unsafe trait Form {
     /// A code unit.
     type Unit: Copy;
 
@@ -103,7 +106,8 @@ pub(super) trait Form {
 pub(super) struct Utf16;
 pub(super) struct Utf32;
 
-impl Form for Utf16 {
+// SAFETY: it calls them.
+unsafe impl Form for Utf16 {
     type Unit = u16;
     const PAIRS: bool = true;
 
@@ -138,7 +142,8 @@ impl Form for Utf16 {
     }
 }
 
-impl Form for Utf32 {
+// SAFETY: it calls them.
+unsafe impl Form for Utf32 {
     type Unit = u32;
     const PAIRS: bool = false;
 

@@ -219,7 +219,10 @@ unsafe fn write_eight_with_pairs(from: *const u16, first: bool, to: *mut u8) -> 
 }
 
 /// Registers that write several blocks of scalar values at once.
-pub(super) trait SequenceWriter {
+///
+/// # Safety
+/// An implementation writes only what is stated, and what it returns is the end of that.
+pub(super) unsafe trait SequenceWriter {
     /// Writes four blocks of UTF-16 if they are ASCII.
     ///
     /// # Safety

@@ -187,8 +187,9 @@ const _: () = assert!(SHORT <= 2 * HALF * 16);
 /// How a kernel checks inputs that are shorter than its registers.
 ///
 /// # Safety
-/// The functions may be called only on a processor with the instructions of the implementing file.
-pub(super) trait Partial: Apart {
+/// `partial_prefix` returns at most the length of what it is given. The functions may be called only on a processor with
+/// the instructions of the implementing file.
+pub(super) unsafe trait Partial: Apart {
     /// Groups that are checked for sequences of up to four bytes, whatever their highest byte, after one that has some of four
     /// in both halves.
     const LIKELY: usize = 7;
@@ -270,8 +271,9 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
         let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
         // The first and the last four registers hold all bytes, so there is no loop whose end is hard to predict.
         let are_many = V::LEN == 16 && len >= HALF * V::LEN;
-        let all = if are_many { or_ends::<V>(start, len) } else { or_all(start, V::LEN, len, first) };
-        if all.is_ascii() {
+        if first.is_ascii()
+            && (if are_many { or_ends::<V>(start, len) } else { or_all(start, V::LEN, len, first) }).is_ascii()
+        {
             return len;
         }
         let mut errors = first.check(first.shift_in(), V::no_errors());

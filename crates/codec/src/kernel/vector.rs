@@ -20,8 +20,9 @@ pub(super) const LINE: usize = 64;
 /// stack frame that others need.
 ///
 /// # Safety
-/// As of the function that is named.
-pub(super) trait Apart: Vector {
+/// An implementation calls the functions that are named; their callers compute from the results which memory they access. Each
+/// may be called as the function that it names.
+pub(super) unsafe trait Apart: Vector {
     /// `long_prefix` of `validate.rs`.
     unsafe fn long_prefix(bytes: &[u8], at: usize) -> usize;
 

@@ -300,9 +300,10 @@ impl Places {
 /// How a window is written. What is written past the returned pointer is not part of the output.
 ///
 /// # Safety
-/// Every function may be called only on a processor with the instructions of the implementing file, and reads and
-/// writes the memory that it states, in units of the output where it says so. Input and output do not overlap.
-pub(super) trait WindowWriter: Vector {
+/// An implementation reads and writes only the memory that is stated, in units of the output where it says so, and what it
+/// returns lies within or at the end of what it may write. Every function may be called only on a processor with the
+/// instructions of the implementing file. Input and output do not overlap.
+pub(super) unsafe trait WindowWriter: Vector {
     /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {

@@ -378,13 +378,14 @@ fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
             at += ASCII;
             continue;
         }
-        for block in next.as_chunks::<BLOCK>().0 {
-            let before = state;
-            state = run(state, block);
-            if state == REJECT {
-                return boundary(bytes, at + rejected(before, block));
+        let end = at + ASCII - 2 * BLOCK;
+        while at <= end
+            && let Some(block) = bytes[at..].first_chunk()
+        {
+            match run_halves(state, block) {
+                Ok((len, after)) => (at, state) = (at + len, after),
+                Err(place) => return boundary(bytes, at + place),
             }
-            at += BLOCK;
         }
     }
     while let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
@@ -401,6 +402,32 @@ fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
         BOUNDARY => bytes.len(),
         REJECT => boundary(bytes, at + rejected(state, &bytes[at..])),
         _ => boundary(bytes, bytes.len()),
+    }
+}
+
+/// Runs both halves of a block at once: each step waits for the one before it, but not for those of the other half. The second
+/// half begins with the last byte before the middle that is no continuation byte: if the first half is not ill-formed, a
+/// sequence begins there. So up to four bytes run twice, and as many are left at the end.
+///
+/// Returns how many bytes were run and the state after them, or the index of the byte that is rejected.
+#[inline(always)]
+fn run_halves(state: u64, block: &[u8; 2 * BLOCK]) -> Result<(usize, u64), usize> {
+    let before = u32::from_le_bytes(std::array::from_fn(|place| block[BLOCK - 4 + place]));
+    // The highest bit of each byte that is no continuation byte.
+    let begins = (!before | before << 1) & 0x8080_8080;
+    let middle = BLOCK - 1 - (begins.leading_zeros() as usize / 8).min(3);
+    let (first_half, second_half) = (&block[..BLOCK], &block[middle..][..BLOCK]);
+    let (mut first, mut second) = (state, BOUNDARY);
+    for (&one, &two) in first_half.iter().zip(second_half) {
+        first = NEXT[usize::from(one)] >> (first & 63);
+        second = NEXT[usize::from(two)] >> (second & 63);
+    }
+    if first & 63 == REJECT {
+        Err(rejected(state, first_half))
+    } else if second & 63 == REJECT {
+        Err(middle + rejected(BOUNDARY, second_half))
+    } else {
+        Ok((middle + BLOCK, second & 63))
     }
 }
 

@@ -57,8 +57,9 @@ const STEPS: usize = 128;
 /// One step of a conversion whose steps read an array `From` each and do not depend on each other.
 ///
 /// # Safety
-/// `write` writes within `to..to + ROOM` and returns the end of the output; the processor has the instructions.
-trait Step<From, To> {
+/// `write` writes within `to..to + ROOM` and returns the end of the output, which lies there, too. It may be called only where
+/// that can be written and the processor has the instructions.
+unsafe trait Step<From, To> {
     /// How many units of the output a step may write.
     const ROOM: usize;
 
@@ -204,7 +205,8 @@ pub(crate) unsafe fn utf32_from_utf16(units: &[u16], out: &mut Vec<u32>) {
 /// UTF-32 to UTF-16.
 struct Utf16FromUtf32;
 
-impl Step<[u32; UNITS], u16> for Utf16FromUtf32 {
+// SAFETY: the stores are of 32 units at most, from `to`; as many or fewer are kept.
+unsafe impl Step<[u32; UNITS], u16> for Utf16FromUtf32 {
     const ROOM: usize = UNITS_16;
 
     #[inline(always)]
@@ -521,7 +523,8 @@ static BITS_OF_FOUR: [u8; BYTES] = bits_of::<4>(4);
 /// UTF-32 to UTF-8.
 struct Utf8FromUtf32;
 
-impl Step<[u32; UNITS_16], u8> for Utf8FromUtf32 {
+// SAFETY: the stores reach at most 128 bytes after `to`, and each half is at most 64 bytes.
+unsafe impl Step<[u32; UNITS_16], u8> for Utf8FromUtf32 {
     /// Four bytes for each unit.
     const ROOM: usize = 128;
 
@@ -578,7 +581,8 @@ const fn interleaved() -> [u8; BYTES] {
 /// Latin-1 to UTF-8.
 struct Utf8FromLatin1;
 
-impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
+// SAFETY: the stores reach at most 128 bytes after `to`, and each half is at most 64 bytes.
+unsafe impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
     /// Two bytes for each.
     const ROOM: usize = 128;
 

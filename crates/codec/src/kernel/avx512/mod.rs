@@ -199,7 +199,8 @@ unsafe impl Vector for Avx512 {
 }
 
 /// An input is checked by the shortest register that holds it.
-impl Partial for Avx512 {
+// SAFETY: it returns the end of a prefix of `bytes`.
+unsafe impl Partial for Avx512 {
     // More would cost more in a page of several scripts than it saves in emoji.
     const LIKELY: usize = 2;
 
@@ -233,7 +234,8 @@ impl Partial for Avx512 {
     }
 }
 
-impl WindowWriter for Avx512 {
+// SAFETY: each function says which memory it accesses.
+unsafe impl WindowWriter for Avx512 {
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
         // SAFETY: the same contract.
