@@ -169,6 +169,18 @@ unsafe impl Vector for Avx2 {
 // SAFETY: each function says which memory it accesses.
 unsafe impl SequenceWriter for Avx2 {
     #[inline(always)]
+    unsafe fn have_none(first: __m128i, second: __m128i, bits: u16) -> bool {
+        _mm256_testz_si256(_mm256_set_m128i(second, first), _mm256_set1_epi16(bits as i16)) == 1
+    }
+
+    #[inline(always)]
+    unsafe fn have_no_surrogate(first: __m128i, second: __m128i) -> bool {
+        let set = |bits: u16| _mm256_set1_epi16(bits as i16);
+        let highest = _mm256_and_si256(_mm256_set_m128i(second, first), set(0xF800));
+        _mm256_movemask_epi8(_mm256_cmpeq_epi16(highest, set(0xD800))) == 0
+    }
+
+    #[inline(always)]
     unsafe fn narrow_ascii(from: *const u16, to: *mut u8) -> bool {
         // SAFETY: each register is two of the blocks.
         unsafe {
@@ -202,8 +214,7 @@ unsafe impl SequenceWriter for Avx2 {
         let at_least = |first: u16| _mm256_cmpeq_epi16(_mm256_max_epu16(scalars, set(first)), scalars);
         let (two, three) = (at_least(0x80), at_least(0x800));
         let raised = _mm256_slli_epi16::<8>(scalars);
-        let tails = _mm256_blendv_epi8(_mm256_srli_epi16::<6>(scalars), raised, set(0xFF00));
-        let tails = _mm256_and_si256(tails, set(0x3F3F));
+        let middle = _mm256_and_si256(_mm256_srli_epi16::<6>(scalars), set(0x003F));
         let leads = _mm256_or_si256(_mm256_srli_epi16::<4>(scalars), set(0xE000));
         let halves = |low, high| {
             [
@@ -215,7 +226,7 @@ unsafe impl SequenceWriter for Avx2 {
         };
         let (of_two, of_three) = (_mm256_movemask_epi8(two) as u32, _mm256_movemask_epi8(three) as u32);
         if of_three == !0 {
-            let tails = _mm256_or_si256(tails, set(0x8080));
+            let tails = _mm256_or_si256(_mm256_and_si256(raised, set(0x3F00)), _mm256_or_si256(middle, set(0x8080)));
             let order = _mm256_broadcastsi128_si256(all_of_three());
             let low = _mm256_shuffle_epi8(_mm256_unpacklo_epi16(leads, tails), order);
             let high = _mm256_shuffle_epi8(_mm256_unpackhi_epi16(leads, tails), order);
@@ -227,22 +238,24 @@ unsafe impl SequenceWriter for Avx2 {
             return unsafe { to.add(48) };
         }
         let marks = _mm256_or_si256(set(0x8080), _mm256_andnot_si256(three, set(0x0040)));
+        let tails = _mm256_or_si256(_mm256_and_si256(raised, set(0x3F00)), middle);
         let tails = _mm256_blendv_epi8(raised, _mm256_or_si256(tails, marks), two);
         // Four scalar values in each half: in `low` those from 0 and from 8 on, in `high` those from 4 and from 12 on.
         let (low, high) = (_mm256_unpacklo_epi16(leads, tails), _mm256_unpackhi_epi16(leads, tails));
-        let lengths = (of_two & 0x5555_5555 | of_three & 0xAAAA_AAAA).to_le_bytes().map(usize::from);
-        let packing = &OF_UP_TO_THREE;
+        let more = of_two & 0x5555_5555 | of_three & 0xAAAA_AAAA;
         // SAFETY: reads entries of the table; four registers are written, each after at most twelve bytes for each before.
         unsafe {
-            let places = |of: usize| _mm_loadu_si128(packing.places[lengths[of]].as_ptr().cast());
-            let low = _mm256_shuffle_epi8(low, _mm256_set_m128i(places(2), places(0)));
-            let high = _mm256_shuffle_epi8(high, _mm256_set_m128i(places(3), places(1)));
-            let mut to = to;
-            for (part, len) in halves(low, high).into_iter().zip(lengths) {
-                _mm_storeu_si128(to.cast(), part);
-                to = to.add(usize::from(packing.lengths[len]));
+            let places = |shift: u32| {
+                let entry = OF_UP_TO_THREE.places.as_ptr().byte_add(((u64::from(more) << 4 >> shift) & 0xFF0) as usize);
+                _mm_loadu_si128(entry.cast())
+            };
+            let low = _mm256_shuffle_epi8(low, _mm256_set_m128i(places(16), places(0)));
+            let high = _mm256_shuffle_epi8(high, _mm256_set_m128i(places(24), places(8)));
+            for (index, part) in halves(low, high).into_iter().enumerate() {
+                let before = more & !(!0 << (8 * index));
+                _mm_storeu_si128(to.add(4 * index + before.count_ones() as usize).cast(), part);
             }
-            to
+            to.add(16 + more.count_ones() as usize)
         }
     }
 }

@@ -223,6 +223,24 @@ unsafe fn write_eight_with_pairs(from: *const u16, first: bool, to: *mut u8) -> 
 /// # Safety
 /// An implementation writes only what is stated, and what it returns is the end of that.
 pub(super) unsafe trait SequenceWriter {
+    /// Whether no unit of two registers has any of these bits.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `Self`, and SSE4.1 or NEON.
+    #[inline(always)]
+    unsafe fn have_none(first: __m128i, second: __m128i, bits: u16) -> bool {
+        _mm_testz_si128(_mm_or_si128(first, second), _mm_set1_epi16(bits as i16)) == 1
+    }
+
+    /// Whether no unit of two registers is a surrogate.
+    ///
+    /// # Safety
+    /// The same.
+    #[inline(always)]
+    unsafe fn have_no_surrogate(first: __m128i, second: __m128i) -> bool {
+        is_none_set(_mm_or_si128(are_surrogates(first), are_surrogates(second)))
+    }
+
     /// Writes four blocks of UTF-16 if they are ASCII.
     ///
     /// # Safety
@@ -311,23 +329,24 @@ pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<
             while at + 2 * BLOCK <= end {
                 let from = units.as_ptr().add(at);
                 let (block, next) = (_mm_loadu_si128(from.cast()), _mm_loadu_si128(from.add(BLOCK).cast()));
-                let all = _mm_or_si128(block, next);
-                if has_none(all, 0xFF80) {
+                if !V::have_none(block, next, 0xF800) {
+                    if V::have_no_surrogate(block, next) {
+                        to = V::write_sixteen_of_three(block, next, to);
+                        at += 2 * BLOCK;
+                    } else {
+                        to = write_eight_with_pairs(from, at == 0, to);
+                        at += BLOCK;
+                    }
+                } else if V::have_none(block, next, 0xFF80) {
                     _mm_storeu_si128(to.cast(), _mm_packus_epi16(block, next));
                     (at, to) = (at + 2 * BLOCK, to.add(2 * BLOCK));
                     // More is likely.
                     while at + 4 * BLOCK <= end && V::narrow_ascii(units.as_ptr().add(at), to) {
                         (at, to) = (at + 4 * BLOCK, to.add(4 * BLOCK));
                     }
-                } else if has_none(all, 0xF800) {
+                } else {
                     to = V::write_sixteen_of_two(block, next, to);
                     at += 2 * BLOCK;
-                } else if is_none_set(_mm_or_si128(are_surrogates(block), are_surrogates(next))) {
-                    to = V::write_sixteen_of_three(block, next, to);
-                    at += 2 * BLOCK;
-                } else {
-                    to = write_eight_with_pairs(from, at == 0, to);
-                    at += BLOCK;
                 }
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
@@ -377,7 +396,7 @@ pub(super) unsafe fn from_utf32<V: SequenceWriter>(units: &[u32], out: &mut Vec<
                         to = V::write_sixteen_of_two(first, second, to);
                         continue;
                     }
-                    if is_none_set(_mm_or_si128(are_surrogates(first), are_surrogates(second))) {
+                    if V::have_no_surrogate(first, second) {
                         to = V::write_sixteen_of_three(first, second, to);
                         continue;
                     }
