@@ -19,7 +19,7 @@
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
 )]
 
-use crate::kernel::compress;
+use crate::kernel::compress::{self, OfThree};
 use crate::kernel::info::Path;
 use crate::kernel::sse41::Sse41;
 use crate::kernel::to_utf8::{OF_EIGHT, OF_UP_TO_THREE, SequenceWriter, all_of_three, pack};
@@ -166,7 +166,7 @@ unsafe impl Vector for Avx2 {
     }
 }
 
-// SAFETY: each function says which memory it accesses.
+// SAFETY: each function says which memory it accesses, and returns the end of the sequences.
 unsafe impl SequenceWriter for Avx2 {
     #[inline(always)]
     unsafe fn have_none(first: __m128i, second: __m128i, bits: u16) -> bool {
@@ -242,8 +242,10 @@ unsafe impl SequenceWriter for Avx2 {
         let tails = _mm256_blendv_epi8(raised, _mm256_or_si256(tails, marks), two);
         // Four scalar values in each half: in `low` those from 0 and from 8 on, in `high` those from 4 and from 12 on.
         let (low, high) = (_mm256_unpacklo_epi16(leads, tails), _mm256_unpackhi_epi16(leads, tails));
+        // Two bits for each scalar value; as many are set as its sequence has bytes after the first.
         let more = of_two & 0x5555_5555 | of_three & 0xAAAA_AAAA;
-        // SAFETY: reads entries of the table; four registers are written, each after at most twelve bytes for each before.
+        // SAFETY: an offset in the table is 16 times a byte, so an entry is read. Each register is written at most twelve bytes
+        // after the one before, so the last ends at 52 or before.
         unsafe {
             let places = |shift: u32| {
                 let entry = OF_UP_TO_THREE.places.as_ptr().byte_add(((u64::from(more) << 4 >> shift) & 0xFF0) as usize);
@@ -297,7 +299,7 @@ unsafe fn eight_of_three(from: *const u8) -> __m256i {
     _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x1000_0001))
 }
 
-// SAFETY: each function says which memory it accesses.
+// SAFETY: each function says which memory it accesses; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Avx2 {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
@@ -353,6 +355,15 @@ unsafe impl WindowWriter for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { compress::utf32(from, first, places, to) }
+    }
+}
+
+// SAFETY: eight units are written.
+unsafe impl OfThree for Avx2 {
+    #[inline(always)]
     unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
         // SAFETY: the same contract.
         unsafe {
@@ -367,15 +378,9 @@ unsafe impl WindowWriter for Avx2 {
         // SAFETY: the same contract.
         unsafe { _mm256_storeu_si256(to.cast(), eight_of_three(from)) }
     }
-
-    #[inline(always)]
-    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
-        // SAFETY: the same contract.
-        unsafe { compress::utf32(from, first, places, to) }
-    }
 }
 
-// SAFETY: it returns the end of a prefix of `bytes`.
+// SAFETY: the result is that of `short_prefix`.
 unsafe impl Partial for Avx2 {
     fn partial_path(len: usize) -> Path {
         path::<Sse41>(len)

@@ -256,7 +256,7 @@ const _: () = assert!(3 * WINDOW <= MARGIN);
 /// # Safety
 /// The processor has the instructions of `V`, and SSE4.1 or NEON.
 #[inline(always)]
-pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
+pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + OfThree>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
     let mut at = 0;
     let mut patience = 0;
     // At least `READ` bytes follow every window.
@@ -319,7 +319,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + WindowWriter>(byte
 /// # Safety
 /// The processor has the instructions of `V`, and SSE4.1 or NEON; the bytes are well-formed.
 #[inline(always)]
-unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
+unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + OfThree>(bytes: &[u8], out: &mut Room<'_, F::Unit>) {
     let mut copy = [0; 4 * READ];
     copy[..2 * READ][..bytes.len()].copy_from_slice(bytes);
     let count = bytes.len().div_ceil(WINDOW);
@@ -331,10 +331,22 @@ unsafe fn padded_text<F: Form<Unit: Unit>, V: Partial + WindowWriter>(bytes: &[u
     }
 }
 
+/// Registers that write eight sequences of three bytes, of text, as units. Those for bytes that are not such a sequence may be
+/// any units.
+///
+/// # Safety
+/// An implementation writes eight units and nothing else. Every function may be called only where they can be written and 24
+/// bytes read, on a processor with the instructions of the implementing file.
+pub(super) unsafe trait OfThree: WindowWriter {
+    unsafe fn utf16_of_three(from: *const u8, to: *mut u16);
+    unsafe fn utf32_of_three(from: *const u8, to: *mut u32);
+}
+
 /// A code unit that [`text`] writes.
 ///
 /// # Safety
-/// An implementation writes only what is stated, and returns the end of the units that it has written.
+/// An implementation writes only within what can be written, and returns the end of one unit for each of the lowest sixteen bits
+/// of `places`, or of `places | thirds`, all of them written.
 pub(super) unsafe trait Unit: Copy {
     /// Writes the units that the bytes at `places` end, where two registers hold the lowest sixteen bits of each, and returns
     /// their end. No sequence has four bytes.
@@ -348,9 +360,15 @@ pub(super) unsafe trait Unit: Copy {
     /// # Safety
     /// The same.
     unsafe fn write_any(parts: &Parts, places: u64, thirds: u64, to: *mut Self) -> *mut Self;
+
+    /// Writes eight sequences of three bytes: calls the function of [`OfThree`].
+    ///
+    /// # Safety
+    /// As of that.
+    unsafe fn write_of_three<V: OfThree>(from: *const u8, to: *mut Self);
 }
 
-// SAFETY: each function moves `to` by as many units as `places` says.
+// SAFETY: `to` moves by one unit for each of sixteen places; `places` and `thirds` have sixteen together.
 unsafe impl Unit for u16 {
     #[inline(always)]
     unsafe fn write([low, high]: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self {
@@ -362,13 +380,19 @@ unsafe impl Unit for u16 {
     }
 
     #[inline(always)]
+    unsafe fn write_of_three<V: OfThree>(from: *const u8, to: *mut Self) {
+        // SAFETY: the same contract.
+        unsafe { V::utf16_of_three(from, to) }
+    }
+
+    #[inline(always)]
     unsafe fn write_any(parts: &Parts, places: u64, thirds: u64, to: *mut Self) -> *mut Self {
         // SAFETY: the same contract.
         unsafe { Self::write(parts.with_surrogates(), places | thirds, to) }
     }
 }
 
-// SAFETY: each function moves `to` by as many units as `places` says.
+// SAFETY: `to` moves by one unit for each of sixteen places.
 unsafe impl Unit for u32 {
     #[inline(always)]
     unsafe fn write([low, high]: [__m128i; 2], places: u64, to: *mut Self) -> *mut Self {
@@ -377,6 +401,12 @@ unsafe impl Unit for u32 {
             let to = write_eight_of_32(low, None, places, to);
             write_eight_of_32(high, None, places >> 8, to)
         }
+    }
+
+    #[inline(always)]
+    unsafe fn write_of_three<V: OfThree>(from: *const u8, to: *mut Self) {
+        // SAFETY: the same contract.
+        unsafe { V::utf32_of_three(from, to) }
     }
 
     #[inline(always)]
@@ -441,11 +471,7 @@ const OF_THREE: [u64; 4] = [0x6DB6_DB6D_B6DB_6DB6, 0xDB6D_B6DB_6DB6_DB6D, 0xB6DB
 /// The processor has the instructions of `V`, and SSE4.1 or NEON. The windows and `READ` bytes after them can be read. The windows
 /// and the byte after them begin well-formed text. `2 * WINDOW` units can be written, and one for each byte.
 #[inline(always)]
-unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
-    from: *const u8,
-    count: usize,
-    mut to: *mut F::Unit,
-) -> *mut F::Unit {
+unsafe fn text<F: Form<Unit: Unit>, V: OfThree>(from: *const u8, count: usize, mut to: *mut F::Unit) -> *mut F::Unit {
     // SAFETY: every read is in a window, up to four bytes before one that is not the first, or up to `WINDOW` bytes after one.
     // At most a unit is kept for each byte, and at most `2 * WINDOW` units are written from the end of those.
     unsafe {
@@ -483,7 +509,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: WindowWriter>(
             if core::mem::replace(&mut was_three, is_three) && is_three {
                 let start = if begun == 0 { here } else { here.add(begun).sub(3) };
                 for part in 0..3 {
-                    F::write_of_three::<V>(start.add(24 * part), to.add(8 * part));
+                    F::Unit::write_of_three::<V>(start.add(24 * part), to.add(8 * part));
                 }
                 to = to.add(last.count_ones() as usize);
                 continue;

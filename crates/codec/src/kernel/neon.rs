@@ -7,7 +7,7 @@
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
 )]
 
-use crate::kernel::compress;
+use crate::kernel::compress::{self, OfThree};
 use crate::kernel::info::Path;
 use crate::kernel::to_utf8::{OF_EIGHT, SequenceWriter, pack};
 use crate::kernel::validate::{
@@ -184,7 +184,7 @@ unsafe fn write_sixteen(first: uint8x16_t, second: uint8x16_t, two: uint8x16_t, 
     }
 }
 
-// SAFETY: each function says which memory it accesses.
+// SAFETY: each function says which memory it accesses, and returns the end of the sequences.
 unsafe impl SequenceWriter for Neon {
     #[inline(always)]
     unsafe fn write_sixteen_of_two(a: uint8x16_t, b: uint8x16_t, to: *mut u8) -> *mut u8 {
@@ -279,7 +279,7 @@ unsafe fn widen_sixteen_to_32(bytes: uint8x16_t, to: *mut u32) {
     }
 }
 
-// SAFETY: each function says which memory it accesses.
+// SAFETY: each function says which memory it accesses; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Neon {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
@@ -324,6 +324,15 @@ unsafe impl WindowWriter for Neon {
     }
 
     #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { compress::utf32(from, first, places, to) }
+    }
+}
+
+// SAFETY: eight units are written.
+unsafe impl OfThree for Neon {
+    #[inline(always)]
     unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
         // SAFETY: the same contract.
         unsafe { vst1q_u16(to, eight_of_three(from)) }
@@ -338,15 +347,9 @@ unsafe impl WindowWriter for Neon {
             vst1q_u32(to.add(4), vmovl_high_u16(units));
         }
     }
-
-    #[inline(always)]
-    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
-        // SAFETY: the same contract.
-        unsafe { compress::utf32(from, first, places, to) }
-    }
 }
 
-// SAFETY: it returns the end of a prefix of `bytes`.
+// SAFETY: the result is that of `prefix_of_words`.
 unsafe impl Partial for Neon {
     fn partial_path(len: usize) -> Path {
         path_of_words::<Self>(len)

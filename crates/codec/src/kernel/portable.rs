@@ -45,7 +45,9 @@ const NON_ASCII: u64 = 0x8080_8080_8080_8080;
 /// A code unit of UTF-16 or UTF-32, or a byte of Latin-1, to be written as UTF-8.
 ///
 /// # Safety
-/// No unit takes more than [`LONGEST`](Source::LONGEST) bytes, and `scalar` returns at most the length of `units`.
+/// The sequence of a scalar value has at most [`LONGEST`](Source::LONGEST) bytes for each unit that it is read from. `scalar` takes
+/// at least one unit, unless there are none, and at most all. `ascii_block` writes only a block, and all of it if it returns
+/// true. A character from `supplementary` has `SUPPLEMENTARY` units, one or two.
 pub(super) unsafe trait Source: Copy + Into<u32> {
     /// Most bytes of UTF-8 for one unit.
     const LONGEST: usize;
@@ -53,7 +55,7 @@ pub(super) unsafe trait Source: Copy + Into<u32> {
     /// Units of a supplementary character.
     const SUPPLEMENTARY: usize;
 
-    /// Writes a block if it is ASCII.
+    /// Writes a block; returns whether it is ASCII. If not, what is written may be anything.
     ///
     /// # Safety
     /// A block can be read, and [`BLOCK`] bytes written.
@@ -69,7 +71,7 @@ pub(super) unsafe trait Source: Copy + Into<u32> {
     fn scalar(units: &[Self]) -> (u32, usize);
 }
 
-// SAFETY: so the encodings are defined.
+// SAFETY: `scalar` takes one unit, `ascii_block` writes one block, and a byte makes at most two.
 unsafe impl Source for u8 {
     const LONGEST: usize = 2;
     const SUPPLEMENTARY: usize = 1;
@@ -96,7 +98,7 @@ unsafe impl Source for u8 {
     }
 }
 
-// SAFETY: so the encodings are defined.
+// SAFETY: `scalar` takes one unit, or two of a pair; `ascii_block` writes one block; a unit makes at most three bytes, a pair four.
 unsafe impl Source for u16 {
     const LONGEST: usize = 3;
     const SUPPLEMENTARY: usize = 2;
@@ -136,7 +138,7 @@ unsafe impl Source for u16 {
     }
 }
 
-// SAFETY: so the encodings are defined.
+// SAFETY: `scalar` takes one unit, `ascii_block` writes one block, and a number makes at most four bytes.
 unsafe impl Source for u32 {
     const LONGEST: usize = 4;
     const SUPPLEMENTARY: usize = 1;
@@ -331,8 +333,8 @@ pub(super) fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
 /// A code unit that UTF-8 is converted to.
 ///
 /// # Safety
-/// An implementation writes only what is stated, and returns the end of at most [`LONGEST`](Target::LONGEST) units for each
-/// byte of the sequence.
+/// A function writes only the four units it may, and returns the end of those that count, all written: at least one and at most
+/// [`LONGEST`](Target::LONGEST) for each byte of the sequence or maximal subpart. `LONGEST` is at least 1.
 unsafe trait Target: Copy + From<u8> {
     /// Most units for one byte.
     const LONGEST: usize;
@@ -356,7 +358,7 @@ unsafe trait Target: Copy + From<u8> {
     unsafe fn replace(to: *mut Self) -> *mut Self;
 }
 
-// SAFETY: each function moves `to` by what it writes.
+// SAFETY: four bytes are written, and `to` moves by the length of the sequence, or by the three bytes of U+FFFD.
 unsafe impl Target for u8 {
     const LONGEST: usize = 3;
 

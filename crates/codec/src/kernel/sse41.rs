@@ -19,7 +19,7 @@
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
 )]
 
-use crate::kernel::compress;
+use crate::kernel::compress::{self, OfThree};
 use crate::kernel::info::Path;
 use crate::kernel::to_utf8::SequenceWriter;
 use crate::kernel::validate::{
@@ -173,7 +173,7 @@ unsafe impl Vector for Sse41 {
 // SAFETY: it has only what the trait provides.
 unsafe impl SequenceWriter for Sse41 {}
 
-// SAFETY: each function says which memory it accesses.
+// SAFETY: each function says which memory it accesses; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Sse41 {
     #[inline(always)]
     unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
@@ -200,6 +200,15 @@ unsafe impl WindowWriter for Sse41 {
     }
 
     #[inline(always)]
+    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
+        // SAFETY: the same contract.
+        unsafe { compress::utf32(from, first, places, to) }
+    }
+}
+
+// SAFETY: eight units are written.
+unsafe impl OfThree for Sse41 {
+    #[inline(always)]
     unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
         // SAFETY: reads the first and the last sixteen of 24 bytes.
         unsafe {
@@ -217,15 +226,9 @@ unsafe impl WindowWriter for Sse41 {
             _mm_storeu_si128(to.add(4).cast(), four_of_three::<4>(_mm_loadu_si128(from.add(8).cast())));
         }
     }
-
-    #[inline(always)]
-    unsafe fn utf32(from: *const u8, first: bool, places: Places, to: *mut u32) -> *mut u32 {
-        // SAFETY: the same contract.
-        unsafe { compress::utf32(from, first, places, to) }
-    }
 }
 
-// SAFETY: it returns the end of a prefix of `bytes`.
+// SAFETY: the result is that of `prefix_of_words`.
 unsafe impl Partial for Sse41 {
     fn partial_path(len: usize) -> Path {
         path_of_words::<Self>(len)

@@ -54,7 +54,8 @@ use crate::utf8::is_continuation;
 /// The encoding that is written.
 ///
 /// # Safety
-/// An implementation calls the functions of [`WindowWriter`] that are named.
+/// Each function calls the one of [`WindowWriter`] that its contract names, or its counterpart for UTF-32, and does nothing else.
+/// `PAIRS` is true if `write` makes two units of a sequence of four bytes, and only then.
 pub(super) unsafe trait Form {
     /// A code unit.
     type Unit: Copy;
@@ -84,12 +85,6 @@ pub(super) unsafe trait Form {
         to: *mut Self::Unit,
     ) -> Option<*mut Self::Unit>;
 
-    /// Writes the units of eight sequences of three bytes.
-    ///
-    /// # Safety
-    /// As of [`WindowWriter::utf16_of_three`].
-    unsafe fn write_of_three<V: WindowWriter>(from: *const u8, to: *mut Self::Unit);
-
     /// Writes 64 bytes as units, U+FFFD for those in `replaced`; the others are ASCII.
     ///
     /// # Safety
@@ -106,7 +101,7 @@ pub(super) unsafe trait Form {
 pub(super) struct Utf16;
 pub(super) struct Utf32;
 
-// SAFETY: it calls them.
+// SAFETY: each function calls the one for UTF-16.
 unsafe impl Form for Utf16 {
     type Unit = u16;
     const PAIRS: bool = true;
@@ -124,12 +119,6 @@ unsafe impl Form for Utf16 {
     }
 
     #[inline(always)]
-    unsafe fn write_of_three<V: WindowWriter>(from: *const u8, to: *mut u16) {
-        // SAFETY: the same contract.
-        unsafe { V::utf16_of_three(from, to) }
-    }
-
-    #[inline(always)]
     unsafe fn widen<V: WindowWriter>(from: *const u8, replaced: u64, to: *mut u16) {
         // SAFETY: the same contract.
         unsafe { V::widen_to_16(from, replaced, to) }
@@ -142,7 +131,7 @@ unsafe impl Form for Utf16 {
     }
 }
 
-// SAFETY: it calls them.
+// SAFETY: each function calls the one for UTF-32, which has no pairs.
 unsafe impl Form for Utf32 {
     type Unit = u32;
     const PAIRS: bool = false;
@@ -157,12 +146,6 @@ unsafe impl Form for Utf32 {
     unsafe fn write_one_two_byte<V: WindowWriter>(from: *const u8, begun: &mut u64, to: *mut u32) -> Option<*mut u32> {
         // SAFETY: the same contract.
         unsafe { V::utf32_one_two_byte(from, begun, to) }
-    }
-
-    #[inline(always)]
-    unsafe fn write_of_three<V: WindowWriter>(from: *const u8, to: *mut u32) {
-        // SAFETY: the same contract.
-        unsafe { V::utf32_of_three(from, to) }
     }
 
     #[inline(always)]

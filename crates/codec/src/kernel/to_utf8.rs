@@ -221,7 +221,9 @@ unsafe fn write_eight_with_pairs(from: *const u16, first: bool, to: *mut u8) -> 
 /// Registers that write several blocks of scalar values at once.
 ///
 /// # Safety
-/// An implementation writes only what is stated, and what it returns is the end of that.
+/// An implementation writes only where its contract says that memory can be written, and returns the end of the sequences, all of
+/// which it has written; if `narrow_ascii` returns true, it has written all bytes. The tests have the results described: only
+/// then is well-formed what is written.
 pub(super) unsafe trait SequenceWriter {
     /// Whether no unit of two registers has any of these bits.
     ///
@@ -229,7 +231,7 @@ pub(super) unsafe trait SequenceWriter {
     /// The processor has the instructions of `Self`, and SSE4.1 or NEON.
     #[inline(always)]
     unsafe fn have_none(first: __m128i, second: __m128i, bits: u16) -> bool {
-        _mm_testz_si128(_mm_or_si128(first, second), _mm_set1_epi16(bits as i16)) == 1
+        has_none(_mm_or_si128(first, second), bits)
     }
 
     /// Whether no unit of two registers is a surrogate.
@@ -314,7 +316,7 @@ unsafe fn are_surrogates(units: __m128i) -> __m128i {
 /// Appends UTF-16 as UTF-8, with U+FFFD for every lone surrogate.
 ///
 /// # Safety
-/// The processor has SSE4.1 or NEON.
+/// The processor has the instructions of `V`, and SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<u8>) {
     let mut at = 0;
@@ -368,7 +370,7 @@ pub(super) unsafe fn from_utf16<V: SequenceWriter>(units: &[u16], out: &mut Vec<
 /// Appends UTF-32 as UTF-8, with U+FFFD for every number that is not a scalar value.
 ///
 /// # Safety
-/// The processor has SSE4.1 or NEON.
+/// The processor has the instructions of `V`, and SSE4.1 or NEON.
 #[inline(always)]
 pub(super) unsafe fn from_utf32<V: SequenceWriter>(units: &[u32], out: &mut Vec<u8>) {
     let mut at = 0;

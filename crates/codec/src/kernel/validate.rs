@@ -187,8 +187,9 @@ const _: () = assert!(SHORT <= 2 * HALF * 16);
 /// How a kernel checks inputs that are shorter than its registers.
 ///
 /// # Safety
-/// `partial_prefix` returns at most the length of what it is given. The functions may be called only on a processor with
-/// the instructions of the implementing file.
+/// `partial_prefix` returns the length of a prefix that is well-formed and ends between two sequences: callers read memory, and
+/// make `str`, on the strength of it. The functions may be called only on a processor with the instructions of the
+/// implementing file.
 pub(super) unsafe trait Partial: Apart {
     /// Groups that are checked for sequences of up to four bytes, whatever their highest byte, after one that has some of four
     /// in both halves.
@@ -271,6 +272,7 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
         let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
         // The first and the last four registers hold all bytes, so there is no loop whose end is hard to predict.
         let are_many = V::LEN == 16 && len >= HALF * V::LEN;
+        // If the first register is not ASCII, the others need not be read for this.
         if first.is_ascii()
             && (if are_many { or_ends::<V>(start, len) } else { or_all(start, V::LEN, len, first) }).is_ascii()
         {

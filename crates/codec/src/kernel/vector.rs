@@ -20,8 +20,8 @@ pub(super) const LINE: usize = 64;
 /// stack frame that others need.
 ///
 /// # Safety
-/// An implementation calls the functions that are named; their callers compute from the results which memory they access. Each
-/// may be called as the function that it names.
+/// Each function calls the one that it names and returns its result, from which callers compute which memory they access. It has
+/// the precondition of that function.
 pub(super) unsafe trait Apart: Vector {
     /// `long_prefix` of `validate.rs`.
     unsafe fn long_prefix(bytes: &[u8], at: usize) -> usize;

@@ -300,9 +300,11 @@ impl Places {
 /// How a window is written. What is written past the returned pointer is not part of the output.
 ///
 /// # Safety
-/// An implementation reads and writes only the memory that is stated, in units of the output where it says so, and what it
-/// returns lies within or at the end of what it may write. Every function may be called only on a processor with the
-/// instructions of the implementing file. Input and output do not overlap.
+/// An implementation reads and writes only the memory that is stated, in units of the output where it says so. A pointer that it
+/// returns is the end of its output, all of which is written: for `replace` a byte for each byte in `good` and three for each
+/// in `replaced`; for `utf16` and `utf32` a unit for each place; for the functions of one and two bytes a unit for each byte
+/// that is no lead. If a function returns true, all units are written. Every function may be called only on a processor with
+/// the instructions of the implementing file. Input and output do not overlap.
 pub(super) unsafe trait WindowWriter: Vector {
     /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.
     #[inline(always)]
@@ -329,19 +331,6 @@ pub(super) unsafe trait WindowWriter: Vector {
     unsafe fn utf32_one_two_byte(from: *const u8, begun: &mut u64, to: *mut u32) -> Option<*mut u32> {
         let _ = (from, begun, to);
         None
-    }
-
-    /// Writes eight sequences of three bytes, of text, as units of UTF-16; not with AVX-512. Reads
-    /// `from..from + 24` and writes eight units, of which those for bytes that are not such a sequence may be anything.
-    #[inline(always)]
-    unsafe fn utf16_of_three(from: *const u8, to: *mut u16) {
-        let _ = (from, to);
-    }
-
-    /// Writes UTF-32 in the same way; reads and writes as [`Self::utf16_of_three`].
-    #[inline(always)]
-    unsafe fn utf32_of_three(from: *const u8, to: *mut u32) {
-        let _ = (from, to);
     }
 
     /// Writes UTF-32; reads and writes as [`Self::utf16`].

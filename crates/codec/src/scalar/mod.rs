@@ -16,9 +16,10 @@
 //! Example, `C3 A9` (é): the row of C3 holds `ONE` (6) at offset 0, so `BOUNDARY` (0) becomes 6. The row of A9 holds
 //! `BOUNDARY` at offset 6, so 6 becomes 0: a sequence is complete. Had 61 followed, its row holds `REJECT` at offset 6.
 //!
-//! The row is loaded independently of the state, so the chain from byte to byte is one shift, whatever the text; and both
-//! halves of a pair of blocks are run at once, neither waiting for the other. ASCII is skipped; any other byte costs the
-//! same. The kernels are faster: they check a register of sixteen or more bytes in about twenty-five instructions. The automaton is the shift-based one of P. Vognsen (2021).
+//! The row is loaded independently of the state, so the chain from byte to byte is one shift, whatever the text; and two
+//! blocks are run at once, neither waiting for the other. ASCII is skipped; any other byte costs the same. The kernels are
+//! faster: they check a register of sixteen or more bytes in about twenty-five instructions. The automaton is the
+//! shift-based one of P. Vognsen (2021).
 //!
 //! # Code units
 //!
@@ -324,7 +325,7 @@ pub(super) const fn next() -> [u64; 256] {
     next
 }
 
-/// Bytes between two checks of the state.
+/// Bytes in a run of the automaton; the state is checked after it, or after two runs at once.
 const BLOCK: usize = 16;
 
 /// Bytes that are checked for ASCII at once.
@@ -378,7 +379,7 @@ fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
             at += ASCII;
             continue;
         }
-        // About as many bytes as were looked at.
+        // Twice, so that about as many bytes are run as were checked for ASCII.
         for _ in 0..2 {
             let Some(block) = bytes[at..].first_chunk() else { break };
             match run_halves(state, block) {
@@ -404,9 +405,10 @@ fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Runs both halves of a block at once: each step waits for the one before it, but not for those of the other half. The second
-/// half begins with the last byte before the middle that is no continuation byte: if the first half is not ill-formed, a
-/// sequence begins there. So up to four bytes run twice, and as many are left at the end.
+/// Runs two blocks at once: a step waits for the one before it in its own run, not for the other run. The second run begins at
+/// the last of the four bytes before the middle that is no continuation byte: unless the first run is rejected, a sequence
+/// begins there. If all four are continuation bytes, the first run is rejected, as no sequence has so many. One to four bytes are
+/// run twice, and as many at the end are not run.
 ///
 /// Returns how many bytes were run and the state after them, or the index of the byte that is rejected.
 #[inline(always)]

@@ -34,9 +34,9 @@
 //! # Cost
 //!
 //! Sixteen units cost about twenty instructions and a compression. Where 32 units are all ASCII, or all below 800, a unit costs
-//! half of that; ASCII at the start of every 4096 units is narrowed 64 units at a time. Branches tell these cases apart: text
-//! that changes between them every few units loses time to
-//! mispredictions. Inputs of up to a step are left to portable code.
+//! half of that. ASCII that a stretch of 4096 units begins with is narrowed 64 units at a time. Branches tell these cases apart:
+//! text that changes between them every few units loses time to mispredictions. Inputs of up to a step are left to portable
+//! code.
 
 use crate::kernel::avx512::table;
 use crate::kernel::portable;
@@ -58,8 +58,8 @@ const STEPS: usize = 128;
 /// One step of a conversion whose steps read an array `From` each and do not depend on each other.
 ///
 /// # Safety
-/// `write` writes within `to..to + ROOM` and returns the end of the output, which lies there, too. It may be called only where
-/// that can be written and the processor has the instructions.
+/// `write` writes only within `to..to + ROOM` and returns the end of the output, at most `to + ROOM`; everything before it is
+/// written. It may be called only where that room can be written and the processor has the instructions.
 unsafe trait Step<From, To> {
     /// How many units of the output a step may write.
     const ROOM: usize;
@@ -283,13 +283,13 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     while units.len() - at > UNITS_16 {
         let end = (units.len() - 1).min(at + STEPS * UNITS_16);
         out.reserve(3 * (end - at) + 4 * UNITS_16);
-        // SAFETY: `narrow_run` stays before `end`, and writes a byte for each unit.
-        // `at + UNITS_16 <= end < units.len()` at each step: 33 units can be read, and one before unless it is the first.
-        // A unit moves `to` by at most three bytes, and one byte more where a pair ends after the last; each half of a step writes
-        // 64 bytes at most from where it is: within the `3 * (end - at) + 128` reserved.
+        // SAFETY: `narrow_run` reads only units before `end`, and writes a byte for each. `at + UNITS_16 <= end < units.len()` at
+        // each step: 33 units can be read, and one before unless it is the first. A unit moves `to` by at most three bytes, and
+        // one byte more where a pair ends after the last; each half of a step writes 64 bytes at most from where it is: within
+        // the `3 * (end - at) + 128` reserved.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
-            // Not in the loop, where it would slow down text with little ASCII.
+            // Once for each stretch: in the loop it would slow down text with little ASCII.
             let ascii = narrow_run(units.as_ptr().add(at), end - at, to);
             (at, to) = (at + ascii, to.add(ascii));
             while end - at >= UNITS_16 {
@@ -318,7 +318,7 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     portable::from_utf16(&units[at..], out);
 }
 
-/// Writes 64 units if they are ASCII.
+/// Writes 64 units as bytes if they are ASCII; returns whether they are.
 ///
 /// # Safety
 /// They can be read, and as many bytes written; the processor has the instructions.
@@ -342,7 +342,7 @@ unsafe fn narrow(from: *const u16, to: *mut u8) -> bool {
 /// `most` units can be read, and as many bytes written; the processor has the instructions.
 #[inline(always)]
 unsafe fn narrow_run(from: *const u16, most: usize, to: *mut u8) -> usize {
-    // SAFETY: every 64 units end at `most` or before.
+    // SAFETY: each call of `narrow` ends at `most` or before. The second begins within the first 64 units, so none is left out.
     unsafe {
         if most < BYTES || !narrow(from, to) {
             return 0;
@@ -566,7 +566,7 @@ static BITS_OF_FOUR: [u8; BYTES] = bits_of::<4>(4);
 /// UTF-32 to UTF-8.
 struct Utf8FromUtf32;
 
-// SAFETY: the stores reach at most 128 bytes after `to`, and each half is at most 64 bytes.
+// SAFETY: the stores reach at most 128 bytes after `to`, and each half makes at most 64 bytes.
 unsafe impl Step<[u32; UNITS_16], u8> for Utf8FromUtf32 {
     /// Four bytes for each unit.
     const ROOM: usize = 128;
@@ -624,7 +624,7 @@ const fn interleaved() -> [u8; BYTES] {
 /// Latin-1 to UTF-8.
 struct Utf8FromLatin1;
 
-// SAFETY: the stores reach at most 128 bytes after `to`, and each half is at most 64 bytes.
+// SAFETY: the stores reach at most 128 bytes after `to`, and each half makes at most 64 bytes.
 unsafe impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
     /// Two bytes for each.
     const ROOM: usize = 128;

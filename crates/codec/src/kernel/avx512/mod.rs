@@ -199,7 +199,7 @@ unsafe impl Vector for Avx512 {
 }
 
 /// An input is checked by the shortest register that holds it.
-// SAFETY: it returns the end of a prefix of `bytes`.
+// SAFETY: the result is that of `prefix_of`, or 0 of no bytes.
 unsafe impl Partial for Avx512 {
     // More would cost more in a page of several scripts than it saves in emoji.
     const LIKELY: usize = 2;
@@ -234,7 +234,7 @@ unsafe impl Partial for Avx512 {
     }
 }
 
-// SAFETY: each function says which memory it accesses.
+// SAFETY: each function says which memory it accesses; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Avx512 {
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
@@ -308,7 +308,10 @@ unsafe impl WindowWriter for Avx512 {
 }
 
 /// A code unit that 32 units of sixteen bits are written as.
-trait Units: Copy {
+///
+/// # Safety
+/// `store` writes all 32 units, and nothing else.
+unsafe trait Units: Copy {
     /// Writes them.
     ///
     /// # Safety
@@ -316,7 +319,8 @@ trait Units: Copy {
     unsafe fn store(units: __m512i, to: *mut Self);
 }
 
-impl Units for u16 {
+// SAFETY: one register of 32 units.
+unsafe impl Units for u16 {
     #[inline(always)]
     unsafe fn store(units: __m512i, to: *mut Self) {
         // SAFETY: the same contract.
@@ -324,7 +328,8 @@ impl Units for u16 {
     }
 }
 
-impl Units for u32 {
+// SAFETY: two registers of sixteen units.
+unsafe impl Units for u32 {
     #[inline(always)]
     unsafe fn store(units: __m512i, to: *mut Self) {
         // SAFETY: the same contract; the second store is of the last sixteen units.
