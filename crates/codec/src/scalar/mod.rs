@@ -328,6 +328,9 @@ pub(super) const fn next() -> [u64; 256] {
 /// Bytes in a run of the automaton; the state is checked after it, or after two runs at once.
 const BLOCK: usize = 16;
 
+/// Bytes in two of them.
+const PAIR: usize = 2 * BLOCK;
+
 /// Bytes that are checked for ASCII at once.
 const ASCII: usize = 64;
 
@@ -412,7 +415,7 @@ fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
 ///
 /// Returns how many bytes were run and the state after them, or the index of the byte that is rejected.
 #[inline(always)]
-fn run_halves(state: u64, block: &[u8; 2 * BLOCK]) -> Result<(usize, u64), usize> {
+fn run_halves(state: u64, block: &[u8; PAIR]) -> Result<(usize, u64), usize> {
     let before = u32::from_le_bytes(core::array::from_fn(|place| block[BLOCK - 4 + place]));
     // The highest bit of each byte that is no continuation byte.
     let begins = (!before | before << 1) & 0x8080_8080;
