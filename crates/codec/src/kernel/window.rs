@@ -303,7 +303,7 @@ impl Places {
 /// An implementation reads and writes only the memory that is stated, in units of the output where it says so. A pointer that it
 /// returns is the end of its output, all of which is written: for `replace` a byte for each byte in `good` and three for each
 /// in `replaced`; for `utf16` and `utf32` a unit for each place; for the functions of one and two bytes a unit for each byte
-/// that is no lead. If a function returns true, all units are written. Every function may be called only on a processor with
+/// except leads. If a function returns true, all units are written. Every function may be called only on a processor with
 /// the instructions of the implementing file. Input and output do not overlap.
 pub(super) unsafe trait WindowWriter: Vector {
     /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.

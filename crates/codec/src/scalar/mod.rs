@@ -409,7 +409,7 @@ fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Runs two blocks at once: a step waits for the one before it in its own run, not for the other run. The second run begins at
-/// the last of the four bytes before the middle that is no continuation byte: unless the first run is rejected, a sequence
+/// the last of the four bytes before the middle that is not a continuation byte: if the first run is not rejected, a sequence
 /// begins there. If all four are continuation bytes, the first run is rejected, as no sequence has so many. One to four bytes are
 /// run twice, and as many at the end are not run.
 ///
@@ -417,7 +417,7 @@ fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
 #[inline(always)]
 fn run_halves(state: u64, block: &[u8; PAIR]) -> Result<(usize, u64), usize> {
     let before = u32::from_le_bytes(core::array::from_fn(|place| block[BLOCK - 4 + place]));
-    // The highest bit of each byte that is no continuation byte.
+    // The highest bit of each byte that is not a continuation byte.
     let begins = (!before | before << 1) & 0x8080_8080;
     let middle = BLOCK - 1 - (begins.leading_zeros() as usize / 8).min(3);
     let (first_half, second_half) = (&block[..BLOCK], &block[middle..][..BLOCK]);
