@@ -358,7 +358,7 @@ pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
             0..4 => run(BOUNDARY, bytes) == BOUNDARY,
             4..VERY_SHORT => run(BOUNDARY, bytes) == BOUNDARY,
             VERY_SHORT..SHORT => is_short_ascii(bytes) || run(BOUNDARY, bytes) == BOUNDARY,
-            _ => is_short_ascii(bytes),
+            _ => is_short_ascii(bytes) || is_short_well_formed(bytes),
         };
         return if is_well_formed { bytes.len() } else { well_formed_from(bytes, 0) };
     }
@@ -372,23 +372,33 @@ pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
     if bytes.last_chunk().is_some_and(is_ascii) { bytes.len() } else { well_formed_from(bytes, at) }
 }
 
-/// The same, where the bytes before `at` are ASCII.
+/// Whether at least [`SHORT`] bytes are well-formed.
+#[inline(always)]
+fn is_short_well_formed(bytes: &[u8]) -> bool {
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let step =
+        |state, block: &[u8; BLOCK]| if state == BOUNDARY && block.is_ascii() { state } else { run(state, block) };
+    run(blocks.iter().fold(BOUNDARY, step), rest) == BOUNDARY
+}
+
+/// The same, where the bytes before `at` are ASCII, and the next [`ASCII`] bytes, if there are as many, are not.
 #[inline(never)]
 fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
     let mut state = BOUNDARY;
-    while let Some(next) = bytes[at..].first_chunk() {
-        // In this order: whether a block begins between two sequences is harder to predict than whether it is ASCII.
-        if is_ascii(next) && state == BOUNDARY {
-            at += ASCII;
-            continue;
-        }
-        // Twice, so that about as many bytes are run as were checked for ASCII.
+    while bytes.len() - at >= ASCII {
+        // Twice, so that about as many bytes are run as are checked for ASCII.
         for _ in 0..2 {
             let Some(block) = bytes[at..].first_chunk() else { break };
             match run_halves(state, block) {
                 Ok((len, after)) => (at, state) = (at + len, after),
                 Err(place) => return boundary(bytes, at + place),
             }
+        }
+        // One condition: whether a block begins between two sequences is hard to predict.
+        while let Some(next) = bytes[at..].first_chunk()
+            && u64::from(!is_ascii(next)) | state == BOUNDARY
+        {
+            at += ASCII;
         }
     }
     while let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
