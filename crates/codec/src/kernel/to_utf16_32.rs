@@ -220,7 +220,7 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
         // How many more windows without an error may follow. Three more at first: validation usually stops within a few windows of
         // the error.
         let (mut index, mut quiet) = (0, patience.saturating_add(3));
-        // Twice below: text of longer sequences has a loop of its own, with fewer decisions.
+        // Twice below: text of longer sequences has a loop of its own, with fewer decisions. It ends where errors may be isolated.
         macro_rules! window {
             () => {
                 let window_at = from.add(index * WINDOW);
@@ -260,7 +260,7 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
                 }
             }
             window!();
-            while index < count && quiet > 0 && here.lead_of_3 != 0 {
+            while index < count && quiet > 0 && here.lead_of_3 != 0 && here.has_continued_lead() {
                 window!();
             }
         }

@@ -128,11 +128,17 @@ impl Masks {
         self.non_ascii & !self.lead
     }
 
+    /// Whether a lead is followed by a continuation byte.
+    #[inline(always)]
+    pub(super) fn has_continued_lead(self) -> bool {
+        self.lead << 1 & self.continuation() != 0
+    }
+
     /// Whether no lead is followed by a continuation byte, here or across the start: then every byte that is not ASCII is an
     /// error of its own, and no segment continues after this window.
     #[inline(always)]
     pub(super) fn all_isolated(self, carry: Carry) -> bool {
-        self.lead << 1 & self.continuation() | self.lead >> 63 | carry.others == 0
+        !self.has_continued_lead() && self.lead >> 63 | carry.others == 0
     }
 
     /// Decides what becomes of the bytes of this window, after one that left `carry` and before one that is `next`.
