@@ -329,7 +329,7 @@ pub(super) const fn next() -> [u64; 256] {
 const BLOCK: usize = 16;
 
 /// Bytes in two of them.
-const PAIR: usize = 2 * BLOCK;
+const PAIR: usize = size_of::<[[u8; BLOCK]; 2]>();
 
 /// Bytes that are checked for ASCII at once.
 const ASCII: usize = 64;
@@ -741,5 +741,22 @@ mod tests {
     fn every_character_is_read_from_its_sequence() {
         let is_read = |character: char| chars(character.encode_utf8(&mut [0; 4]).as_bytes()).eq([Ok(character)]);
         assert!(('\0'..=char::MAX).all(is_read));
+    }
+
+    /// A sequence that whole blocks of ASCII interrupt, in inputs of every length up to three pairs of blocks.
+    #[test]
+    fn blocks_of_ascii_do_not_continue_a_sequence() {
+        for len in 2..3 * PAIR {
+            for lead in 0..len - 1 {
+                let mut bytes = vec![b'a'; len];
+                [bytes[lead], bytes[lead + 1]] = [0xC3, 0xA9];
+                assert_eq!(well_formed_prefix(&bytes), len);
+                for last in lead + 2..len {
+                    [bytes[lead + 1], bytes[last]] = [b'a', 0xA9];
+                    assert_eq!(well_formed_prefix(&bytes), lead, "{len} bytes, C3 at {lead}, A9 at {last}");
+                    bytes[last] = b'a';
+                }
+            }
+        }
     }
 }

@@ -389,6 +389,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes Miri too long")]
     fn a_charset_is_one_to_one() {
         for charset in Charset::ALL {
             let characters = (0..=255).filter_map(|byte| charset.decode(byte).map(|code_point| (byte, code_point)));
