@@ -381,7 +381,7 @@ fn is_short_well_formed(bytes: &[u8]) -> bool {
     run(blocks.iter().fold(BOUNDARY, step), rest) == BOUNDARY
 }
 
-/// The same, where the bytes before `at` are ASCII, and the next [`ASCII`] bytes, if there are as many, are not.
+/// As [`well_formed_prefix`], where the bytes before `at` are ASCII, and the next [`ASCII`] bytes, if there are as many, are not.
 #[inline(never)]
 fn well_formed_from(bytes: &[u8], mut at: usize) -> usize {
     let mut state = BOUNDARY;
