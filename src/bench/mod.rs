@@ -20,6 +20,7 @@ use crate::peers::foreign::process::{Process, Trouble};
 use crate::peers::foreign::protocol::{self, Batch};
 use crate::text::matches_glob;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -30,6 +31,29 @@ use subjects::{Answer, Buffers, Placed, Subject, subjects};
 pub struct Measured {
     /// One for each operation and text.
     pub rows: Vec<Row>,
+}
+
+impl Measured {
+    /// Each row from the measurement in which the ratio of our decoder is the middle one; if it gave a wrong answer, from one
+    /// in which it did. `None` if there is no measurement, or they are not of the same operations and texts.
+    pub(crate) fn middle(all: Vec<Self>) -> Option<Self> {
+        let mut all = all.into_iter();
+        let mut of: Vec<Vec<Row>> = all.next()?.rows.into_iter().map(|row| vec![row]).collect();
+        for one in all {
+            let same = |(of, row): (&Vec<Row>, &Row)| of[0].operation == row.operation && of[0].text == row.text;
+            if one.rows.len() != of.len() || !of.iter().zip(&one.rows).all(same) {
+                return None;
+            }
+            of.iter_mut().zip(one.rows).for_each(|(of, row)| of.push(row));
+        }
+        let rows = of.into_iter().map(|mut rows| {
+            rows.sort_by(|a, b| a.ratio("own").partial_cmp(&b.ratio("own")).unwrap_or(Ordering::Equal));
+            let is_wrong = |row: &Row| row.cells.iter().any(|cell| cell.kind == Kind::Own && cell.wrong);
+            let at = rows.iter().position(is_wrong).unwrap_or(rows.len() / 2);
+            rows.swap_remove(at)
+        });
+        Some(Self { rows: rows.collect() })
+    }
 }
 
 /// A class of machines: an instruction set that our decoder and its peers are held to.
@@ -563,6 +587,41 @@ mod tests {
         };
         assert_eq!(verdict(1, &mut buffers), Verdict::Wrong);
         assert_eq!(verdict(0, &mut buffers), Verdict::Right);
+    }
+
+    /// A row of `own` and one peer; `None`: the answer of `own` is wrong.
+    fn beside_a_peer(text: &str, own: Option<f64>) -> Row {
+        let cell = |name: &str, kind, median: Option<f64>| Cell {
+            name: name.to_owned(),
+            kind,
+            wrong: median.is_none(),
+            time: median.map(|median| Time { median, low: median, high: median }),
+        };
+        let cells = vec![cell("own", Kind::Own, own), cell("peer", Kind::Peer, Some(12.0))];
+        Row { class: String::new(), operation: Operation::Validate, text: text.into(), bytes: 1, cells }
+    }
+
+    #[test]
+    fn of_several_measurements_the_middle_one_counts_in_each_row() {
+        let of = |times: [Option<f64>; 2]| Measured {
+            rows: vec![beside_a_peer("a", times[0]), beside_a_peer("b", times[1])],
+        };
+        let all = [of([Some(2.0), Some(4.0)]), of([Some(6.0), Some(3.0)]), of([Some(3.0), Some(6.0)])];
+        let ratios = |all: &[Measured]| -> Vec<Option<f64>> {
+            Measured::middle(all.to_vec()).unwrap().rows.iter().map(|row| row.ratio("own")).collect()
+        };
+        assert_eq!(ratios(&all), [Some(4.0), Some(3.0)]);
+        assert_eq!(ratios(&all[..1]), [Some(6.0), Some(3.0)]);
+        // A wrong answer is not lost.
+        assert_eq!(ratios(&[of([Some(2.0), None]), all[1].clone(), all[2].clone()]), [Some(4.0), None]);
+        let other = Measured { rows: vec![beside_a_peer("a", Some(1.0)), beside_a_peer("c", Some(1.0))] };
+        let short = Measured { rows: vec![beside_a_peer("a", Some(1.0))] };
+        assert!(
+            [vec![], vec![of([None; 2]), other], vec![of([None; 2]), short]]
+                .map(Measured::middle)
+                .iter()
+                .all(Option::is_none)
+        );
     }
 
     #[test]

@@ -56,6 +56,10 @@ pub(super) struct Measure {
     /// has [default: what each chooses]
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = OF_ADAPTERS)]
     classes: Vec<String>,
+    /// Measure in this build of utfuzz instead of in the one that runs; may be given several times: then, in each row, the build
+    /// with the middle ratio of our decoder to the fastest peer counts
+    #[arg(long = "program", value_name = "FILE", requires = "classes")]
+    programs: Vec<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -95,7 +99,8 @@ impl Measure {
         let bar = Bar::new();
         let quick = if self.quick { " --quick" } else { "" };
         let of = if self.classes.is_empty() { String::new() } else { format!(" --classes {}", self.classes.join(",")) };
-        let clock = Clock::start(format!("utfuzz measure{quick}{of}"));
+        let programs = self.programs.iter().map(|program| format!(" --program {}", shown(program))).collect::<String>();
+        let clock = Clock::start(format!("utfuzz measure{quick}{of}{programs}"));
         let measured = match classes.is_empty() {
             true => bench::run(&plan, &|share| bar.show("measure", share)),
             false => self.by_class(&classes, &plan)?,
@@ -115,16 +120,25 @@ impl Measure {
     /// Measures each class in a process of its own, since decoders choose their instructions once. The other kernels are left
     /// out; they have classes of their own.
     fn by_class(&self, classes: &[Class], plan: &Plan) -> Result<Measured, Failure> {
-        let program = std::env::current_exe().map_err(|error| Error::io(Path::new("utfuzz"), &error))?;
+        let mut programs = self.programs.clone();
+        if programs.is_empty() {
+            programs.push(std::env::current_exe().map_err(|error| Error::io(Path::new("utfuzz"), &error))?);
+        }
         let names = bench::names().into_iter().filter(|name| plan.selects(name) && !name.starts_with("own-"));
         let subjects = names.collect::<Vec<_>>().join(",");
         let mut rows = Vec::new();
         for class in classes {
-            let output = self.child(&program, *class, &subjects).output();
-            let output = output.map_err(|error| Error::io(&program, &error))?;
-            let measured = serde_json::from_slice(&output.stdout).ok().and_then(Record::measured);
-            let why = || Error::parse(format!("the class {} was not measured: {}", class.kernel, output.status));
-            rows.extend(measured.ok_or_else(why)?.rows);
+            let mut all = Vec::new();
+            for program in &programs {
+                let output = self.child(program, *class, &subjects).output();
+                let output = output.map_err(|error| Error::io(program, &error))?;
+                let measured = serde_json::from_slice(&output.stdout).ok().and_then(Record::measured);
+                let (class, status) = (class.kernel, output.status);
+                let why = || Error::parse(format!("{}: class {class} was not measured: {status}", shown(program)));
+                all.push(measured.ok_or_else(why)?);
+            }
+            let differ = || Error::parse("the builds measured different texts; build them all from one commit");
+            rows.extend(Measured::middle(all).ok_or_else(differ)?.rows);
         }
         Ok(Measured { rows })
     }
