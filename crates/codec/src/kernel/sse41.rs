@@ -85,6 +85,12 @@ unsafe impl Vector for Sse41 {
     }
 
     #[inline(always)]
+    unsafe fn load_aligned(from: *const u8) -> Self {
+        // SAFETY: reads `LEN` bytes at `from`, which is a multiple of `LEN`, as the contract says.
+        unsafe { Self(_mm_load_si128(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: writes `LEN` bytes at `to`, as the contract says; no alignment is needed.
         unsafe { _mm_storeu_si128(to.cast(), self.0) }

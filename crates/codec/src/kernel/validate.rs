@@ -181,8 +181,8 @@ const HALF: usize = 4;
 /// of any kernel.
 pub(super) const SHORT: usize = 128;
 
-// With registers of 16 bytes, `or_ends` reads every byte of at most `SHORT`.
-const _: () = assert!(SHORT <= 2 * HALF * 16);
+// `is_middle_ascii` reads four registers from each end if they have 16 bytes, and two if they have more.
+const _: () = assert!(SHORT <= 2 * 4 * 16);
 
 /// How a kernel checks inputs that are shorter than its registers.
 ///
@@ -265,17 +265,11 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
         // SAFETY: the load reads all `LEN` bytes.
         return unsafe { prefix_of(V::load(start), bytes, !0) };
     }
-    // SAFETY: `len > LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `or_ends` has as many bytes as it needs; with
-    // registers of 16 bytes it reads all of at most `SHORT`. `check_all` is called with `at = LEN`, at least three, and
-    // `len >= LEN + 3`, as other lengths have returned.
+    // SAFETY: `len > LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `is_middle_ascii` is called with more than
+    // `2 * LEN` bytes. `check_all` is called with `at = LEN`, at least three, and `len >= LEN + 3`, as other lengths have returned.
     unsafe {
         let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
-        // The first and the last four registers hold all bytes, so there is no loop whose end is hard to predict.
-        let are_many = V::LEN == 16 && len >= HALF * V::LEN;
-        // If the first register is not ASCII, the others need not be read for this.
-        if first.is_ascii()
-            && (if are_many { or_ends::<V>(start, len) } else { or_all(start, V::LEN, len, first) }).is_ascii()
-        {
+        if first.or(last).is_ascii() && (len <= 2 * V::LEN || is_middle_ascii::<V>(start, len)) {
             return len;
         }
         let mut errors = first.check(first.shift_in(), V::no_errors());
@@ -337,8 +331,8 @@ pub(super) unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], mask: u64) -> us
 pub(super) unsafe fn ascii_groups<V: Vector>(bytes: &[u8]) -> usize {
     note_run(V::NAME, Registers::Groups);
     let (start, len) = (bytes.as_ptr(), bytes.len());
-    // SAFETY: `len > 128 >= 2 * LEN`, and `at <= LEN + 2`. The first two loads read `..LEN` and `at - LEN..at`. A group ends at
-    // `len` at most. `or_all` reads below `len`.
+    // SAFETY: `len > 128 >= 2 * LEN`, and `at <= LEN + 2`. The first two loads read `..LEN` and `at - LEN..at`. A group begins at
+    // a multiple of `LEN`, as the first does, and ends at `len` at most. `or_all` reads below `len`.
     unsafe {
         let first = V::load(start);
         if !first.is_ascii() {
@@ -372,20 +366,21 @@ fn first_group<V: Vector>(start: *const u8) -> usize {
 pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usize {
     let (start, len) = (bytes.as_ptr(), bytes.len());
     // SAFETY: `len > 128 >= 2 * LEN`. The first load reads `..LEN`. `at` is then at least 3 and at most `LEN + 2`, or the beginning
-    // of a later group; the register at 3 reads `..LEN + 3` at most. A group reads `at - 3..at + GROUP * LEN`, which is at most
-    // `len`; `good_groups` is given no more groups than end there. The last load reads `len - LEN..len`. `check_all` has
-    // `at >= 3` and `len >= LEN + 3`.
+    // of a later group; the register at 3 reads `..LEN + 3` at most. A group begins at a multiple of `LEN`, as the first does, and
+    // reads `at - 3..at + GROUP * LEN`, which is at most `len`; `good_groups` is given no more groups than end there. The last load
+    // reads `len - LEN..len`. `check_all` has `at >= 3` and `len >= LEN + 3`.
     unsafe {
         if at == 0 {
             // The bytes between the end of the first register and the first group, if there are any, are checked by one more
             // register.
             at = first_group::<V>(start);
             let first = V::load(start);
-            if V::has_error(first.check(first.shift_in(), V::no_errors())) {
-                return 0;
+            let mut errors = first.check(first.shift_in(), V::no_errors());
+            if at > V::LEN {
+                errors = check::<V, 4>(start.add(3), errors);
             }
-            if at > V::LEN && V::has_error(check::<V, 4>(start.add(3), V::no_errors())) {
-                return boundary(bytes, 3);
+            if V::has_error(errors) {
+                return 0;
             }
         }
         while len - at >= GROUP * V::LEN {
@@ -434,7 +429,8 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
             at += GROUP * V::LEN;
         }
         let last = V::load(start.add(len - V::LEN));
-        if or_all(start, at, len, last).is_ascii() && pending(bytes, at) == 0 {
+        // If the last register is not ASCII, the others need not be read for this.
+        if last.is_ascii() && or_all(start, at, len, last).is_ascii() && pending(bytes, at) == 0 {
             len
         } else {
             let errors = check_all::<V>(start, at, len, V::no_errors());
@@ -480,14 +476,14 @@ unsafe fn good_registers<V: Vector>(from: *const u8) -> usize {
 /// Whether a group is ASCII.
 ///
 /// # Safety
-/// `from..from + GROUP * LEN` can be read; the processor has the instructions of `V`.
+/// `from..from + GROUP * LEN` can be read, and `from` is a multiple of `LEN`; the processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn is_ascii_group<V: Vector>(from: *const u8) -> bool {
     // SAFETY: register `index` reads `index * LEN..(index + 1) * LEN`, and `index < GROUP`.
     unsafe {
-        let mut all = V::load(from);
+        let mut all = V::load_aligned(from);
         for index in 1..GROUP {
-            all = all.or(V::load(from.add(index * V::LEN)));
+            all = all.or(V::load_aligned(from.add(index * V::LEN)));
         }
         all.is_ascii()
     }
@@ -510,20 +506,21 @@ unsafe fn or_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut all
     }
 }
 
-/// The bits that are set in any byte of the first or the last [`HALF`] registers of `len` bytes.
+/// Whether all of `len` bytes are ASCII, more than two registers and at most [`SHORT`], except those of the first register and the
+/// last. There is no loop whose end is hard to predict: the registers nearest to both ends hold all bytes, some of them twice.
 ///
 /// # Safety
-/// `start..start + len` can be read, at least `HALF * LEN` bytes; the processor has the instructions of `V`.
+/// `start..start + len` can be read, more than `2 * LEN` bytes; the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn or_ends<V: Vector>(start: *const u8, len: usize) -> V {
-    // SAFETY: registers begin at `index * LEN` and end `index * LEN` before the end, and `index < HALF`.
+unsafe fn is_middle_ascii<V: Vector>(start: *const u8, len: usize) -> bool {
+    // SAFETY: a register begins at `index * LEN`, or ends `index * LEN` before the end, and has `len > (index + 1) * LEN`.
     unsafe {
-        let mut all = V::zero();
-        for index in 0..HALF {
-            all = all.or(V::load(start.add(index * V::LEN)));
-            all = all.or(V::load(start.add(len - (index + 1) * V::LEN)));
+        let both = |index: usize| V::load(start.add(index * V::LEN)).or(V::load(start.add(len - (index + 1) * V::LEN)));
+        let mut all = both(1);
+        if V::LEN == 16 && len > 4 * V::LEN {
+            all = all.or(both(2)).or(both(3));
         }
-        all
+        all.is_ascii()
     }
 }
 
@@ -547,14 +544,14 @@ unsafe fn check_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut 
 /// The highest byte at each place of half a group.
 ///
 /// # Safety
-/// `from..from + HALF * LEN` can be read; the processor has the instructions of `V`.
+/// `from..from + HALF * LEN` can be read, and `from` is a multiple of `LEN`; the processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn highest<V: Vector>(from: *const u8) -> V {
     // SAFETY: register `index` reads `index * LEN..(index + 1) * LEN`, and `index < HALF`.
     unsafe {
-        let mut highest = V::load(from);
+        let mut highest = V::load_aligned(from);
         for index in 1..HALF {
-            highest = highest.max(V::load(from.add(index * V::LEN)));
+            highest = highest.max(V::load_aligned(from.add(index * V::LEN)));
         }
         highest
     }

@@ -39,11 +39,11 @@ pub(super) unsafe trait Apart: Vector {
 /// An implementation has registers of `LEN` bytes, and its functions have the results described here: the algorithms
 /// compute from them which memory they access. Every function may be called only on a processor with the instructions of
 /// the implementing file; they have no other precondition except:
-/// * [`load`](Vector::load) reads `from..from + LEN`, which must be readable;
+/// * [`load`](Vector::load) and [`load_aligned`](Vector::load_aligned) read `from..from + LEN`, which must be readable;
 /// * [`store`](Vector::store) writes `to..to + LEN`, which must be writable;
 /// * what is said of [`continuations_of`](Vector::continuations_of) and [`leads_of_4_of`](Vector::leads_of_4_of).
 ///
-/// None of these needs alignment. No other function touches memory of the caller.
+/// None of these needs alignment, except that `from` of `load_aligned` is a multiple of `LEN`. No other function touches memory of the caller.
 ///
 /// The functions are inlined into code compiled for the instruction set (the table in the kernels' `mod.rs`), which is
 /// reached only through a [`Kernel`](crate::Kernel), which is created only after the processor was found to have
@@ -62,6 +62,14 @@ pub(super) unsafe trait Vector: Copy {
 
     /// Reads a register.
     unsafe fn load(from: *const u8) -> Self;
+
+    /// As [`Self::load`], where `from` is a multiple of `LEN`. Instructions of SSE4.1 compute with such a register without an
+    /// instruction to load it.
+    #[inline(always)]
+    unsafe fn load_aligned(from: *const u8) -> Self {
+        // SAFETY: the same contract.
+        unsafe { Self::load(from) }
+    }
 
     /// Writes a register.
     unsafe fn store(self, to: *mut u8);

@@ -355,7 +355,7 @@ pub(super) unsafe trait WindowWriter: Vector {
     unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
         // SAFETY: the same contract.
         unsafe {
-            let are_ascii = is_ascii::<Self>(from);
+            let are_ascii = is_ascii::<Self, false>(from);
             if are_ascii {
                 Self::widen_to_16(hidden(from), 0, to);
             }
@@ -368,7 +368,7 @@ pub(super) unsafe trait WindowWriter: Vector {
     unsafe fn ascii_to_32(from: *const u8, to: *mut u32) -> bool {
         // SAFETY: the same contract.
         unsafe {
-            let are_ascii = is_ascii::<Self>(from);
+            let are_ascii = is_ascii::<Self, false>(from);
             if are_ascii {
                 Self::widen_to_32(hidden(from), 0, to);
             }
@@ -387,11 +387,15 @@ pub(super) unsafe trait WindowWriter: Vector {
 /// Whether a window is ASCII.
 ///
 /// # Safety
-/// `from..from + 64` can be read; the processor has the instructions of `V`.
+/// `from..from + 64` can be read, and if it is said to be `ALIGNED`, `from` is a multiple of [`LINE`]; the processor has the
+/// instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn is_ascii<V: Vector>(from: *const u8) -> bool {
+pub(super) unsafe fn is_ascii<V: Vector, const ALIGNED: bool>(from: *const u8) -> bool {
     // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN`, and the last ends at 64.
-    unsafe { (0..WINDOW / V::LEN).fold(V::zero(), |all, part| all.or(V::load(from.add(V::LEN * part)))).is_ascii() }
+    unsafe {
+        let load = |from| if ALIGNED { V::load_aligned(from) } else { V::load(from) };
+        (0..WINDOW / V::LEN).fold(V::zero(), |all, part| all.or(load(from.add(V::LEN * part)))).is_ascii()
+    }
 }
 
 /// Copies 64 bytes.
@@ -638,8 +642,12 @@ pub(super) unsafe fn sparse_run<V: WindowWriter>(
             if V::LEN == 16 && clean >= LONG {
                 // The registers of `memcpy` are wider.
                 let mut run = 0;
-                while at + run + 3 * WINDOW <= end && is_ascii::<V>(from.add(at + run)) {
-                    run += WINDOW;
+                if is_ascii::<V, false>(from.add(at)) {
+                    // From here on no register is read from two cache lines.
+                    run = from.add(at).align_offset(LINE);
+                    while at + run + 3 * WINDOW <= end && is_ascii::<V, true>(from.add(at + run)) {
+                        run += WINDOW;
+                    }
                 }
                 to.copy_from_nonoverlapping(from.add(at), run);
                 (at, to, clean) = (at + run, to.add(run), clean + run / WINDOW);
