@@ -375,14 +375,15 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
             // register.
             at = first_group::<V>(start);
             let first = V::load(start);
-            let mut errors = first.check(first.shift_in(), V::no_errors());
-            if at > V::LEN {
-                errors = check::<V, 4>(start.add(3), errors);
-            }
-            if V::has_error(errors) {
+            if V::has_error(first.check(first.shift_in(), V::no_errors())) {
                 return 0;
             }
+            if at > V::LEN && V::has_error(check::<V, 4>(start.add(3), V::no_errors())) {
+                return boundary(bytes, 3);
+            }
         }
+        // Where the last group ends that has sequences of four bytes in both halves.
+        let mut long_until = 0;
         while len - at >= GROUP * V::LEN {
             let group = start.add(at);
             if len >= LARGE {
@@ -413,14 +414,18 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
                 check_each::<V, GROUP, 3>(group)
             } else if first.is_below(0xF0) || second.is_below(0xF0) {
                 check_each::<V, GROUP, 4>(group)
+            } else if at != long_until {
+                long_until = at + GROUP * V::LEN;
+                check_each::<V, GROUP, 4>(group)
             } else {
-                // If both halves have sequences of four bytes, the next groups most likely have them, too.
+                // After two groups in a row with sequences of four bytes in both halves, the next most likely have them, too.
                 let most = (1 + V::LIKELY).min((len - at) / (GROUP * V::LEN));
                 let good = V::good_groups(group, most);
                 at += good * GROUP * V::LEN;
                 if good < most {
                     return boundary(bytes, at + good_registers::<V>(start.add(at)));
                 }
+                long_until = at;
                 continue;
             };
             if V::has_error(errors) {
