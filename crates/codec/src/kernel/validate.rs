@@ -304,12 +304,25 @@ fn prefix_with_scalar_rest(bytes: &[u8], good: usize) -> usize {
 /// The processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], mask: u64) -> usize {
-    note_run(V::NAME, Registers::One);
     // SAFETY: registers only.
     unsafe {
         if all.is_ascii() {
+            note_run(V::NAME, Registers::One);
             return bytes.len();
         }
+        prefix_of_sequences(all, bytes, mask)
+    }
+}
+
+/// As [`prefix_of`], if not all bytes are ASCII.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn prefix_of_sequences<V: Vector>(all: V, bytes: &[u8], mask: u64) -> usize {
+    note_run(V::NAME, Registers::One);
+    // SAFETY: registers only.
+    unsafe {
         // An incomplete sequence at the end makes errors of the zeros after it, if there are any.
         let errors = all.check(all.shift_in(), V::no_errors());
         if all.is_complete(errors) {

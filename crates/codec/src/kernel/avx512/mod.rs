@@ -48,9 +48,9 @@
 pub(super) mod from_units;
 
 use crate::kernel::avx2::Avx2;
-use crate::kernel::info::{Path, Registers};
+use crate::kernel::info::{Path, Registers, note_run};
 use crate::kernel::sse41::Sse41;
-use crate::kernel::validate::{BELOW_LEADS, FINISHED, LEAD, Partial, SECOND, prefix_of};
+use crate::kernel::validate::{BELOW_LEADS, FINISHED, LEAD, Partial, SECOND, prefix_of_sequences};
 use crate::kernel::vector::Vector;
 use crate::kernel::window::{Places, Window, WindowWriter, replace_by_runs};
 use crate::utf8::is_continuation;
@@ -199,7 +199,7 @@ unsafe impl Vector for Avx512 {
 }
 
 /// An input is checked by the shortest register that holds it.
-// SAFETY: the result is that of `prefix_of`, or 0 of no bytes.
+// SAFETY: the result is that of `prefix_of_sequences`, or their number if all are ASCII, or 0 of no bytes.
 unsafe impl Partial for Avx512 {
     // More would cost more in a page of several scripts than it saves in emoji.
     const LIKELY: usize = 2;
@@ -220,15 +220,23 @@ unsafe impl Partial for Avx512 {
         // SAFETY: a masked load reads only the bytes whose mask bits are set, the first `len`, which are fewer than 64. The empty
         // input, whose address may be dangling, returns before: a load of no bytes from unmapped memory is slow.
         unsafe {
-            let (from, mask) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
             if bytes.is_empty() {
-                0
-            } else if bytes.len() <= Sse41::LEN {
-                prefix_of(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask)
+                return 0;
+            }
+            let mask = _bzhi_u64(!0, bytes.len() as u32);
+            let all = _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast());
+            if Self(all).is_ascii() {
+                let Path { kernel, registers } = Self::partial_path(bytes.len());
+                note_run(kernel, registers);
+                return bytes.len();
+            }
+            // Shorter registers are checked in less time.
+            if bytes.len() <= Sse41::LEN {
+                prefix_of_sequences(Sse41(_mm512_castsi512_si128(all)), bytes, mask)
             } else if bytes.len() <= Avx2::LEN {
-                prefix_of(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask)
+                prefix_of_sequences(Avx2(_mm512_castsi512_si256(all)), bytes, mask)
             } else {
-                prefix_of(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask)
+                prefix_of_sequences(Self(all), bytes, mask)
             }
         }
     }
