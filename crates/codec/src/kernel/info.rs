@@ -36,8 +36,8 @@ pub enum Registers {
     None,
     /// One register, filled with zeros where the input is shorter.
     One,
-    /// One register and one or two more bytes, which scalar code checks where the text is not ASCII.
-    OneAndScalar,
+    /// One register and one or two more bytes.
+    OneAndRest,
     /// Several registers, the last of which may overlap the one before.
     Several,
     /// Aligned groups of registers, then several.

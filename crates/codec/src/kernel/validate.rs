@@ -7,8 +7,9 @@
 //! of those needs one, and the byte before it must not refuse it (E0 refuses 80..9F, and so on; see [`REFUSALS`]). A register
 //! checks all its bytes against the same bytes one, two and three places earlier, which are loaded again from memory.
 //! Registers pass nothing to each other, and errors are only added up, so a byte may be checked twice: the last register
-//! overlaps the one before it. Scalar code checks one or two bytes after a register, and, where the shortest register is
-//! loaded without a mask, inputs below eight bytes.
+//! overlaps the one before it. Where the input has only one or two bytes more than a register, zeros are shifted in before the
+//! last register, too, and errors in its first three bytes do not count. Where the shortest register is loaded without a mask,
+//! scalar code checks inputs below four bytes.
 //!
 //! ```text
 //! check the first register, zeros shifted in before it
@@ -209,7 +210,7 @@ pub(super) fn path<V: Partial>(len: usize) -> Path {
     } else if len == V::LEN {
         Registers::One
     } else if has_short_rest::<V>(len) {
-        Registers::OneAndScalar
+        Registers::OneAndRest
     } else if len <= SHORT {
         Registers::Several
     } else {
@@ -274,8 +275,18 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
         }
         let mut errors = first.check(first.shift_in(), V::no_errors());
         if has_short_rest::<V>(len) {
-            note_run(V::NAME, Registers::OneAndScalar);
-            return prefix_with_scalar_rest(bytes, if V::has_error(errors) { 0 } else { V::LEN });
+            note_run(V::NAME, Registers::OneAndRest);
+            // The first register has the first three bytes of the last one, too, and knows what is before them.
+            let rest = V::error_mask(last.check(last.shift_in(), V::no_errors())) & !0b111;
+            return if V::has_error(errors) {
+                0
+            } else if rest != 0 {
+                boundary(bytes, V::LEN)
+            } else if last.is_complete(V::no_errors()) {
+                len
+            } else {
+                boundary(bytes, len)
+            };
         }
         note_run(V::NAME, Registers::Several);
         errors = check_all::<V>(start, V::LEN, len, errors);
@@ -287,14 +298,6 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
             boundary(bytes, len)
         }
     }
-}
-
-/// Length of a prefix of `bytes` that is well-formed and ends between two sequences; up to `good` they are, but the last may end
-/// after that. Not inlined, so that other inputs need not save registers for the two calls.
-#[inline(never)]
-fn prefix_with_scalar_rest(bytes: &[u8], good: usize) -> usize {
-    let good = boundary(bytes, good);
-    good + scalar::well_formed_prefix(&bytes[good..])
 }
 
 /// Length of a prefix of `bytes` that is well-formed and ends between two sequences. `all` holds the bytes at the places
