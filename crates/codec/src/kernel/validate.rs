@@ -262,16 +262,15 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
         // SAFETY: there are fewer than `LEN` bytes.
         return unsafe { V::partial_prefix(bytes) };
     }
-    if len == V::LEN {
-        // SAFETY: the load reads all `LEN` bytes.
-        return unsafe { prefix_of(V::load(start), bytes, !0) };
-    }
-    // SAFETY: `len > LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `is_middle_ascii` is called with more than
+    // SAFETY: `len >= LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `is_middle_ascii` is called with more than
     // `2 * LEN` bytes. `check_all` is called with `at = LEN`, at least three, and `len >= LEN + 3`, as other lengths have returned.
     unsafe {
         let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
         if first.or(last).is_ascii() && (len <= 2 * V::LEN || is_middle_ascii::<V>(start, len)) {
             return len;
+        }
+        if len == V::LEN {
+            return prefix_of_sequences(first, bytes, !0);
         }
         let mut errors = first.check(first.shift_in(), V::no_errors());
         if has_short_rest::<V>(len) {
