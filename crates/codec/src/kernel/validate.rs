@@ -18,7 +18,7 @@
 //!     if highest < 80: next group                     (ASCII; a tighter loop follows)
 //!     if highest < E0: check with the byte before          (no sequence is longer than two bytes)
 //!     if highest < F0: check with two bytes before
-//!     else:            check with three bytes before, and after text of such sequences the next 7 groups, too
+//!     else:            check with three bytes before; after two such groups in a row, the next 7, too
 //!     if there is an error: return the boundary at the start of the first register with one
 //! check the last registers, and that no sequence continues after the last byte
 //! ```
@@ -192,8 +192,8 @@ const _: () = assert!(SHORT <= 2 * 4 * 16);
 /// make `str`, on the strength of it. The functions may be called only on a processor with the instructions of the
 /// implementing file.
 pub(super) unsafe trait Partial: Apart {
-    /// Groups that are checked for sequences of up to four bytes, whatever their highest byte, after one that has some of four
-    /// in both halves.
+    /// Groups that are checked for sequences of up to four bytes, whatever their highest byte, after two in a row that have some
+    /// of four in both halves.
     const LIKELY: usize = 7;
 
     /// The code that runs for `len` bytes, which are fewer than [`Vector::LEN`].
@@ -397,7 +397,7 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
                 return boundary(bytes, 3);
             }
         }
-        // Where the last group ends that has sequences of four bytes in both halves.
+        // The end of the last group with sequences of four bytes in both halves.
         let mut long_until = 0;
         while len - at >= GROUP * V::LEN {
             let group = start.add(at);
