@@ -35,7 +35,7 @@ pub struct Measured {
 
 impl Measured {
     /// Each row from the measurement in which the ratio of our decoder is the middle one; if it gave a wrong answer, from one
-    /// in which it did. `None` if there is no measurement, or they are not of the same operations and texts.
+    /// in which it did. `None` if there is no measurement, or if their operations and texts differ.
     pub(crate) fn middle(all: Vec<Self>) -> Option<Self> {
         let mut all = all.into_iter();
         let mut of: Vec<Vec<Row>> = all.next()?.rows.into_iter().map(|row| vec![row]).collect();
@@ -589,14 +589,14 @@ mod tests {
         assert_eq!(verdict(0, &mut buffers), Verdict::Right);
     }
 
+    /// `None`: the answer is wrong.
+    fn cell(name: &str, kind: Kind, median: Option<f64>) -> Cell {
+        let time = median.map(|median| Time { median, low: median, high: median });
+        Cell { name: name.to_owned(), kind, wrong: median.is_none(), time }
+    }
+
     /// A row of `own` and one peer; `None`: the answer of `own` is wrong.
     fn beside_a_peer(text: &str, own: Option<f64>) -> Row {
-        let cell = |name: &str, kind, median: Option<f64>| Cell {
-            name: name.to_owned(),
-            kind,
-            wrong: median.is_none(),
-            time: median.map(|median| Time { median, low: median, high: median }),
-        };
         let cells = vec![cell("own", Kind::Own, own), cell("peer", Kind::Peer, Some(12.0))];
         Row { class: String::new(), operation: Operation::Validate, text: text.into(), bytes: 1, cells }
     }
@@ -626,12 +626,6 @@ mod tests {
 
     #[test]
     fn ratios_are_to_the_fastest_peer() {
-        let cell = |name: &str, kind, median: Option<f64>| Cell {
-            name: name.to_owned(),
-            kind,
-            wrong: median.is_none(),
-            time: median.map(|median| Time { median, low: median, high: median }),
-        };
         let cells = vec![
             cell("own", Kind::Own, Some(10.0)),
             cell("slow", Kind::Peer, Some(40.0)),

@@ -299,24 +299,8 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
     }
 }
 
-/// Length of a prefix of `bytes` that is well-formed and ends between two sequences. `all` holds the bytes at the places
-/// `mask`, and zeros at the others.
-///
-/// # Safety
-/// The processor has the instructions of `V`.
-#[inline(always)]
-pub(super) unsafe fn prefix_of<V: Vector>(all: V, bytes: &[u8], mask: u64) -> usize {
-    // SAFETY: registers only.
-    unsafe {
-        if all.is_ascii() {
-            note_run(V::NAME, Registers::One);
-            return bytes.len();
-        }
-        prefix_of_sequences(all, bytes, mask)
-    }
-}
-
-/// As [`prefix_of`], if not all bytes are ASCII.
+/// Length of a prefix of `bytes`, which are not all ASCII, that is well-formed and ends between two sequences. `all` holds the bytes
+/// at the places `mask`, and zeros at the others.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -527,7 +511,8 @@ unsafe fn or_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut all
 }
 
 /// Whether all of `len` bytes are ASCII, more than two registers and at most [`SHORT`], except those of the first register and the
-/// last. There is no loop whose end is hard to predict: the registers nearest to both ends hold all bytes, some of them twice.
+/// last. The registers nearest to both ends hold all bytes, some of them twice, so the code needs no loop with an end that is hard
+/// to predict.
 ///
 /// # Safety
 /// `start..start + len` can be read, more than `2 * LEN` bytes; the processor has the instructions of `V`.
@@ -657,7 +642,7 @@ pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64
         return len;
     }
     // SAFETY: the same contract.
-    unsafe { prefix_of(load(words), bytes, (1 << len) - 1) }
+    unsafe { prefix_of_sequences(load(words), bytes, (1 << len) - 1) }
 }
 
 #[cfg(test)]

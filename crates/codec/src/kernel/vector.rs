@@ -43,7 +43,8 @@ pub(super) unsafe trait Apart: Vector {
 /// * [`store`](Vector::store) writes `to..to + LEN`, which must be writable;
 /// * what is said of [`continuations_of`](Vector::continuations_of) and [`leads_of_4_of`](Vector::leads_of_4_of).
 ///
-/// None of these needs alignment, except that `from` of `load_aligned` is a multiple of `LEN`. No other function touches memory of the caller.
+/// None of these needs alignment, except that `from` of `load_aligned` is a multiple of `LEN`. No other function touches memory of
+/// the caller.
 ///
 /// The functions are inlined into code compiled for the instruction set (the table in the kernels' `mod.rs`), which is
 /// reached only through a [`Kernel`](crate::Kernel), which is created only after the processor was found to have

@@ -642,7 +642,7 @@ pub(super) unsafe fn sparse_run<V: WindowWriter>(
             if V::LEN == 16 && clean >= LONG {
                 // The registers of `memcpy` are wider.
                 let mut run = 0;
-                if is_ascii::<V, false>(from.add(at)) {
+                if at + 3 * WINDOW <= end && is_ascii::<V, false>(from.add(at)) {
                     // From here on no register is read from two cache lines.
                     run = from.add(at).align_offset(LINE);
                     while at + run + 3 * WINDOW <= end && is_ascii::<V, true>(from.add(at + run)) {
