@@ -199,7 +199,7 @@ unsafe impl Vector for Avx512 {
 }
 
 /// An input is checked by the shortest register that holds it.
-// SAFETY: the result is that of `prefix_of_sequences`, or their number if all are ASCII, or 0 of no bytes.
+// SAFETY: the result is that of `prefix_of`, or 0 of no bytes.
 unsafe impl Partial for Avx512 {
     // More would cost more in a page of several scripts than it saves in emoji.
     const LIKELY: usize = 2;
@@ -223,24 +223,42 @@ unsafe impl Partial for Avx512 {
             if bytes.is_empty() {
                 return 0;
             }
-            let mask = _bzhi_u64(!0, bytes.len() as u32);
-            let all = _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast());
-            if Self(all).is_ascii() {
-                let Path { kernel, registers } = Self::partial_path(bytes.len());
-                note_run(kernel, registers);
-                return bytes.len();
-            }
-            // Shorter registers are checked in less time.
-            if bytes.len() <= Sse41::LEN {
-                prefix_of_sequences(Sse41(_mm512_castsi512_si128(all)), bytes, mask)
-            } else if bytes.len() <= Avx2::LEN {
-                prefix_of_sequences(Avx2(_mm512_castsi512_si256(all)), bytes, mask)
+            let (from, mask) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
+            // The last case takes a jump more than the others, so its text in ASCII returns without one.
+            if bytes.len() > Avx2::LEN {
+                prefix_of::<_, false>(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask)
+            } else if bytes.len() > Sse41::LEN {
+                prefix_of::<_, false>(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask)
             } else {
-                prefix_of_sequences(Self(all), bytes, mask)
+                prefix_of::<_, true>(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask)
             }
         }
     }
 }
+
+/// As [`prefix_of_sequences`], of bytes that may be all ASCII: where `ASCII`, the code is laid out for those that are.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn prefix_of<V: Vector, const ASCII: bool>(all: V, bytes: &[u8], mask: u64) -> usize {
+    // SAFETY: the same contract.
+    unsafe {
+        if all.is_ascii() {
+            note_run(V::NAME, Registers::One);
+            return bytes.len();
+        }
+        if ASCII {
+            cold();
+        }
+        prefix_of_sequences(all, bytes, mask)
+    }
+}
+
+/// Tells the compiler that what leads to this call is unlikely.
+#[cold]
+#[inline(always)]
+fn cold() {}
 
 // SAFETY: each function says which memory it accesses; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Avx512 {
