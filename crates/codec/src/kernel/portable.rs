@@ -440,8 +440,8 @@ unsafe impl Target for u32 {
     }
 }
 
-/// Appends UTF-8 with U+FFFD for every maximal subpart. ASCII and single errors in it are copied and replaced as they are read;
-/// other text is validated and copied, up to an error. Where errors are close to each other, it is decoded in steps, up to one
+/// Appends UTF-8 with U+FFFD for every maximal subpart. ASCII and single errors in it are copied and replaced as they are read, as
+/// long as there is much of it; other text is validated and copied, up to an error. Where errors are close to each other, it is decoded in steps, up to one
 /// with few errors.
 pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     /// Before an error that is not close to another one, this many bytes are well-formed.
@@ -452,10 +452,12 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     const FEW: usize = 4;
     /// After this many close errors in a row, decoding goes in steps.
     const CLOSE: u32 = 3;
-    let (mut at, mut close) = (0, 0);
+    let (mut at, mut close, mut is_ascii_likely) = (0, 0, true);
     loop {
-        if !matches!(bytes[at..], [0x80..=0xFF, 0x80..=0xFF, ..]) {
-            at += append_ascii_with_errors(&bytes[at..], out);
+        if is_ascii_likely || bytes[at..].first_chunk::<8>().is_some_and(|eight| eight.is_ascii()) {
+            let ascii = append_ascii_with_errors(&bytes[at..], out);
+            is_ascii_likely = ascii >= APART;
+            at += ascii;
         }
         let good = well_formed_prefix(&bytes[at..]);
         out.extend_from_slice(&bytes[at..at + good]);
@@ -465,9 +467,20 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
         }
         close = if good < APART { close + 1 } else { 0 };
         if close < CLOSE {
+            let first = bytes[at];
+            at += match bytes[at..] {
+                [_] | [_, 0..0x80 | 0xC0.., ..] => 1,
+                _ => subpart_len(&bytes[at..]),
+            };
             out.extend_from_slice(REPLACEMENT);
-            at += subpart_len(&bytes[at..]);
-            // Each continuation byte after that is an error, too.
+            // The continuation bytes after that are errors, too; in a sequence of three or four bytes, a byte of ASCII may stand
+            // before them in the place of another.
+            if first >= 0xE0
+                && let [ascii @ ..0x80, 0x80..0xC0, ..] = bytes[at..]
+            {
+                out.push(ascii);
+                at += 1;
+            }
             while bytes.get(at).copied().is_some_and(is_continuation) {
                 out.extend_from_slice(REPLACEMENT);
                 at += 1;
@@ -754,6 +767,21 @@ mod tests {
                 let mut out = Vec::new();
                 lossy(&text, &mut out);
                 assert_eq!(out, String::from_utf8_lossy(&text).as_bytes(), "{ill_formed:02X?} after {before} bytes");
+            }
+        }
+    }
+
+    /// What a wrong byte makes of the sequence it is in, and of the text after it.
+    #[test]
+    fn a_wrong_byte_anywhere_is_replaced() {
+        let text = "Grüße, 世界 😀😀 ".repeat(8);
+        for at in 0..text.len() {
+            for byte in [b'a', 0x80, 0xC3, 0xE4, 0xFF] {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] = byte;
+                let mut out = Vec::new();
+                lossy(&bytes, &mut out);
+                assert_eq!(out, String::from_utf8_lossy(&bytes).as_bytes(), "{byte:02X} at {at}");
             }
         }
     }
