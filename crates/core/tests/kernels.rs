@@ -340,6 +340,18 @@ fn conversions_from_and_to_other_encodings() {
     }
 }
 
+#[test]
+fn characters_are_counted_wherever_in_a_cache_line_the_text_begins() {
+    let text = "a\u{1F600}é\u{20AC}".repeat(300);
+    for kernel in Kernel::available() {
+        for start in (0..=64).filter(|&start| text.is_char_boundary(start)) {
+            let text = &text[start..];
+            let len = (kernel.char_count(text), kernel.utf16_len(text));
+            assert_eq!(len, (text.chars().count(), text.encode_utf16().count()), "{kernel}, from {start}");
+        }
+    }
+}
+
 /// Texts that are longer than the stretches for which room is made, shifted so that every kind of block meets every edge.
 #[test]
 fn long_texts_to_utf_8() {

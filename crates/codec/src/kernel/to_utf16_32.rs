@@ -46,9 +46,9 @@
 //! by that loop, too.
 
 use crate::kernel::room::Room;
-use crate::kernel::vector::{LINE, Vector, hidden};
+use crate::kernel::vector::{Vector, hidden};
 use crate::kernel::window::{Carry, Left, Padded, Places, READ, WINDOW, WindowWriter, masks};
-use crate::scalar::{chars_by_bytes, pending, utf16_len_by_bytes};
+use crate::scalar::{LINE, before_and_from_line, chars_by_bytes, pending, utf16_len_by_bytes};
 use crate::utf8::is_continuation;
 
 /// The encoding that is written.
@@ -393,8 +393,12 @@ unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
 #[inline(always)]
 pub(super) unsafe fn count<V: Vector, const PAIRS: bool>(bytes: &[u8]) -> usize {
+    let (before, bytes) = before_and_from_line(bytes);
     let (windows, rest) = bytes.as_chunks::<WINDOW>();
-    let mut units = if PAIRS { utf16_len_by_bytes(rest) } else { chars_by_bytes(rest) };
+    let mut units = 0;
+    for few in [before, rest] {
+        units += if PAIRS { utf16_len_by_bytes(few) } else { chars_by_bytes(few) };
+    }
     for window in windows {
         for part in 0..WINDOW / V::LEN {
             // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN` of the window, and the last ends at 64.

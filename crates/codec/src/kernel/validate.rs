@@ -50,9 +50,9 @@
 //! of a whole group and of its registers one by one: decoding with replacement uses windows instead.
 
 use crate::kernel::info::{Path, Registers, note_run};
-use crate::kernel::vector::{Apart, LINE, Vector, opaque};
+use crate::kernel::vector::{Apart, Vector, opaque};
 use crate::scalar;
-use crate::scalar::{boundary, pending};
+use crate::scalar::{LINE, boundary, pending};
 
 /// Pairs of bytes that no well-formed string holds although the second is a continuation byte: leads, and the second bytes
 /// they refuse (RFC 3629 §4: the second byte of UTF8-3 and UTF8-4; C0, C1 and F5 to FF lead nothing).

@@ -12,9 +12,6 @@ pub(super) use in_neon::*;
 #[cfg(target_arch = "x86_64")]
 pub(super) use in_sse::*;
 
-/// Bytes in a cache line. Stores across two lines are slower.
-pub(super) const LINE: usize = 64;
-
 /// Functions that are compiled on their own, by `compile!` in the kernels' `mod.rs`: each calls the one that it names, for this
 /// register. Where that one is inlined, its constants take registers from the loops around it, and short inputs pay for the
 /// stack frame that others need.

@@ -75,8 +75,8 @@
 //! ([`Kernel::lossy_into`](crate::Kernel::lossy_into)).
 
 use crate::kernel::validate::{Partial, well_formed_prefix};
-use crate::kernel::vector::{Apart, LINE, Vector, hidden, opaque};
-use crate::scalar::{Sequence, pending};
+use crate::kernel::vector::{Apart, Vector, hidden, opaque};
+use crate::scalar::{LINE, Sequence, pending};
 use crate::utf8::{REPLACEMENT, is_continuation};
 
 /// Bytes in a window.

@@ -230,14 +230,28 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
+/// Bytes in a cache line. Loads and stores across two lines are slower.
+pub(super) const LINE: usize = 64;
+
+/// Long input before its first whole cache line, and from there on. Short input is all in the second part.
+#[inline(always)]
+pub(super) fn before_and_from_line(bytes: &[u8]) -> (&[u8], &[u8]) {
+    /// Fewer bytes take no more time than the bytes before a line.
+    const LONG: usize = 1024;
+    let before = if bytes.len() < LONG { 0 } else { bytes.as_ptr().align_offset(LINE) };
+    bytes.split_at(before.min(bytes.len()))
+}
+
 /// The sum over all bytes of `number`, which is below four.
 #[inline(always)]
 fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
     const BLOCK: usize = 64;
     /// How many blocks can be summed in one byte for each place: three for each is at most 255.
     const BLOCKS: usize = 85;
+    let (before, bytes) = before_and_from_line(bytes);
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    let mut total = rest.iter().map(|&byte| usize::from(number(byte))).sum();
+    let one_by_one = |bytes: &[u8]| bytes.iter().map(|&byte| usize::from(number(byte))).sum::<usize>();
+    let mut total = one_by_one(before) + one_by_one(rest);
     for blocks in blocks.chunks(BLOCKS) {
         // The compiler keeps these in registers.
         let mut sums = [0; BLOCK];
