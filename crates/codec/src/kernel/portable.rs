@@ -441,8 +441,8 @@ unsafe impl Target for u32 {
 }
 
 /// Appends UTF-8 with U+FFFD for every maximal subpart. ASCII and single errors in it are copied and replaced as they are read, as
-/// long as there is much of it; other text is validated and copied, up to an error. Where errors are close to each other, it is decoded in steps, up to one
-/// with few errors.
+/// long as there is much of it; other text is validated and copied, up to an error. Where errors are close to each other, it is
+/// decoded in steps, up to one with few errors.
 pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
     /// Before an error that is not close to another one, this many bytes are well-formed.
     const APART: usize = 16;

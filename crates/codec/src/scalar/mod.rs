@@ -236,7 +236,7 @@ pub(super) const LINE: usize = 64;
 /// Long input before its first whole cache line, and from there on. Short input is all in the second part.
 #[inline(always)]
 pub(super) fn before_and_from_line(bytes: &[u8]) -> (&[u8], &[u8]) {
-    /// Fewer bytes take no more time than the bytes before a line.
+    /// What loads within a line save grows with the input; what the bytes before it cost does not.
     const LONG: usize = 1024;
     let before = if bytes.len() < LONG { 0 } else { bytes.as_ptr().align_offset(LINE) };
     bytes.split_at(before.min(bytes.len()))

@@ -224,7 +224,7 @@ unsafe impl Partial for Avx512 {
                 return 0;
             }
             let (from, mask) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
-            // Up to 16 bytes, this takes one jump more than for others; ASCII then returns without another.
+            // Input of up to 16 bytes reaches its case by one jump more than other input; if it is ASCII, it returns without another.
             if bytes.len() > Avx2::LEN {
                 prefix_of::<_, false>(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask)
             } else if bytes.len() > Sse41::LEN {
