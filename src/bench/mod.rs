@@ -35,7 +35,7 @@ pub struct Measured {
 
 impl Measured {
     /// Each row from the measurement in which the ratio of our decoder is the middle one; if it gave a wrong answer, from one
-    /// in which it did. `None` if there is no measurement, or if their operations and texts differ.
+    /// in which it did. `None` for no measurements, or for measurements of different operations or texts.
     pub(crate) fn middle(all: Vec<Self>) -> Option<Self> {
         let mut all = all.into_iter();
         let mut of: Vec<Vec<Row>> = all.next()?.rows.into_iter().map(|row| vec![row]).collect();

@@ -236,7 +236,8 @@ unsafe impl Partial for Avx512 {
     }
 }
 
-/// As [`prefix_of_sequences`], of bytes that may be all ASCII. `ASCII` decides only the speed: the code is laid out for them.
+/// As [`prefix_of_sequences`], but `bytes` may all be ASCII. `ASCII` decides only the speed: if set, the compiler takes ASCII to be
+/// the likely case.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
