@@ -20,9 +20,9 @@
 //! the shift-based one of P. Vognsen (2021).
 //!
 //! Longer text, many bytes at a time: whether a byte is right depends on itself and the three bytes before it, so the bytes of a
-//! block do not wait for each other. [`wrong`] decides it by a few operations on bytes that all processors with registers of
-//! sixteen bytes have, and the compiler turns a loop over a block into operations on registers. Shorter sequences need fewer of
-//! them, so the highest byte of a block chooses one of three loops, and ASCII needs none. In `61 E2 82 AC ED A0 80`:
+//! block do not wait for each other. [`wrong`] decides with operations on bytes that every instruction set for registers has, and
+//! the compiler turns a loop over a block into such instructions. Shorter sequences need fewer of them, so the highest byte of a
+//! block chooses one of three loops; ASCII needs none. In `61 E2 82 AC ED A0 80`:
 //!
 //! ```text
 //! byte            61 E2 82 AC ED A0 80
@@ -33,9 +33,9 @@
 //! refused          .  .  .  .  .  1  .       ED refuses A0: wrong
 //! ```
 //!
-//! This costs about thirty operations for sixteen bytes, nine where no sequence is longer than two bytes. The automaton finds the
-//! place of an error, and decides about all text where the target has no such registers. The kernels do the same with tables and
-//! wider registers.
+//! On x86-64 this costs about fifty instructions for sixteen bytes, thirty if no sequence is longer than three bytes, and twelve if
+//! none is longer than two. The automaton then finds the place of an error. Where the target has no such registers, it decides
+//! about all text. The kernels do the same with wider registers, and with lookups for what a lead refuses.
 //!
 //! # Code units
 //!
@@ -381,7 +381,7 @@ fn any_bits(bytes: &[u8]) -> u64 {
 const VERY_SHORT: usize = 8;
 
 /// Those with fewer bytes than this go there if they are not ASCII.
-const REGISTERS: usize = 22;
+const SHORT: usize = 22;
 
 /// Length in bytes of the longest prefix that is well-formed and ends between two sequences. After it comes an error, an
 /// incomplete sequence, or nothing.
@@ -393,7 +393,7 @@ pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
         let is_well_formed = match bytes.len() {
             0..4 => run(BOUNDARY, bytes) == BOUNDARY,
             4..VERY_SHORT => run(BOUNDARY, bytes) == BOUNDARY,
-            VERY_SHORT..REGISTERS => is_short_ascii(bytes) || run(BOUNDARY, bytes) == BOUNDARY,
+            VERY_SHORT..SHORT => is_short_ascii(bytes) || run(BOUNDARY, bytes) == BOUNDARY,
             _ => is_short_ascii(bytes),
         };
         return if is_well_formed { bytes.len() } else { well_formed_from(bytes, 0) };
@@ -411,14 +411,14 @@ pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
 /// As [`well_formed_prefix`], where the bytes before `at` are ASCII; there are none, or at least [`BEFORE`].
 #[inline(never)]
 fn well_formed_from(bytes: &[u8], at: usize) -> usize {
-    if HAS_REGISTERS && bytes.len() >= REGISTERS {
+    if HAS_REGISTERS && bytes.len() >= SHORT {
         well_formed_by_registers(bytes, at)
     } else {
         well_formed_by_bytes(bytes, at)
     }
 }
 
-/// Whether every processor of this target has registers of sixteen bytes, into which the compiler turns loops over as many.
+/// Whether every processor of this target has registers of sixteen bytes, which the compiler then uses for loops over bytes.
 const HAS_REGISTERS: bool =
     cfg!(any(target_feature = "sse2", target_feature = "neon", target_feature = "simd128", target_feature = "vsx"));
 
@@ -428,7 +428,7 @@ const REGISTER: usize = 16;
 /// How many bytes before a byte decide whether it is right.
 const BEFORE: usize = 3;
 
-/// [`well_formed_from`], a register or more at a time. There are at least [`REGISTERS`] bytes.
+/// [`well_formed_from`], a register or more at a time. There are at least [`SHORT`] bytes.
 #[inline(always)]
 fn well_formed_by_registers(bytes: &[u8], mut at: usize) -> usize {
     if at == 0 {
@@ -548,6 +548,7 @@ fn is_short_ascii(bytes: &[u8]) -> bool {
     fn ends<const HALF: usize>(bytes: &[u8]) -> bool {
         let ends = bytes.first_chunk::<HALF>().zip(bytes.last_chunk::<HALF>());
         ends.is_some_and(|(first, last)| {
+            // A few words are tested sooner one by one, many sooner together.
             if HALF < 32 {
                 first.is_ascii() && last.is_ascii()
             } else {
