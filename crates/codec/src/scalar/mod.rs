@@ -1,46 +1,48 @@
-//! The portable decoder: one sequence at a time, no unsafe code.
+//! The portable decoder, without unsafe code.
 //!
-//! Validation, errors, replacement and counting are implemented here in full. A kernel decodes the middle of long inputs in
-//! registers, and calls these functions for inputs that are too short and to find where an error is. Conversions from UTF-8
-//! to code units and back are in `kernel/portable.rs`.
+//! Validation, errors and counting. The kernels call these functions for very short input, and to find the place of an error.
+//! Replacement in longer input, and conversions from UTF-8 to code units and back, are in `kernel/portable.rs`.
 //!
 //! # Validation
 //!
-//! Short text, byte by byte without branches: a finite automaton whose step is one shift. A state is a bit offset, a multiple of
-//! six. Each byte value has a 64-bit row that holds, at the offset of every state, the offset of the next state:
+//! Short text is validated byte by byte, without branches, by a finite automaton whose step is one shift. A state is a bit offset,
+//! a multiple of six. Each byte value has a 64-bit row that holds, at the offset of every state, the offset of the next state:
 //!
 //! ```text
 //! state = NEXT[byte] >> (state & 63)          the low six bits are the new state
 //! ```
 //!
 //! Example, `C3 A9` (é): the row of C3 holds `ONE` (6) at offset 0, so `BOUNDARY` (0) becomes 6. The row of A9 holds
-//! `BOUNDARY` at offset 6, so 6 becomes 0: a sequence is complete. Had 61 followed, its row holds `REJECT` at offset 6.
+//! `BOUNDARY` at offset 6, so 6 becomes 0: a sequence is complete. If 61 followed instead: its row holds `REJECT` at
+//! offset 6.
 //!
 //! The row is loaded independently of the state, so the chain from byte to byte is one shift, whatever the text. The automaton is
 //! the shift-based one of P. Vognsen (2021).
 //!
-//! Longer text, many bytes at a time: whether a byte is right depends on itself and the three bytes before it, so the bytes of a
-//! block do not wait for each other. [`wrong`] decides with operations on bytes that every instruction set for registers has, and
-//! the compiler turns a loop over a block into such instructions. Shorter sequences need fewer of them, so the highest byte of a
-//! block chooses one of three loops; ASCII needs none. In `61 E2 82 AC ED A0 80`:
+//! Longer text is validated many bytes at a time. Whether a byte may stand in its place depends on itself and the three bytes
+//! before it, so all bytes of a block can be checked at once. [`wrong`] decides with operations on bytes that every SIMD instruction
+//! set has, and the compiler turns a loop over a block into such instructions. Text without long sequences needs fewer operations, so
+//! the highest byte of a block and of the three before it chooses one of three loops; ASCII is skipped. In `61 E2 82 AC ED A0 80`,
+//! which has no byte from F0 on:
 //!
 //! ```text
 //! byte            61 E2 82 AC ED A0 80
-//! one before       .  . E2  .  . ED  .       from C0 on: a continuation byte is needed
-//! two before       .  .  . E2  .  . ED       from E0 on
+//! one before       .  . E2  .  . ED  .       those from C0 on: a continuation byte is needed
+//! two before       .  .  . E2  .  . ED       those from E0 on
 //! needed           .  .  1  1  .  1  1
 //! continuation     .  .  1  1  .  1  1       equal: right
 //! refused          .  .  .  .  .  1  .       ED refuses A0: wrong
 //! ```
 //!
 //! On x86-64 this costs about fifty instructions for sixteen bytes, thirty if no sequence is longer than three bytes, and twelve if
-//! none is longer than two. The automaton then finds the place of an error. Where the target has no such registers, it decides
-//! about all text. The kernels do the same with wider registers, and with lookups for what a lead refuses.
+//! none is longer than two; the search for the highest byte costs five more. If a block has an error, its registers are checked one
+//! by one, and the automaton finds the byte. On targets without such registers the automaton checks all text. The kernels do the
+//! same, some with wider registers, and look up what a lead refuses.
 //!
 //! # Code units
 //!
-//! Code units of 16 and 32 bits, and single-byte encodings, are validated, and converted from one width to the other, and to
-//! bytes and back, by plain loops over blocks of 32. A kernel compiles the functions marked `#[inline(always)]` for its
+//! UTF-16 and UTF-32 are validated, converted into each other, and read from and written as bytes, and single-byte encodings are
+//! converted to UTF-16, by plain loops over blocks of 32 units. A kernel compiles the functions marked `#[inline(always)]` for its
 //! instruction set, and the compiler turns the loops over a block into register operations; the loops over single units are
 //! for surrogates and the last block. `kernel/to_utf8.rs` and `kernel/avx512` have functions of their own for some of these.
 
@@ -125,7 +127,7 @@ fn refused_second(lead: u8, second: u8) -> Kind {
     }
 }
 
-/// An error of an ill-formed string, as `core::str::Utf8Error` reports it, with the rule that is broken.
+/// An error in ill-formed UTF-8: what `core::str::Utf8Error` reports, and the rule that is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Utf8Error {
     pub(super) valid_up_to: usize,
@@ -249,20 +251,20 @@ pub(super) fn lossy_by_errors(bytes: &[u8], out: &mut Vec<u8>) {
 /// Bytes in a cache line. Loads and stores across two lines are slower.
 pub(super) const LINE: usize = 64;
 
-/// Long input before its first whole cache line, and from there on. Short input is all in the second part.
+/// Splits long input at its first whole cache line. Of short input, the first part is empty.
 #[inline(always)]
 pub(super) fn before_and_from_line(bytes: &[u8]) -> (&[u8], &[u8]) {
-    /// What loads within a line save grows with the input; what the bytes before it cost does not.
+    /// Shorter input gains less from loads within a line than the bytes before the line cost.
     const LONG: usize = 1024;
     let before = if bytes.len() < LONG { 0 } else { bytes.as_ptr().align_offset(LINE) };
     bytes.split_at(before.min(bytes.len()))
 }
 
-/// The sum over all bytes of `number`, which is below four.
+/// The sum of `number` over all bytes. It returns three at most.
 #[inline(always)]
 fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
     const BLOCK: usize = 64;
-    /// How many blocks can be summed in one byte for each place: three for each is at most 255.
+    /// How many blocks can be added up in bytes: 85 times three is 255.
     const BLOCKS: usize = 85;
     let (before, bytes) = before_and_from_line(bytes);
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
@@ -293,8 +295,8 @@ pub(super) fn utf16_len_by_bytes(bytes: &[u8]) -> usize {
     sum(bytes, |byte| u8::from(!is_continuation(byte)) + u8::from(byte >= 0xF0))
 }
 
-/// Bits of a state, and from one state to the next. Six, because x86 shifts use the low six bits of the count and need no
-/// mask.
+/// Bits of a state, and the distance between two states. Six, because 64-bit shifts of x86 use only the low six bits of the count,
+/// so that no mask is needed.
 const WIDTH: u64 = 6;
 
 /// Between two sequences.
@@ -358,7 +360,7 @@ pub(super) const fn next() -> [u64; 256] {
 /// Bytes in a run of the automaton; the state is checked after it.
 const BLOCK: usize = 16;
 
-/// Bytes that are checked for ASCII at once.
+/// Bytes in a block of long text: those that are checked at once, for ASCII or for errors.
 const ASCII: usize = 64;
 
 /// Whether all of these bytes are ASCII.
@@ -370,17 +372,17 @@ pub(super) fn is_ascii(bytes: &[u8; ASCII]) -> bool {
 /// The highest bit of each byte of a word.
 const NON_ASCII: u64 = 0x8080_8080_8080_8080;
 
-/// The bits that any word of `bytes` has.
+/// The words of `bytes`, whose length is a multiple of eight, combined by OR.
 #[inline(always)]
 fn any_bits(bytes: &[u8]) -> u64 {
     let words = bytes.as_chunks().0.iter().map(|&word| u64::from_ne_bytes(word));
     words.fold(0, |any, word| any | word)
 }
 
-/// Inputs with fewer bytes go straight to the automaton.
+/// Inputs with fewer bytes go to the automaton at once.
 const VERY_SHORT: usize = 8;
 
-/// Those with fewer bytes than this go there if they are not ASCII.
+/// Inputs with fewer bytes go to the automaton if they are not ASCII; others have a register, and [`BEFORE`] before it.
 const SHORT: usize = 22;
 
 /// Length in bytes of the longest prefix that is well-formed and ends between two sequences. After it comes an error, an
@@ -404,7 +406,7 @@ pub(crate) fn well_formed_prefix(bytes: &[u8]) -> usize {
         }
         at += ASCII;
     }
-    // The rest, with bytes before it.
+    // The rest, by the last block, which may overlap the one before it.
     if bytes.last_chunk().is_some_and(is_ascii) { bytes.len() } else { well_formed_from(bytes, at) }
 }
 
@@ -418,17 +420,17 @@ fn well_formed_from(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Whether every processor of this target has registers of sixteen bytes, which the compiler then uses for loops over bytes.
+/// Whether the target features of this build include registers of sixteen bytes, which the compiler then uses for loops over bytes.
 const HAS_REGISTERS: bool =
     cfg!(any(target_feature = "sse2", target_feature = "neon", target_feature = "simd128", target_feature = "vsx"));
 
 /// Bytes in such a register.
 const REGISTER: usize = 16;
 
-/// How many bytes before a byte decide whether it is right.
+/// How many bytes before a byte decide, with the byte itself, whether it is right.
 const BEFORE: usize = 3;
 
-/// [`well_formed_from`], a register or more at a time. There are at least [`SHORT`] bytes.
+/// [`well_formed_from`] for at least [`SHORT`] bytes, by registers and blocks.
 #[inline(always)]
 fn well_formed_by_registers(bytes: &[u8], mut at: usize) -> usize {
     if at == 0 {
@@ -439,7 +441,7 @@ fn well_formed_by_registers(bytes: &[u8], mut at: usize) -> usize {
     }
     let (last, mut is_good) = (bytes.len() - REGISTER, true);
     loop {
-        // One register before many: errors may be close. The last one overlaps the one before it.
+        // One register first: an error may be close. The last register ends with the input, and may overlap the one before it.
         let from = at.min(last);
         if !is_right::<4, REGISTER>(bytes, from) {
             let from = boundary(bytes, from);
@@ -467,14 +469,14 @@ fn well_formed_by_registers(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// The highest of [`ASCII`] bytes and the [`BEFORE`] before them.
+/// The highest byte of the block at `at` and of the [`BEFORE`] bytes before it.
 #[inline(always)]
 fn highest(bytes: &[u8], at: usize) -> u8 {
     let window = &bytes[at - BEFORE..][..BEFORE + ASCII];
     (0..ASCII).fold(0, |highest, place| window[place].max(window[place + BEFORE]).max(highest))
 }
 
-/// Whether none of `COUNT` bytes is [`wrong`] after the three before it.
+/// Whether no byte of `at..at + COUNT` is [`wrong`]. The bytes before `at` are right.
 #[inline(always)]
 fn is_right<const LONGEST: usize, const COUNT: usize>(bytes: &[u8], at: usize) -> bool {
     let window = &bytes[at - BEFORE..][..BEFORE + COUNT];
@@ -505,12 +507,13 @@ fn well_formed_by_bytes(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// The highest bit is set if `byte` is wrong after these bytes, which are right and come from text where no sequence is longer than
-/// `LONGEST` bytes. The other bits mean nothing.
+/// The highest bit is set if `byte` is wrong after these bytes, provided that they are right: so the first wrong byte is always found.
+/// None of the four leads a sequence of more than `LONGEST` bytes. The other bits mean nothing.
 #[inline(always)]
 fn wrong<const LONGEST: usize>([three, two, one]: [u8; BEFORE], byte: u8) -> u8 {
     let all_if = |condition: bool| if condition { 0xFF } else { 0 };
-    // From C0, E0 and F0 on, a lead needs a continuation byte one, two and three places later.
+    // The highest bit remains only of bytes from C0, E0 and F0 on: leads that need a continuation byte one, two and three places
+    // later.
     let mut needed = one.saturating_sub(0x40);
     if LONGEST > 2 {
         needed |= two.saturating_sub(0x60);
@@ -518,9 +521,10 @@ fn wrong<const LONGEST: usize>([three, two, one]: [u8; BEFORE], byte: u8) -> u8 
     if LONGEST > 3 {
         needed |= three.saturating_sub(0x70);
     }
-    // A continuation byte has its highest bit, and not the next.
+    // A continuation byte has the highest bit, and not the next. C0 and C1 are always wrong.
     let mut wrong = needed ^ (byte & !(byte << 1)) | all_if(byte & 0xFE == 0xC0);
-    // What some leads refuse begins or ends where the third highest bit is set, A0, or that or the fourth is, 90.
+    // A continuation byte is at least A0 if it has the third highest bit, and at least 90 if it has that or the fourth. E0 refuses
+    // those below A0, ED the others, F0 those below 90, F4 the others.
     let from_a0 = byte << 2;
     if LONGEST > 2 {
         wrong |= all_if(one == 0xE0) & !from_a0 | all_if(one == 0xED) & from_a0;
@@ -532,7 +536,7 @@ fn wrong<const LONGEST: usize>([three, two, one]: [u8; BEFORE], byte: u8) -> u8 
     wrong
 }
 
-/// Index of the byte that leads from this state to [`REJECT`].
+/// Index of the byte that leads from this state to [`REJECT`]; the length if there is none.
 fn rejected(mut state: u64, bytes: &[u8]) -> usize {
     let rejects = |byte: &u8| {
         state = run(state, &[*byte]);
@@ -541,14 +545,14 @@ fn rejected(mut state: u64, bytes: &[u8]) -> usize {
     bytes.iter().position(rejects).unwrap_or(bytes.len())
 }
 
-/// Whether `bytes` are ASCII, of which there are at least [`VERY_SHORT`] and fewer than [`ASCII`]: checks the first ones and
-/// the last ones, which may overlap.
+/// Whether `bytes`, at least [`VERY_SHORT`] and fewer than [`ASCII`], are all ASCII: tests the first ones and the last ones, which
+/// may overlap.
 #[inline]
 fn is_short_ascii(bytes: &[u8]) -> bool {
     fn ends<const HALF: usize>(bytes: &[u8]) -> bool {
         let ends = bytes.first_chunk::<HALF>().zip(bytes.last_chunk::<HALF>());
         ends.is_some_and(|(first, last)| {
-            // A few words are tested sooner one by one, many sooner together.
+            // A few words are tested faster one by one, many faster combined.
             if HALF < 32 {
                 first.is_ascii() && last.is_ascii()
             } else {
@@ -591,7 +595,7 @@ pub(crate) fn pending(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Units at a time.
+/// Code units in a block.
 const UNIT_BLOCK: usize = 32;
 
 /// A code unit of `N` bytes.
@@ -837,10 +841,13 @@ mod tests {
         assert!(('\0'..=char::MAX).all(is_read));
     }
 
-    /// A sequence that whole blocks of ASCII interrupt, in inputs of every length up to a register and two blocks.
+    // A register and the bytes before it fit into the input.
+    const _: () = assert!(SHORT >= BEFORE + REGISTER && SHORT <= ASCII);
+
+    /// A sequence that whole blocks of ASCII interrupt, in inputs of every length up to two blocks after the first register.
     #[test]
     fn blocks_of_ascii_do_not_continue_a_sequence() {
-        for len in 2..BEFORE + REGISTER + 2 * ASCII {
+        for len in 2..=BEFORE + REGISTER + 2 * ASCII {
             for lead in 0..len - 1 {
                 let mut bytes = vec![b'a'; len];
                 [bytes[lead], bytes[lead + 1]] = [0xC3, 0xA9];
@@ -854,24 +861,65 @@ mod tests {
         }
     }
 
-    /// Every string of four bytes from the ends of the ranges that the steps tell apart: at the beginning, across the first
-    /// register, in a block, across two, and at the end.
+    /// Every string of four bytes from the ends of the ranges of [`STEPS`] and their neighbours.
+    fn strings_of_four() -> impl Iterator<Item = [u8; 4]> {
+        let around = |[first, last]: [u8; 2]| [first.wrapping_sub(1), first, last, last.wrapping_add(1)];
+        let mut ends = STEPS.map(|(_, range, _)| around(range)).concat();
+        ends.sort_unstable();
+        ends.dedup();
+        let all = (0..ends.len().pow(4)).step_by(if cfg!(miri) { 997 } else { 1 });
+        all.map(move |index| [0, 1, 2, 3].map(|place| ends[index / ends.len().pow(place) % ends.len()]))
+    }
+
+    /// After bytes that are right wherever a sequence began, and in each of the loops that may be chosen for them.
     #[test]
-    fn registers_find_what_the_automaton_finds() {
-        let ends = STEPS.map(|(_, ends, _)| ends);
-        let mut classes: Vec<u8> = ends.iter().flatten().flat_map(|&end| [end, end.saturating_add(1)]).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        let len = BEFORE + REGISTER + 2 * ASCII + 7;
-        for at in [0, BEFORE + REGISTER - 2, 60, BEFORE + REGISTER + ASCII - 1, len - 4] {
-            let mut bytes = vec![b'a'; len];
-            for index in (0..classes.len().pow(4)).step_by(if cfg!(miri) { 9973 } else { 1 }) {
-                for place in 0..4 {
-                    bytes[at + place] = classes[index / classes.len().pow(place as u32) % classes.len()];
+    fn a_byte_is_wrong_if_the_automaton_rejects_it() {
+        for [three, two, one, byte] in strings_of_four() {
+            let before = [three, two, one];
+            let highest = before.into_iter().fold(byte, u8::max);
+            for start in [BOUNDARY, ONE, TWO, THREE] {
+                let state = run(start, &before);
+                if state == REJECT {
+                    continue;
                 }
-                let expected = well_formed_by_bytes(&bytes, 0);
-                assert_eq!(well_formed_by_registers(&bytes, 0), expected, "{:02X?} at {at}", &bytes[at..at + 4]);
+                let expected = run(state, &[byte]) == REJECT;
+                let is_wrong = |flags: u8| flags & 0x80 != 0;
+                if highest < 0xE0 {
+                    assert_eq!(is_wrong(wrong::<2>(before, byte)), expected, "{before:02X?} {byte:02X}");
+                }
+                if highest < 0xF0 {
+                    assert_eq!(is_wrong(wrong::<3>(before, byte)), expected, "{before:02X?} {byte:02X}");
+                }
+                assert_eq!(is_wrong(wrong::<4>(before, byte)), expected, "{before:02X?} {byte:02X}");
             }
         }
+    }
+
+    /// At the beginning, across the end of the first register, in a block, across two blocks and across the end of the last one, and
+    /// at the end.
+    #[test]
+    fn registers_find_what_the_standard_library_finds() {
+        const FIRST: usize = BEFORE + REGISTER;
+        const LEN: usize = FIRST + 2 * ASCII + 7;
+        for at in [0, 1, 2, FIRST - 2, 60, FIRST + ASCII - 1, FIRST + 2 * ASCII - 2, LEN - 4] {
+            let mut bytes = [b'a'; LEN];
+            for four in strings_of_four() {
+                bytes[at..at + 4].copy_from_slice(&four);
+                let expected = str::from_utf8(&bytes).map_or_else(|error| error.valid_up_to(), |text| text.len());
+                assert_eq!(well_formed_by_registers(&bytes, 0), expected, "{four:02X?} at {at}");
+                assert_eq!(well_formed_by_bytes(&bytes, 0), expected, "{four:02X?} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_of_every_length_of_sequences_is_right() {
+        fn assert_right<const LONGEST: usize>(text: &str) {
+            let bytes = text.repeat(BEFORE + ASCII).into_bytes();
+            assert!((BEFORE..bytes.len() - ASCII).all(|at| is_right::<LONGEST, ASCII>(&bytes, at)), "{text}");
+        }
+        assert_right::<2>("é");
+        assert_right::<3>("世");
+        assert_right::<4>("😀");
     }
 }
