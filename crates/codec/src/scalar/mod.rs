@@ -35,7 +35,7 @@
 //! ```
 //!
 //! On x86-64 this costs about fifty instructions for sixteen bytes, thirty if no sequence is longer than three bytes, and twelve if
-//! none is longer than two; the search for the highest byte costs five more. If a block has an error, its registers are checked one
+//! none is longer than two; the search for the highest byte costs eight more. If a block has an error, its registers are checked one
 //! by one, and the automaton finds the byte. On targets without such registers the automaton checks all text. The kernels do the
 //! same, some with wider registers, and look up what a lead refuses.
 //!
@@ -382,7 +382,7 @@ fn any_bits(bytes: &[u8]) -> u64 {
 /// Inputs with fewer bytes go to the automaton at once.
 const VERY_SHORT: usize = 8;
 
-/// Inputs with fewer bytes go to the automaton if they are not ASCII; others have a register, and [`BEFORE`] before it.
+/// Inputs with fewer bytes go to the automaton if they are not ASCII. Others fill a register and have [`BEFORE`] bytes before it.
 const SHORT: usize = 22;
 
 /// Length in bytes of the longest prefix that is well-formed and ends between two sequences. After it comes an error, an
