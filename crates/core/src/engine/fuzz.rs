@@ -2,8 +2,8 @@
 //! the first new divergence.
 //!
 //! A target returns whether its input has a new behaviour feature (see [`judge`](crate::judge)), and which. libFuzzer
-//! keeps inputs with a new feature and discards the others. So it need not scan tens of thousands of code counters, which
-//! say little about branch-free decoders.
+//! keeps inputs with a new feature and discards the others. On Linux it does not get the hundred thousand counters of the
+//! code (see [`link`](crate::engine::link)), which say little about branch-free decoders.
 //!
 //! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by
@@ -54,6 +54,9 @@ pub const FOUND_AFTER: &str = "FOUND_AFTER: ";
 
 /// The environment variable that selects groups of behaviour features.
 pub const FEATURES: &str = "UTFUZZ_FEATURES";
+
+/// The value of [`FEATURES`] that selects none: libFuzzer is guided by code coverage.
+const NO_FEATURES: &str = "none";
 
 /// Which peers a target judges, unless the environment variable selects decoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +189,11 @@ impl Target {
     }
 }
 
+/// Whether the environment selects code coverage instead of behaviour features.
+pub fn is_guided_by_code() -> bool {
+    std::env::var(FEATURES).is_ok_and(|groups| groups.trim() == NO_FEATURES)
+}
+
 /// Keeps decoders, and the ledger of their known differences, until the process ends.
 fn keep(decoders: Vec<Box<dyn Decoder>>, ledger: Ledger) -> (&'static [Box<dyn Decoder>], &'static Ledger) {
     type Kept = (&'static [Box<dyn Decoder>], &'static Ledger);
@@ -240,9 +248,10 @@ impl Running {
         }
         let groups = std::env::var(FEATURES).unwrap_or_default();
         let groups: Vec<&str> = groups.split(',').map(str::trim).filter(|group| !group.is_empty()).collect();
-        let by_behaviour = groups != ["none"];
+        let by_behaviour = !is_guided_by_code();
         if by_behaviour && !groups.is_empty() {
-            let refused = |known: Vec<&str>| format!("{FEATURES}: none alone, or some of {}", known.join(", "));
+            let refused =
+                |known: Vec<&str>| format!("{FEATURES}: {NO_FEATURES} alone, or some of {}", known.join(", "));
             judge.only_features(&groups).map_err(refused)?;
         }
         Ok(Self {

@@ -16,12 +16,14 @@ pub mod targets;
 pub mod link {
     //! How fuzz targets are linked. This module is for build scripts, so it needs no feature.
 
-    /// For the build script of a crate of fuzz targets: redirects LLVM's callbacks for traced comparisons to a function
-    /// that does nothing, in each program under `fuzz_targets/` except those named in `others`.
+    /// For the build script of a crate of fuzz targets: redirects LLVM's callbacks, in each program under `fuzz_targets/`
+    /// except those named in `others`.
     ///
-    /// libFuzzer records the operands of every integer comparison. In byte classifiers that takes most of the run time, and
-    /// the constants it would find are in the dictionary. cargo-fuzz always enables these callbacks. A program whose
-    /// callbacks are redirected must use `fuzz_target!`, which defines that function.
+    /// libFuzzer records the operands of every integer comparison and the targets of every indirect call. In byte
+    /// classifiers that takes most of the run time, and the constants it would find are in the dictionary. cargo-fuzz always
+    /// enables these callbacks, so they are redirected to a function that does nothing. Those that hand the counters of the
+    /// code to libFuzzer do so only if it is guided by code coverage: it clears them all before every input, which takes a
+    /// fifth of the run time. A program whose callbacks are redirected must use `fuzz_target!`, which defines these functions.
     ///
     /// ```no_run
     /// # use utfuzz_core as utfuzz;
@@ -56,9 +58,16 @@ pub mod link {
     fn arguments() -> impl Iterator<Item = String> {
         let sizes = [1, 2, 4, 8];
         let compares = sizes.into_iter().flat_map(|size| [format!("cmp{size}"), format!("const_cmp{size}")]);
-        compares.chain(["switch".to_owned()]).map(|callback| {
-            let symbol = format!("__sanitizer_cov_trace_{callback}");
-            format!("-Wl,--wrap={symbol},--defsym=__wrap_{symbol}=utfuzz_ignore_comparison")
+        let traces = compares.chain(["switch", "pc_indir"].map(str::to_owned));
+        let traces = traces.map(|callback| (format!("trace_{callback}"), "utfuzz_ignore_trace"));
+        // `fuzz_target!` defines these for two architectures only.
+        let architecture = std::env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
+        let counters = [("8bit_counters_init", "utfuzz_counters"), ("pcs_init", "utfuzz_counted_places")];
+        let counters = counters.into_iter().filter(move |_| ["x86_64", "aarch64"].contains(&&*architecture));
+        let counters = counters.map(|(callback, by)| (callback.to_owned(), by));
+        traces.chain(counters).map(|(callback, by)| {
+            let symbol = format!("__sanitizer_cov_{callback}");
+            format!("-Wl,--wrap={symbol},--defsym=__wrap_{symbol}={by}")
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::generate::structured::{Structured, segment};
 use crate::utf8::{BYTE_ORDER_MARK, ByteClass, REPLACEMENT, is_continuation};
 use crate::utf8::{announced_len, payload, push_extended, push_form};
 use arbitrary::Unstructured;
+use core::iter::repeat_n;
 use core::ops::Range;
 use std::collections::VecDeque;
 
@@ -73,24 +74,23 @@ impl Pool {
         let choice = seed as usize;
         match choice.is_multiple_of(2) || self.0.is_empty() {
             true => mutate(bytes, most, seed),
-            false => *bytes = cross(bytes, &self.0[choice / 2 % self.0.len()], most, seed),
+            false => cross(bytes, &self.0[choice / 2 % self.0.len()], most, seed),
         }
     }
 }
 
-/// Joins the start of one input and the end of another. The second part usually keeps its position within a block.
-fn cross(first: &[u8], second: &[u8], most: usize, seed: u32) -> Vec<u8> {
+/// Replaces the end of an input by the end of another, which usually keeps its position within a block.
+fn cross(bytes: &mut Vec<u8>, other: &[u8], most: usize, seed: u32) {
     const BLOCK: usize = 64;
     let mut rng = Rng::new(seed.into());
-    let mut out = first[..rng.below(first.len() + 1)].to_vec();
-    let from = rng.below(second.len() + 1);
+    bytes.truncate(rng.below(bytes.len() + 1));
+    let from = rng.below(other.len() + 1);
     if !rng.one_in(4) {
-        let padding = (from + BLOCK - out.len() % BLOCK) % BLOCK;
-        out.resize(out.len() + padding, b'a');
+        let padding = (from + BLOCK - bytes.len() % BLOCK) % BLOCK;
+        bytes.resize(bytes.len() + padding, b'a');
     }
-    out.extend_from_slice(&second[from..]);
-    out.truncate(most);
-    out
+    bytes.extend_from_slice(&other[from..]);
+    bytes.truncate(most);
 }
 
 type Change = fn(&mut Vec<u8>, &mut Rng);
@@ -176,6 +176,10 @@ fn replace(bytes: &mut Vec<u8>, range: Range<usize>, by: &[u8]) {
     bytes.splice(range, by.iter().copied());
 }
 
+fn replace_by_padding(bytes: &mut Vec<u8>, range: Range<usize>, len: usize) {
+    bytes.splice(range, repeat_n(b'a', len));
+}
+
 /// Replaces a byte by one of a random class, often the lowest or highest of that class.
 #[allow(clippy::ptr_arg, reason = "one of the mutations")]
 fn swap_class(bytes: &mut Vec<u8>, rng: &mut Rng) {
@@ -213,8 +217,8 @@ fn truncate_sequence(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let range = some_sequence(bytes, rng);
     let lost = 1 + rng.below(range.len().saturating_sub(1));
     let kept = (range.end - lost.min(range.len())).max(range.start);
-    let padding = vec![b'a'; range.end - kept];
-    replace(bytes, kept..range.end, if rng.one_in(2) { &padding } else { &[] });
+    let padding = if rng.one_in(2) { range.end - kept } else { 0 };
+    replace_by_padding(bytes, kept..range.end, padding);
 }
 
 /// Inserts copies of a few sequences, directly after them or elsewhere.
@@ -243,7 +247,7 @@ fn move_to_edge(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let before = bytes[..at].iter().rev().take_while(|byte| byte.is_ascii()).count();
     let taken = if rng.one_in(2) { before.min(edge - padding) } else { 0 };
     let padding = if taken == edge - padding { 0 } else { padding + taken };
-    replace(bytes, at - taken..at, &vec![b'a'; padding]);
+    replace_by_padding(bytes, at - taken..at, padding);
 }
 
 /// Keeps only one or a few sequences, at a block edge, with ASCII before and sometimes after them.
@@ -365,7 +369,9 @@ mod tests {
                 };
                 assert_eq!(mutated(mutate), mutated(mutate));
                 assert_eq!(mutated(mutate_cut), mutated(mutate_cut));
-                assert!(cross(&bytes, &bytes, most, seed).len() <= most);
+                let mut crossed = bytes.clone();
+                cross(&mut crossed, &bytes, most, seed);
+                assert!(crossed.len() <= most);
             }
         }
     }

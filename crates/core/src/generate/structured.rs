@@ -64,15 +64,15 @@ impl fmt::Debug for Structured {
 impl<'a> Arbitrary<'a> for Structured {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let mut bytes = Vec::new();
-        if u.ratio(1, 128).unwrap_or(false) {
+        if one_in(u, 128) {
             add(u, &mut bytes, long);
         }
-        if u.ratio(1, 64).unwrap_or(false) {
+        if one_in(u, 64) {
             add(u, &mut bytes, many);
         }
         let longest = bytes.len() + Self::LONGEST;
         // One input in four is text whose only fault is at the very end.
-        let fault_at_end = u.ratio(1, 4).unwrap_or(false);
+        let fault_at_end = one_in(u, 4);
         let segments = if fault_at_end { u.int_in_range(0..=6).unwrap_or(0) } else { usize::MAX };
         let mut count = 0;
         while !u.is_empty() && bytes.len() < longest && count < segments {
@@ -84,6 +84,11 @@ impl<'a> Arbitrary<'a> for Structured {
         }
         Ok(Self(bytes))
     }
+}
+
+/// True one time in `count`; false without entropy, of which `ratio` makes the lowest number, and so true.
+fn one_in(u: &mut Unstructured<'_>, count: u8) -> bool {
+    !u.is_empty() && u.ratio(1, count).unwrap_or(false)
 }
 
 /// Adds a segment, or nothing if the entropy runs out.
@@ -314,6 +319,15 @@ mod tests {
     use crate::spec::{Contract, validity};
     use crate::utf8::Validity;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn without_entropy_there_is_no_input() {
+        let generated = |entropy: &[u8]| Structured::arbitrary(&mut Unstructured::new(entropy)).unwrap().0;
+        assert_eq!(generated(b""), b"");
+        // One byte decides for or against what is long, of which two and four in 256 are drawn.
+        let long = (0..=255).filter(|&byte| generated(&[byte]).len() >= Structured::LONGEST);
+        assert!((1..=6).contains(&long.count()));
+    }
 
     #[test]
     fn every_kind_valid_text_and_block_edges_are_drawn() {

@@ -241,15 +241,26 @@ impl Automaton {
         Self { next, refused, depth, after_lead, ascii_is_whole }
     }
 
-    /// Skips blocks of ASCII, if every ASCII byte is a sequence of its own.
+    /// Skips ASCII, if every ASCII byte is a sequence of its own: up to the first other byte, or up to a few bytes before the
+    /// end.
     #[inline]
     fn skip_ascii<'a>(&self, mut rest: &'a [u8]) -> &'a [u8] {
         const HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;
-        while self.ascii_is_whole
-            && let Some((block, after)) = rest.split_first_chunk::<16>()
-            && u128::from_ne_bytes(*block) & HIGH_BITS == 0
-        {
-            rest = after;
+        const HIGH_BITS_OF_HALF: u64 = HIGH_BITS as u64;
+        if !self.ascii_is_whole {
+            return rest;
+        }
+        while let Some((block, after)) = rest.split_first_chunk() {
+            match u128::from_le_bytes(*block) & HIGH_BITS {
+                0 => rest = after,
+                high => return &rest[high.trailing_zeros() as usize / 8..],
+            }
+        }
+        if let Some((block, after)) = rest.split_first_chunk() {
+            match u64::from_le_bytes(*block) & HIGH_BITS_OF_HALF {
+                0 => rest = after,
+                high => return &rest[high.trailing_zeros() as usize / 8..],
+            }
         }
         rest
     }
@@ -644,6 +655,18 @@ mod tests {
         for index in 0..block.count() {
             block.write(index, &mut bytes);
             call(&bytes);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes Miri too long")]
+    fn ascii_is_skipped_up_to_the_first_other_byte() {
+        for (len, at) in (0..60).flat_map(|len| (0..len).map(move |at| (len, at))) {
+            let mut bytes = vec![b'a'; len];
+            bytes[at] = 0x80;
+            finds_the_errors_of_the_rows(&bytes);
+            bytes.resize(at, b'a');
+            finds_the_errors_of_the_rows(&[&bytes[..], b"\xE2\x82"].concat());
         }
     }
 

@@ -24,22 +24,28 @@ static COUNTERS: Counters = Counters([const { AtomicU8::new(0) }; FEATURES]);
 pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
     let count = |feature: usize| COUNTERS.0[feature].store(1, Ordering::Relaxed);
     if target.with(|target| target.run(case, count)) {
-        pool().keep(case.bytes);
+        locked(&POOL).keep(case.bytes);
         Corpus::Keep
     } else {
         Corpus::Reject
     }
 }
 
-/// How many mutants there have been.
-static MUTANTS: AtomicUsize = AtomicUsize::new(0);
-
-/// Counts a mutant, and returns it if it is one of the first. These are the inputs that show most faults, whatever input
-/// was to be mutated.
+/// The next of the first mutants, which are the inputs that show most faults, whatever input was to be mutated. `None`
+/// after the last.
 fn opening(most: usize) -> Option<Vec<u8>> {
-    let mut bytes = opening_bytes(MUTANTS.fetch_add(1, Ordering::Relaxed))?;
-    bytes.truncate(most);
-    Some(bytes)
+    const ALL_TAKEN: usize = usize::MAX;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let index = NEXT.load(Ordering::Relaxed);
+    if index == ALL_TAKEN {
+        return None;
+    }
+    let bytes = opening_bytes(index);
+    NEXT.store(if bytes.is_some() { index + 1 } else { ALL_TAKEN }, Ordering::Relaxed);
+    bytes.map(|mut bytes| {
+        bytes.truncate(most);
+        bytes
+    })
 }
 
 /// Starts a target before its first input, so that an error in its environment is not taken for a crash.
@@ -61,7 +67,11 @@ pub fn mutated(
         data[..bytes.len()].copy_from_slice(&bytes);
         return bytes.len();
     }
-    let mut bytes = data[..size].to_vec();
+    /// The last mutant, whose memory is used again.
+    static MUTANT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    let mut bytes = locked(&MUTANT);
+    bytes.clear();
+    bytes.extend_from_slice(&data[..size]);
     let is_libfuzzers = seed.is_multiple_of(8);
     if is_libfuzzers {
         shorten(&mut bytes, seed)
@@ -74,15 +84,15 @@ pub fn mutated(
 
 static POOL: Mutex<Pool> = Mutex::new(Pool::new());
 
-fn pool() -> MutexGuard<'static, Pool> {
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Mutates `bytes` by the [`Pool`] of inputs that did something new. libFuzzer's own crossover would clear a buffer of the
 /// longest possible input first, which takes longer than to judge one of the first inputs.
 pub fn mutate_by_pool(bytes: &mut Vec<u8>, most: usize, seed: u32) {
     // The lowest bits chose between the mutators.
-    pool().mutate(bytes, most, seed >> 3);
+    locked(&POOL).mutate(bytes, most, seed >> 3);
 }
 
 /// Defines the libFuzzer target of a program under `fuzz/fuzz_targets`, with mutators and behaviour feedback. The crate
@@ -155,9 +165,22 @@ macro_rules! fuzz_target {
         );
     };
     (@symbols) => {
-        /// What LLVM's callbacks for traced comparisons are redirected to; see `utfuzz::engine::link`.
+        /// What LLVM's callbacks for traced comparisons and calls are redirected to; see `utfuzz::engine::link`. LLVM would
+        /// count the calls of an ordinary function: several thousand for each input.
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         #[unsafe(no_mangle)]
-        pub extern "C" fn utfuzz_ignore_comparison() {}
+        #[unsafe(naked)]
+        pub extern "C" fn utfuzz_ignore_trace() {
+            ::core::arch::naked_asm!("ret")
+        }
+
+        /// What LLVM's callbacks for traced comparisons and calls are redirected to; see `utfuzz::engine::link`.
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn utfuzz_ignore_trace() {}
+
+        $crate::fuzz_target!(@counters utfuzz_counters, "__real___sanitizer_cov_8bit_counters_init");
+        $crate::fuzz_target!(@counters utfuzz_counted_places, "__real___sanitizer_cov_pcs_init");
 
         /// AddressSanitizer calls this before it reports an error.
         #[unsafe(no_mangle)]
@@ -170,6 +193,34 @@ macro_rules! fuzz_target {
         #[unsafe(no_mangle)]
         pub extern "C" fn __asan_default_options() -> *const ::core::ffi::c_char {
             c"detect_stack_use_after_return=0".as_ptr()
+        }
+    };
+    (@counters $name:ident, $real:literal) => {
+        /// Called instead of a function of libFuzzer, which takes the start and the end of a table of all counters of the
+        /// code; see `utfuzz::engine::link`. Calls it if libFuzzer is to be guided by them.
+        #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(start: *const ::core::ffi::c_void, end: *const ::core::ffi::c_void) {
+            /// Jumps to the function of libFuzzer. Its symbol is weak, since a program whose callbacks are not redirected
+            /// does not have it.
+            #[unsafe(naked)]
+            extern "C" fn real(_start: *const ::core::ffi::c_void, _end: *const ::core::ffi::c_void) {
+                #[cfg(target_arch = "x86_64")]
+                ::core::arch::naked_asm!(
+                    ::core::concat!(".weak ", $real),
+                    ::core::concat!("jmp qword ptr [rip + ", $real, "@GOTPCREL]"),
+                );
+                #[cfg(target_arch = "aarch64")]
+                ::core::arch::naked_asm!(
+                    ::core::concat!(".weak ", $real),
+                    ::core::concat!("adrp x16, :got:", $real),
+                    ::core::concat!("ldr x16, [x16, :got_lo12:", $real, "]"),
+                    "br x16",
+                );
+            }
+            if $crate::engine::fuzz::is_guided_by_code() {
+                real(start, end);
+            }
         }
     };
 }
