@@ -284,9 +284,19 @@ impl Automaton {
                 continue;
             }
             let here = bytes.len() - rest.len() - 1;
-            let segment = self.refused_unit(contract, bytes, here, state);
-            found(segment);
-            rest = bytes[segment.range().end.min(bytes.len())..].iter();
+            // Two calls, so that the usual segment is written where it belongs, and not copied.
+            let end = match self.refused(contract, bytes, here, state) {
+                Some((start, len, kind)) => {
+                    found(Segment { start, len, reading: Reading::IllFormed { kind } });
+                    start + len
+                }
+                None => {
+                    let segment = self.refused_unit(contract, bytes, here, state);
+                    found(segment);
+                    segment.range().end
+                }
+            };
+            rest = bytes[end.min(bytes.len())..].iter();
             state = 0;
         }
         // The end of the input inside a sequence: one maximal subpart, but several segments under some segmentations.
@@ -314,17 +324,23 @@ impl Automaton {
     }
 
     /// The ill-formed segment that is found when this state refuses the byte at `here`.
-    #[inline]
     fn refused_unit(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Segment {
+        match self.refused(contract, bytes, here, state) {
+            Some((start, len, kind)) => Segment { start, len, reading: Reading::IllFormed { kind } },
+            None => self.read_slowly(contract, bytes, here - usize::from(self.depth[usize::from(state)]), state),
+        }
+    }
+
+    /// Start, length and kind of that segment, under a segmentation for which the tables have them.
+    #[inline(always)]
+    fn refused(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Option<(usize, usize, Kind)> {
         let matched = usize::from(self.depth[usize::from(state)]);
-        let start = here - matched;
         let len = match contract.segmentation {
             Segmentation::MaximalSubpart => matched.max(1),
             Segmentation::Byte => 1,
-            _ => return self.read_slowly(contract, bytes, start, state),
+            _ => return None,
         };
-        let kind = self.refused[usize::from(state)][usize::from(bytes[here])];
-        Segment { start, len, reading: Reading::IllFormed { kind } }
+        Some((here - matched, len, self.refused[usize::from(state)][usize::from(bytes[here])]))
     }
 
     fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Segment {
