@@ -70,14 +70,17 @@ def corpus(name, work, *directories):
     entered = lines_entered(json.loads((work / "json").read_text()))
     sources, parts = {}, {directory: [] for directory in DIRECTORIES}
     for source in sorted(run):
-        directory = str(Path(source).parent)
-        if directory in parts:
+        directory = next((one for one in DIRECTORIES if Path(source).is_relative_to(one)), None)
+        if directory:
             code = set(run[source])
             covered = {line for line in code if run[source][line]}
             missed = code & entered.get(source, set()) - covered
             part = (len(code), len(covered), len(covered | missed), len(missed))
             parts[directory].append(part)
             sources[source] = total([part]) | {"missed": ranges(missed)}
+    for directory in DIRECTORIES:
+        if not parts[directory]:
+            sys.exit(f"coverage: llvm-cov exported no line of {directory}; was it renamed?")
     start = work / "start"
     reached = re.search(r"cov: (\d+) ft: (\d+)", start.read_text()) if start.exists() else None
     edges, features = map(int, reached.groups()) if reached else (None, None)

@@ -127,7 +127,8 @@ macro_rules! fuzz_target {
         $crate::fuzz_target!(@judge $target, $crate::engine::fuzz::StructuredInput, |input| input.case());
     };
     (conversion) => {
-        $crate::fuzz_target!(@symbols);
+        // Without behaviour features.
+        $crate::fuzz_target!(@symbols true);
         $crate::engine::fuzz::libfuzzer_sys::fuzz_target!(|input: $crate::engine::fuzz::RoundTrip| {
             $crate::engine::fuzz::roundtrip(&input)
         });
@@ -151,7 +152,7 @@ macro_rules! fuzz_target {
         );
     };
     (@target $target:expr) => {
-        $crate::fuzz_target!(@symbols);
+        $crate::fuzz_target!(@symbols $crate::engine::fuzz::is_guided_by_code());
         ::std::thread_local! {
             static TARGET: $crate::engine::fuzz::Target = const { $target };
         }
@@ -164,9 +165,9 @@ macro_rules! fuzz_target {
             }
         );
     };
-    (@symbols) => {
-        /// What LLVM's callbacks for traced comparisons and calls are redirected to; see `utfuzz::engine::link`. LLVM would
-        /// count the calls of an ordinary function: several thousand for each input.
+    (@symbols $is_guided_by_code:expr) => {
+        /// What LLVM's callbacks for traced comparisons and calls are redirected to; see `utfuzz::engine::link`. Naked, since
+        /// LLVM would make an ordinary function count its calls.
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
@@ -179,8 +180,8 @@ macro_rules! fuzz_target {
         #[unsafe(no_mangle)]
         pub extern "C" fn utfuzz_ignore_trace() {}
 
-        $crate::fuzz_target!(@counters utfuzz_counters, "__real___sanitizer_cov_8bit_counters_init");
-        $crate::fuzz_target!(@counters utfuzz_counted_places, "__real___sanitizer_cov_pcs_init");
+        $crate::fuzz_target!(@table utfuzz_counters, "__real___sanitizer_cov_8bit_counters_init", $is_guided_by_code);
+        $crate::fuzz_target!(@table utfuzz_counted_places, "__real___sanitizer_cov_pcs_init", $is_guided_by_code);
 
         /// AddressSanitizer calls this before it reports an error.
         #[unsafe(no_mangle)]
@@ -196,9 +197,9 @@ macro_rules! fuzz_target {
             c"detect_stack_use_after_return=0:quarantine_size_mb=64".as_ptr()
         }
     };
-    (@counters $name:ident, $real:literal) => {
-        /// Called instead of a function of libFuzzer, which takes the start and the end of a table of all counters of the
-        /// code; see `utfuzz::engine::link`. Calls it if libFuzzer is to be guided by them.
+    (@table $name:ident, $real:literal, $is_guided_by_code:expr) => {
+        /// Called before `main` instead of a function of libFuzzer, which takes start and end of a table: the counters of the
+        /// code, or the places that they count. Calls it if libFuzzer is to be guided by them; see `utfuzz::engine::link`.
         #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(start: *const ::core::ffi::c_void, end: *const ::core::ffi::c_void) {
@@ -219,7 +220,7 @@ macro_rules! fuzz_target {
                     "br x16",
                 );
             }
-            if $crate::engine::fuzz::is_guided_by_code() {
+            if $is_guided_by_code {
                 real(start, end);
             }
         }
