@@ -1,13 +1,13 @@
 """Renders reports/coverage.json and .md from what llvm-cov exports. Called by .ci/coverage.
 
 Usage: coverage.py RUSTC LLVM KEPT [NAME WORK DIRECTORY...]; in WORK `lcov` and `json` are what llvm-cov exported, and
-`start`, if it exists, is the line in which libFuzzer reports what the corpus reaches. `--` separates two corpora.
+`start`, if it exists, is what libFuzzer reports that the corpus reaches, guided by code coverage and by features. `--` separates two corpora.
 
 coverage.json: `schema` (1), `target`, `toolchain {rustc, llvm}`, `kept`, `corpora[] {name, files, bytes, edges,
 features, directories {PATH: total}, sources {PATH: total}}`, where a total is `{lines, covered, percent, entered,
 missed}`: of the `lines` with code, `covered` were run; `entered` are the lines of functions that were run at all,
 `missed` those of them that were not run: a number, and for a source the lines. `kept` is how many of the committed files
-libFuzzer's merge keeps; `edges` and `features` are libFuzzer's, null where it did not report them.
+libFuzzer's merge keeps; `edges` and `features` are libFuzzer's: those of the code, and those of the behaviour; null where it did not report them.
 """
 
 import json
@@ -82,7 +82,7 @@ def corpus(name, work, *directories):
         if not parts[directory]:
             sys.exit(f"coverage: llvm-cov exported no line of {directory}; was it renamed?")
     start = work / "start"
-    reached = re.search(r"cov: (\d+) ft: (\d+)", start.read_text()) if start.exists() else None
+    reached = re.search(r"cov: (\d+)\n.*ft: (\d+)", start.read_text()) if start.exists() else None
     edges, features = map(int, reached.groups()) if reached else (None, None)
     files = [file.stat().st_size for directory in directories for file in Path(directory).iterdir() if file.is_file()]
     return {

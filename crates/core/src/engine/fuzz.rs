@@ -2,8 +2,8 @@
 //! the first new divergence.
 //!
 //! A target returns whether its input has a new behaviour feature (see [`judge`](crate::judge)), and which. libFuzzer
-//! keeps inputs with a new feature and discards the others. On Linux it does not get the hundred thousand counters of the
-//! code (see [`link`](crate::engine::link)), which say little about branch-free decoders.
+//! keeps inputs with a new feature and discards the others. On Linux it gets the counters of the code, about a hundred thousand,
+//! only with `UTFUZZ_FEATURES=none` (see [`link`](crate::engine::link)): they say little about branch-free decoders.
 //!
 //! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by
@@ -191,7 +191,13 @@ impl Target {
 
 /// Whether the environment selects code coverage instead of behaviour features.
 pub fn is_guided_by_code() -> bool {
-    std::env::var(FEATURES).is_ok_and(|groups| groups.trim() == NO_FEATURES)
+    let groups = std::env::var(FEATURES).unwrap_or_default();
+    groups_in(&groups).eq([NO_FEATURES])
+}
+
+/// The names in a value of [`FEATURES`].
+fn groups_in(value: &str) -> impl Iterator<Item = &str> {
+    value.split(',').map(str::trim).filter(|group| !group.is_empty())
 }
 
 /// Keeps decoders, and the ledger of their known differences, until the process ends.
@@ -247,7 +253,7 @@ impl Running {
             }
         }
         let groups = std::env::var(FEATURES).unwrap_or_default();
-        let groups: Vec<&str> = groups.split(',').map(str::trim).filter(|group| !group.is_empty()).collect();
+        let groups: Vec<&str> = groups_in(&groups).collect();
         let by_behaviour = !is_guided_by_code();
         if by_behaviour && !groups.is_empty() {
             let refused =

@@ -16,14 +16,15 @@ pub mod targets;
 pub mod link {
     //! How fuzz targets are linked. This module is for build scripts, so it needs no feature.
 
-    /// For the build script of a crate of fuzz targets: redirects LLVM's callbacks, in each program under `fuzz_targets/`
-    /// except those named in `others`.
+    /// For the build script of a crate of fuzz targets: redirects LLVM's callbacks for traced comparisons, for indirect calls
+    /// and for the counters of the code, in each program under `fuzz_targets/` except those named in `others`.
     ///
-    /// libFuzzer records the operands of every integer comparison and the targets of every indirect call. In byte
-    /// classifiers that takes most of the run time, and the constants it would find are in the dictionary. cargo-fuzz always
-    /// enables these callbacks, so they are redirected to a function that does nothing. Those that hand the counters of the
-    /// code to libFuzzer do so only if it is guided by code coverage: it clears them all before every input, which takes a
-    /// fifth of the run time. A program whose callbacks are redirected must use `fuzz_target!`, which defines these functions.
+    /// cargo-fuzz always enables these callbacks. Those for comparisons and calls are redirected to a function that does
+    /// nothing: in byte classifiers they take most of the run time, and the constants that libFuzzer would find are in the
+    /// dictionary. The callbacks that register the counters of the code do so only in a target that is guided by code coverage
+    /// (with `UTFUZZ_FEATURES=none`, or of the form `conversion`), since libFuzzer clears all counters before every input, which
+    /// takes a fifth of the run time. A program whose callbacks are redirected must use `fuzz_target!`, which defines these
+    /// functions.
     ///
     /// ```no_run
     /// # use utfuzz_core as utfuzz;

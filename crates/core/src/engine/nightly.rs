@@ -277,7 +277,7 @@ impl Run<'_> {
         })
     }
 
-    /// Minimises the corpus without losing coverage. If that fails, the corpus is unchanged.
+    /// Minimises the corpus without losing a feature that guides libFuzzer. If that fails, the corpus is unchanged.
     fn merge(&self, state: &mut State) -> Result<Vec<String>, Error> {
         if state.of(self.name).merged {
             return Ok(Vec::new());

@@ -21,7 +21,7 @@ pub struct FuzzTarget {
     /// The directories with its seeds, below the root of the repository; the first is packaged for ClusterFuzzLite.
     pub seeds: &'static [&'static str],
     /// Whether it is a baseline for measurements. Such a target is not run to find faults (in CI, in the nightly run,
-    /// or by ClusterFuzzLite), and it keeps cargo-fuzz's default tracing of comparisons.
+    /// or by ClusterFuzzLite), and it keeps cargo-fuzz's defaults: traced comparisons, and the counters of the code.
     pub is_yardstick: bool,
 }
 
@@ -159,21 +159,18 @@ impl Programs {
 
 /// libFuzzer's options for a target. The yardstick has none.
 ///
-/// - Entropic scheduling prefers inputs with rare features. With thousands of behaviour features its bookkeeping takes
-///   most of the first seconds of a run, so targets that have them do without.
-/// - libFuzzer's own limit for the length of inputs is 4096 bytes without a corpus, which some counters and buffers exceed.
-///   Our mutators keep most inputs short by themselves; libFuzzer's would not. For the other forms, which are entropy, its
-///   limit is kept.
+/// libFuzzer's own limit for the length of inputs is 4096 bytes without a corpus, which some counters and buffers exceed. Our
+/// mutators keep most inputs short by themselves; libFuzzer's would not. For the other forms, which are entropy, its limit is
+/// kept.
 pub fn options(target: &FuzzTarget) -> Vec<String> {
     /// The longest input in bytes.
     const LONGEST: usize = 1 << 20;
-    if target.is_yardstick {
-        return Vec::new();
+    match target.form {
+        Form::Bytes | Form::Cut if !target.is_yardstick => {
+            vec![format!("-max_len={LONGEST}"), "-len_control=0".into()]
+        }
+        _ => Vec::new(),
     }
-    let scheduling = (target.form != Form::Conversion).then(|| "-entropic=0".to_owned());
-    let lengths = matches!(target.form, Form::Bytes | Form::Cut)
-        .then(|| [format!("-max_len={LONGEST}"), "-len_control=0".into()]);
-    scheduling.into_iter().chain(lengths.into_iter().flatten()).collect()
 }
 
 /// What a target printed to standard error.

@@ -4,8 +4,8 @@
 //! Readings come from an [`Automaton`]: a grammar's rows compiled into a table that finds the same ill-formed segments
 //! as [`segments`], but faster. A state is the set of rows that still match the bytes since the last boundary, so the
 //! table follows from the rows. For maximal subparts and single bytes, `model` gives the kind of an error once for each
-//! state and byte; for other segmentations, and at the end of the input, it reads each error. The inner loop has no integer
-//! comparison that a fuzzer would trace: it uses iterators and tables of `bool`.
+//! state and byte; for other segmentations, and at the end of the input, it reads each error. Outside ASCII, the loop over
+//! bytes has no integer comparison that a fuzzer would trace: it uses iterators and tables of `bool`.
 //!
 //! [`segments`]: crate::spec::model::segments
 
@@ -241,8 +241,8 @@ impl Automaton {
         Self { next, refused, depth, after_lead, ascii_is_whole }
     }
 
-    /// Skips ASCII, if every ASCII byte is a sequence of its own: up to the first other byte, or up to a few bytes before the
-    /// end.
+    /// Skips ASCII up to the first other byte, if every ASCII byte is a sequence of its own. It may leave up to seven ASCII bytes
+    /// before the end, or before a byte there.
     #[inline]
     fn skip_ascii<'a>(&self, mut rest: &'a [u8]) -> &'a [u8] {
         const HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;
@@ -284,7 +284,7 @@ impl Automaton {
                 continue;
             }
             let here = bytes.len() - rest.len() - 1;
-            // Two calls, so that the usual segment is written where it belongs, and not copied.
+            // `found` is called in both arms, so that the usual segment is built where it is stored, and not copied.
             let end = match self.refused(contract, bytes, here, state) {
                 Some((start, len, kind)) => {
                     found(Segment { start, len, reading: Reading::IllFormed { kind } });

@@ -1,5 +1,5 @@
-//! Behaviour features: what an input exercises, in terms of the standard. They are given to libFuzzer besides code
-//! coverage.
+//! Behaviour features: what an input exercises, in terms of the standard. They are given to libFuzzer instead
+//! of code coverage.
 //!
 //! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly distinguishes
 //! inputs. These features do: which byte classes are where in a block, which errors result, and which decoders break

@@ -10,7 +10,7 @@ use libfuzzer_sys::Corpus;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::LocalKey;
 
-/// Counters that libFuzzer reads after each input, in addition to code coverage.
+/// Counters that libFuzzer reads after each input.
 #[repr(align(8))]
 struct Counters([AtomicU8; FEATURES]);
 
@@ -31,8 +31,8 @@ pub fn judged(target: &'static LocalKey<Target>, case: &Case<'_>) -> Corpus {
     }
 }
 
-/// The next of the first mutants, which are the inputs that show most faults, whatever input was to be mutated. `None`
-/// after the last.
+/// Returns the next of the prepared inputs with which a run begins, or `None` after the last. They show most faults, so the
+/// input that was to be mutated is ignored.
 fn opening(most: usize) -> Option<Vec<u8>> {
     const ALL_TAKEN: usize = usize::MAX;
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -168,6 +168,7 @@ macro_rules! fuzz_target {
     (@symbols $is_guided_by_code:expr) => {
         /// What LLVM's callbacks for traced comparisons and calls are redirected to; see `utfuzz::engine::link`. Naked, since
         /// LLVM would make an ordinary function count its calls.
+        // SAFETY: it only returns.
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
@@ -190,21 +191,24 @@ macro_rules! fuzz_target {
         }
 
         /// Options of AddressSanitizer: a shadow copy of every stack frame, to find uses of a frame after its return,
-        /// would cost a tenth of the speed and find nothing in safe code. 64 MiB of freed memory are not used again, which is
-        /// more than one input frees; 256 MiB, the default, would only be slower and leave less for other processes.
+        /// would cost a tenth of the speed and find nothing in safe code. The last 64 MiB of freed memory are not reused, so that
+        /// a use after free is noticed; a call of a decoder frees less. The default, 256 MiB, is slower and leaves less for other
+        /// processes.
         #[unsafe(no_mangle)]
         pub extern "C" fn __asan_default_options() -> *const ::core::ffi::c_char {
             c"detect_stack_use_after_return=0:quarantine_size_mb=64".as_ptr()
         }
     };
     (@table $name:ident, $real:literal, $is_guided_by_code:expr) => {
-        /// Called before `main` instead of a function of libFuzzer, which takes start and end of a table: the counters of the
-        /// code, or the places that they count. Calls it if libFuzzer is to be guided by them; see `utfuzz::engine::link`.
+        /// Called before `main` in place of a function of libFuzzer, with the start and the end of a table: the counters of the
+        /// code, or the places that they count. Calls that function if libFuzzer is to be guided by them; see
+        /// `utfuzz::engine::link`.
         #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(start: *const ::core::ffi::c_void, end: *const ::core::ffi::c_void) {
             /// Jumps to the function of libFuzzer. Its symbol is weak, since a program whose callbacks are not redirected
             /// does not have it.
+            // SAFETY: it jumps with the arguments and the stack as they are.
             #[unsafe(naked)]
             extern "C" fn real(_start: *const ::core::ffi::c_void, _end: *const ::core::ffi::c_void) {
                 #[cfg(target_arch = "x86_64")]
