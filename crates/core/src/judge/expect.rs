@@ -284,19 +284,9 @@ impl Automaton {
                 continue;
             }
             let here = bytes.len() - rest.len() - 1;
-            // `found` is called in both arms, so that the usual segment is built where it is stored, and not copied.
-            let end = match self.refused(contract, bytes, here, state) {
-                Some((start, len, kind)) => {
-                    found(Segment { start, len, reading: Reading::IllFormed { kind } });
-                    start + len
-                }
-                None => {
-                    let segment = self.refused_unit(contract, bytes, here, state);
-                    found(segment);
-                    segment.range().end
-                }
-            };
-            rest = bytes[end.min(bytes.len())..].iter();
+            let segment = self.refused_unit(contract, bytes, here, state);
+            found(segment);
+            rest = bytes[segment.range().end.min(bytes.len())..].iter();
             state = 0;
         }
         // The end of the input inside a sequence: one maximal subpart, but several segments under some segmentations.
@@ -324,23 +314,17 @@ impl Automaton {
     }
 
     /// The ill-formed segment that is found when this state refuses the byte at `here`.
+    #[inline]
     fn refused_unit(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Segment {
-        match self.refused(contract, bytes, here, state) {
-            Some((start, len, kind)) => Segment { start, len, reading: Reading::IllFormed { kind } },
-            None => self.read_slowly(contract, bytes, here - usize::from(self.depth[usize::from(state)]), state),
-        }
-    }
-
-    /// Start, length and kind of that segment, under a segmentation for which the tables have them.
-    #[inline(always)]
-    fn refused(&self, contract: &Contract, bytes: &[u8], here: usize, state: u8) -> Option<(usize, usize, Kind)> {
         let matched = usize::from(self.depth[usize::from(state)]);
+        let start = here - matched;
         let len = match contract.segmentation {
             Segmentation::MaximalSubpart => matched.max(1),
             Segmentation::Byte => 1,
-            _ => return None,
+            _ => return self.read_slowly(contract, bytes, start, state),
         };
-        Some((here - matched, len, self.refused[usize::from(state)][usize::from(bytes[here])]))
+        let kind = self.refused[usize::from(state)][usize::from(bytes[here])];
+        Segment { start, len, reading: Reading::IllFormed { kind } }
     }
 
     fn read_slowly(&self, contract: &Contract, bytes: &[u8], start: usize, state: u8) -> Segment {
@@ -631,6 +615,7 @@ impl<'a> Expectation<'a> {
 mod tests {
     use super::*;
     use crate::generate::classes::Block;
+    use crate::spec::grammar::RFC3629;
     use crate::spec::model::{Reading, segments};
 
     #[test]
@@ -681,6 +666,8 @@ mod tests {
             let mut bytes = vec![b'a'; len];
             bytes[at] = 0x80;
             finds_the_errors_of_the_rows(&bytes);
+            let skipped = len - compiled(&RFC3629).skip_ascii(&bytes).len();
+            assert!((at.saturating_sub(7)..=at).contains(&skipped), "{skipped} of {at} in {len} bytes");
             bytes.resize(at, b'a');
             finds_the_errors_of_the_rows(&[&bytes[..], b"\xE2\x82"].concat());
         }
