@@ -15,7 +15,7 @@ SECONDS = [0.1, 0.3, 1, 3, 10, 30]
 
 with open("reports/score/score.json", encoding="utf-8") as file:
     record = json.load(file)
-score = record.get("score", record)
+score = record["score"]
 faults = []
 for row in score["rows"]:
     for cell in row["cells"]:

@@ -81,8 +81,7 @@ def corpus(name, work, *directories):
     for directory in DIRECTORIES:
         if not parts[directory]:
             sys.exit(f"coverage: llvm-cov exported no line of {directory}; was it renamed?")
-    start = work / "start"
-    reached = re.search(r"cov: (\d+)\n.*ft: (\d+)", start.read_text()) if start.exists() else None
+    reached = re.search(r"cov: (\d+)\n.*ft: (\d+)", (work / "start").read_text())
     edges, features = map(int, reached.groups()) if reached else (None, None)
     files = [file.stat().st_size for directory in directories for file in Path(directory).iterdir() if file.is_file()]
     return {
