@@ -349,8 +349,7 @@ fn the_site_has_a_page_for_each_report() {
     let site = |directory: &Path| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_utfuzz"));
         let output = command.args(["site", "--reports"]).arg(&reports).arg("-o").arg(directory).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{output:?}");
-        String::from_utf8(output.stderr).unwrap()
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     let pages = |directory: &Path| {
         let mut pages: Vec<String> =
@@ -360,7 +359,9 @@ fn the_site_has_a_page_for_each_report() {
         pages
     };
     let empty = tempfile::tempdir().unwrap();
-    assert_eq!((site(empty.path()), pages(empty.path())), (String::new(), vec!["index.html".to_owned()]));
+    let (status, note) = site(empty.path());
+    assert!(status == Some(0) && note.contains("no such directory") && note.contains("--reports"), "{note}");
+    assert_eq!(pages(empty.path()), ["index.html"]);
     let score = record::score(&["planted-a".to_owned(), "planted-b".to_owned()]);
     let night = Record { command: "utfuzz nightly --minutes 1".into(), ..planted() };
     let check = record::check(&["a".to_owned(), "b".to_owned()], false);
@@ -392,7 +393,7 @@ fn the_site_has_a_page_for_each_report() {
     });
     fs::write(reports.join("coverage.json"), coverage.to_string()).unwrap();
     let full = tempfile::tempdir().unwrap();
-    assert_eq!(site(full.path()), "");
+    assert_eq!(site(full.path()), (Some(0), String::new()));
     let names = ["certificate", "check", "coverage", "findings", "index", "matrix", "night", "score", "throughput"];
     assert_eq!(pages(full.path()), names.map(|name| format!("{name}.html")));
     for entry in fs::read_dir(full.path()).unwrap() {
@@ -405,7 +406,8 @@ fn the_site_has_a_page_for_each_report() {
     // A report of another version is named and left out.
     fs::write(reports.join("check.json"), text(&Json, &Record { schema: 1, ..check.clone() })).unwrap();
     let partial = tempfile::tempdir().unwrap();
-    let note = site(partial.path());
+    let (status, note) = site(partial.path());
+    assert_eq!(status, Some(2), "the site is not complete");
     assert!(note.starts_with("note: ") && note.contains("check.json") && note.contains("schema 1"), "{note}");
     assert!(!pages(partial.path()).contains(&"check.html".to_owned()));
     fs::write(reports.join("check.json"), text(&Json, &check)).unwrap();
@@ -763,12 +765,38 @@ fn the_table_of_reports_is_written_between_its_markers() {
     assert!(page.starts_with("# Before\n\n<!--") && page.ends_with("-->\n\nafter\n"), "{page}");
     for report in &REPORTS {
         let row = page.lines().find(|line| line.starts_with(&format!("| {} |", report.name))).unwrap();
-        assert!(row.contains("| current | 12 | 3,456 |") && row.contains(report.command), "{row}");
+        assert!(row.contains(" | 12 | 3,456 |") && row.contains(report.command), "{row}");
     }
-    fs::write(root.join("src/bench/source"), "changed").unwrap();
-    freshness::write_table(root).unwrap();
-    let page = fs::read_to_string(&path).unwrap();
-    assert_eq!(page.matches("**stale: its sources have changed**").count(), 1, "{page}");
+}
+
+/// `.ci/report table` writes the committed table from the committed manifest.
+#[test]
+fn the_committed_table_is_that_of_the_manifest() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let copy = tempfile::tempdir().unwrap();
+    for (directory, file) in [("docs", "reports.md"), ("reports", "manifest.json")] {
+        fs::create_dir(copy.path().join(directory)).unwrap();
+        let Ok(text) = fs::read(repository.join(directory).join(file)) else { return };
+        fs::write(copy.path().join(directory).join(file), text).unwrap();
+    }
+    freshness::write_table(copy.path()).unwrap();
+    let page = |root: &Path| fs::read_to_string(root.join("docs/reports.md")).unwrap();
+    assert!(page(copy.path()) == page(repository), "`.ci/report table` writes docs/reports.md");
+}
+
+/// Every committed report can be shown.
+#[test]
+#[cfg(feature = "cli")]
+fn the_site_of_the_committed_reports_is_complete() {
+    let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports");
+    if !reports.is_dir() {
+        return;
+    }
+    let site = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_utfuzz"));
+    let output = command.args(["site", "--reports"]).arg(&reports).arg("-o").arg(site.path()).output().unwrap();
+    assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stderr)), (Some(0), ""));
+    assert!(["check", "score", "matrix"].iter().all(|page| site.path().join(format!("{page}.html")).is_file()));
 }
 
 /// The sources that the list names exist in this repository.
@@ -780,4 +808,28 @@ fn every_source_of_every_report_exists() {
         let missing = missing.filter(|path| !root.join(path.trim_start_matches('!')).exists());
         assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
     }
+}
+
+/// A module is a file and a directory: `fuzz.rs` and `fuzz/`. A report that depends on one depends on both.
+#[test]
+fn a_report_depends_on_whole_modules() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut missing = Vec::new();
+    for report in &REPORTS {
+        let is_covered = |path: &str| report.sources.iter().any(|source| Path::new(path).starts_with(source));
+        let modules =
+            report.sources.iter().filter(|source| !source.starts_with('!')).map(|source| format!("{source}.rs"));
+        let left_out = modules.filter(|module| root.join(module).is_file() && !is_covered(module));
+        missing.extend(left_out.map(|module| format!("{}: {module}", report.name)));
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+/// `utfuzz check` reads the seeds of every target, so its report depends on them.
+#[test]
+fn the_report_of_a_check_depends_on_every_corpus() {
+    let report = freshness::report("check").unwrap();
+    let seeds = utfuzz::engine::targets::ALL.iter().flat_map(|target| target.seeds);
+    let missing: Vec<_> = seeds.filter(|seeds| !report.sources.contains(seeds)).collect();
+    assert_eq!(missing, Vec::<&&str>::new());
 }

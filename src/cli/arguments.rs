@@ -239,7 +239,7 @@ impl Selection {
         if self.adapters.is_used() {
             (all, of_units) = self.adapters.decoders()?;
         }
-        let names_some = self.decoders.split(',').any(|name| !name.is_empty() && !name.starts_with('-'));
+        let names_some = self.decoders.split(',').map(str::trim).any(|name| !name.is_empty() && !name.starts_with('-'));
         let is_default = !names_some && !all.is_empty();
         if !is_default {
             all.extend(peers::all());

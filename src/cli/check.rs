@@ -106,12 +106,6 @@ fn uncertified(decoder: &dyn Decoder) -> Error {
     ))
 }
 
-fn note_contradictions(contradictions: &[String]) {
-    for contradiction in contradictions {
-        note(&format!("the standard contradicts a published vector: {contradiction}"));
-    }
-}
-
 /// The first of these decoders that is in another process.
 fn foreign<'d>(decoders: &[&'d dyn Decoder]) -> Option<&'d dyn Decoder> {
     decoders.iter().copied().find(|decoder| decoder.batched().is_some())
@@ -132,7 +126,14 @@ fn check_one(decoder: &dyn Decoder, bytes: Option<u32>, options: &Options, clock
         Some(len) => check_bytes(one, &ByteOptions { len, ledger, resume: None, control }, &|_, _| {})?,
         None => check(one, &Options { plan, ..options.clone() }, &|_, _| {})?,
     };
-    Ok(Checked::of(Record::of_check(clock, one, &options.ledger, &outcome), outcome))
+    let mut record = Record::of_check(clock, one, &options.ledger, &outcome);
+    if let Section::Check(check) = &mut record.section
+        && decoder.batched().is_some_and(Batched::is_set_aside)
+    {
+        check.partial = true;
+        check.set_aside.push(decoder.info().name.to_string());
+    }
+    Ok(Checked::of(record, outcome))
 }
 
 impl Check {
@@ -165,7 +166,6 @@ impl Check {
             None => self.every_stage(&decoders, corpus, &ledger, Duration::from_secs(time), &control, &bar)?,
         };
         bar.finish();
-        note_contradictions(&outcome.contradictions);
         let mut record = Record::of_check(&clock, &decoders, &ledger, &outcome);
         if self.bytes.is_some() {
             // The time of a resumed run includes the earlier runs.
@@ -226,8 +226,7 @@ impl Check {
     }
 
     fn conclude(&self, whole: Whole, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        let Whole { record, is_clean, is_interrupted, contradictions, mut failures } = whole;
-        note_contradictions(&contradictions);
+        let Whole { record, is_clean, is_interrupted, mut failures } = whole;
         self.judging.print(&record, out)?;
         if is_interrupted {
             note(&format!("interrupted; {}", self.how_to_go_on()));
@@ -264,7 +263,7 @@ impl Check {
         };
         let record = Record::of_check(&clock, &decoders, &ledger, &outcome);
         let (is_clean, is_interrupted) = (outcome.is_clean_but_for_the_ledger(), outcome.interrupted);
-        Part { record, is_clean, is_interrupted, contradictions: outcome.contradictions }.hand_over(directory)?;
+        Part { record, is_clean, is_interrupted }.hand_over(directory)?;
         Ok(Verdict::Clean)
     }
 
@@ -378,7 +377,6 @@ pub(super) struct Part {
     pub(super) record: Record,
     pub(super) is_clean: bool,
     pub(super) is_interrupted: bool,
-    pub(super) contradictions: Vec<String>,
 }
 
 /// What all of them found.
@@ -386,7 +384,6 @@ pub(super) struct Whole {
     pub(super) record: Record,
     pub(super) is_clean: bool,
     pub(super) is_interrupted: bool,
-    pub(super) contradictions: Vec<String>,
     /// Why there is no result for a decoder that did not end its process.
     pub(super) failures: Vec<Error>,
 }
@@ -442,13 +439,12 @@ pub(super) fn whole(
     record.decoders.iter_mut().for_each(|judged| judged.comparisons = None);
     let all_finished = results.iter().all(|result| matches!(result, Ok(Checked::Finished(_))));
     let mut is_clean = true;
-    let (mut contradictions, mut failures) = (Vec::new(), Vec::new());
+    let mut failures = Vec::new();
     for ((decoder, judged), result) in decoders.iter().zip(&mut record.decoders).zip(results) {
         match result {
             Ok(Checked::Finished(part)) => {
                 is_clean &= part.is_clean;
                 is_interrupted |= part.is_interrupted;
-                contradictions = part.contradictions;
                 judged.comparisons = part.record.decoders.first().and_then(|judged| judged.comparisons);
                 if let Section::Check(check) = part.record.section {
                     add(&mut total, check);
@@ -474,7 +470,7 @@ pub(super) fn whole(
     is_clean &= total.divergences.is_empty() && total.stale.is_empty();
     total.divergences.sort_by(|a, b| a.signature.cmp(&b.signature));
     record.section = Section::Check(total);
-    Whole { record, is_clean, is_interrupted, contradictions, failures }
+    Whole { record, is_clean, is_interrupted, failures }
 }
 
 /// The cases are the same for each decoder, so they are not added up.
@@ -499,6 +495,9 @@ fn add(total: &mut record::Check, part: record::Check) {
     total.known.extend(part.known);
     total.stale.extend(part.stale);
     total.silent.extend(part.silent);
+    total.set_aside.extend(part.set_aside);
+    // The same for each decoder.
+    total.contradictions = part.contradictions;
     total.partial |= part.partial;
 }
 
@@ -522,7 +521,7 @@ impl Checked {
     /// A decoder that was checked in this process.
     pub(super) fn of(record: Record, outcome: Outcome) -> Self {
         let (is_clean, is_interrupted) = (outcome.is_clean_but_for_the_ledger(), outcome.interrupted);
-        Self::Finished(Box::new(Part { record, is_clean, is_interrupted, contradictions: outcome.contradictions }))
+        Self::Finished(Box::new(Part { record, is_clean, is_interrupted }))
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Convert {
     #[arg(long, conflicts_with = "from")]
     guess: bool,
     /// List the encodings and their other names
-    #[arg(short, long, exclusive = true)]
+    #[arg(short, long, conflicts_with_all = ["from", "to", "guess", "on_error", "skip", "policy", "bom", "surrogates", "jobs", "output", "files"])]
     list: bool,
     /// What to write for ill-formed input, and for characters that the output encoding lacks
     #[arg(long, value_name = "WHAT", default_value = "strict")]
@@ -272,16 +272,17 @@ fn detect_start(input: &mut Input) -> Result<Detection, Error> {
     /// Bytes that are examined.
     const START: usize = 256 << 10;
     let (mut start, mut chunk) = (Vec::new(), vec![0; CHUNK]);
-    while start.len() < START {
+    let mut is_all = false;
+    while start.len() < START && !is_all {
         match input.read(&mut chunk)? {
-            0 => break,
+            0 => is_all = true,
             read => start.extend_from_slice(&chunk[..read]),
         }
     }
     let mut detector = Detector::new();
     detector.push(&start);
     input.put_back(start);
-    Ok(detector.finish())
+    Ok(if is_all { detector.finish() } else { detector.finish_start() })
 }
 
 fn threads(jobs: u16) -> Result<ThreadPool, Error> {

@@ -1,6 +1,6 @@
 //! `utfuzz detect`: the encoding of text; and `utfuzz repair`: text that was decoded wrongly and encoded again.
 
-use crate::cli::output::{Failure, OutputFile, Verdict, fail, note};
+use crate::cli::output::{Failure, OutputFile, Verdict, fail, note, write_to};
 use crate::codec::convert::{Detection, Detector, Encoding, Left, Repaired, Repairs, repair};
 use crate::error::Error;
 use crate::io::temporary_beside;
@@ -357,23 +357,17 @@ impl Repair {
                 let exists = io::Error::from(io::ErrorKind::AlreadyExists);
                 return Err(Error::io(&copy, &exists).into());
             }
+            // If the file cannot be written, no copy is left.
+            let mut file = OutputFile::create(&self.file)?;
+            file.write(&repairs.text)?;
             keep(&self.file, &copy, before)?;
-            write(&self.file, &repairs.text)?;
+            file.finish()?;
         } else {
-            match self.output.as_deref() {
-                None => return Ok(false),
-                Some(path) if path == Path::new("-") => out.write_all(&repairs.text)?,
-                Some(path) => write(path, &repairs.text)?,
-            }
+            let Some(path) = &self.output else { return Ok(false) };
+            write_to(path, &repairs.text, out)?;
         }
         Ok(true)
     }
-}
-
-fn write(path: &Path, text: &[u8]) -> Result<(), Error> {
-    let mut file = OutputFile::create(path)?;
-    file.write(text)?;
-    file.finish()
 }
 
 /// Writes a copy of a file; even while it is written, only those can read it who can read the file.

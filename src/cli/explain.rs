@@ -2,7 +2,7 @@
 //! pasted: hexadecimal, escapes, code points, or text. Also `utfuzz chart`: the code page of a grammar.
 
 use crate::cli::arguments::{Selection, grammar};
-use crate::cli::output::{Failure, Verdict, has_colours, is_verbose, painted};
+use crate::cli::output::{Failure, Verdict, has_colours, is_verbose, painted, write_to};
 use crate::error::Error;
 use crate::explain::Window;
 use crate::generate::input_file;
@@ -88,7 +88,7 @@ impl Explain {
             write_json("explain", &explanation, out)?;
         } else if let Some(path) = &self.html {
             let page = explanation.page().map_err(|error| Error::io(path, &error))?;
-            crate::io::replace_file(path, page.as_bytes())?;
+            write_to(path, page.as_bytes(), out)?;
         } else {
             let details = is_verbose() || !self.selection.decoders.is_empty();
             out.write_all(painted(&explanation.text(details)).as_bytes())?;
@@ -108,7 +108,7 @@ impl Explain {
                 return self.standard_input(contract);
             }
             let path = Path::new(only);
-            if self.notation().is_none() && path.exists() {
+            if self.notation().is_none() && is_there(path) {
                 let opened = File::open(path).and_then(|file| Window::read(contract, file));
                 let window = opened.map_err(|error| Error::io(path, &error))?;
                 let path = Some(FileName::of(path));
@@ -123,9 +123,17 @@ impl Explain {
         };
         let text = words.join(" ");
         let notation = self.notation().unwrap_or_else(|| recognise(&text));
-        if self.notation().is_none() && notation == Notation::Text && is_like_a_path(&text) {
-            let name = shown(Path::new(&text));
-            return Err(Error::usage(format!("{name}: there is no such file; --text explains the name itself")));
+        if self.notation().is_none() {
+            let is_file = |word: &&&str| words.len() > 1 && (**word == "-" || Path::new(word).is_file());
+            if words.iter().any(|word| is_file(&word))
+                && words.iter().all(|word| is_file(&word) || is_like_a_path(word))
+            {
+                return Err(Error::usage("explain one file at a time; --text explains the names themselves"));
+            }
+            if notation == Notation::Text && words.iter().all(|word| is_like_a_path(word)) {
+                let name = shown(Path::new(&text));
+                return Err(Error::usage(format!("{name}: there is no such file; --text explains the name itself")));
+            }
         }
         Given::typed(contract, &text, notation)
     }
@@ -167,6 +175,12 @@ fn piped(read: Vec<u8>) -> Result<String, Error> {
     String::from_utf8(read).map_err(wrong)
 }
 
+/// Whether something is at a path, even if it cannot be opened.
+fn is_there(path: &Path) -> bool {
+    let found = path.symlink_metadata();
+    found.map_or_else(|error| error.kind() == io::ErrorKind::PermissionDenied, |_| true)
+}
+
 /// Whether a word is probably the name of a file: it has a slash, or an extension.
 fn is_like_a_path(text: &str) -> bool {
     let has_extension = text.rsplit_once('.').is_some_and(|(stem, extension)| {
@@ -196,7 +210,7 @@ pub(super) struct Chart {
     /// The grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name lists them all
     #[arg(long, value_name = "NAME", default_value = "rfc3629")]
     grammar: String,
-    /// Write it as an HTML page to this file, and print nothing
+    /// Write it as an HTML page to this file, and print nothing; - is standard output
     #[arg(short = 'o', long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
     /// Print one JSON object
@@ -209,7 +223,7 @@ impl Chart {
         let grammar = grammar(&self.grammar)?;
         if let Some(path) = &self.html {
             let page = chart::page(grammar).map_err(|error| Error::io(path, &error))?;
-            crate::io::replace_file(path, page.as_bytes())?;
+            write_to(path, page.as_bytes(), out)?;
         } else if self.json {
             write_json("chart", &chart::Chart::of(grammar), out)?;
         } else {
@@ -273,7 +287,7 @@ pub(super) fn recognise(text: &str) -> Notation {
 pub(super) fn recognise_content(content: &[u8]) -> Option<Notation> {
     const LONGEST: usize = 4096;
     let text = core::str::from_utf8(content).ok().filter(|text| text.is_ascii() && text.len() <= LONGEST)?.trim();
-    let are = |fits: &dyn Fn(&str) -> bool| !text.is_empty() && words(text).all(fits);
+    let are = |fits: &dyn Fn(&str) -> bool| words(text).next().is_some() && words(text).all(fits);
     let is_pair = |word: &str| unprefixed(word).len() == 2 && is_pairs(unprefixed(word));
     if are(&|word| word.starts_with("U+") && word.len() > 3) {
         Some(Notation::CodePoints)
@@ -300,6 +314,9 @@ pub(super) fn read(text: &str, notation: Notation) -> Result<Typed, Error> {
         }
         Notation::Hex => {
             let digits: String = words(text).map(unprefixed).collect();
+            if digits.is_empty() && words(text).next().is_some() {
+                return Err(Error::usage(format!("{text:?} is not hexadecimal: it has no digits{hint}")));
+            }
             parse_hex(&digits).map_err(|what| Error::usage(format!("{text:?} is not hexadecimal: {what}{hint}")))?
         }
     }))

@@ -8,7 +8,7 @@ use crate::cli::output::{Bar, Failure, Verdict, note};
 use crate::cli::reports::write_night;
 use crate::decoder::Decoder;
 use crate::engine::check::replay;
-use crate::engine::nightly;
+use crate::engine::{nightly, targets};
 use crate::error::Error;
 use crate::explain::notation;
 use crate::generate::input_file;
@@ -65,13 +65,14 @@ impl Init {
             }
             writeln!(out, "{} {path}", if is_kept { "kept   " } else { "written" })?;
         }
-        match package.add_dependency(&directory) {
-            Ok(message) => writeln!(out, "{message}")?,
-            Err(error) => note(&error.to_string()),
+        let added = package.add_dependency(&directory);
+        if let Ok(message) = &added {
+            writeln!(out, "{message}")?;
         }
         if package.source().contains_key("path") {
+            let manifests = if added.is_ok() { "Cargo.toml and " } else { "" };
             note(&format!(
-                "Cargo.toml and {fuzz_dir}/Cargo.toml name utfuzz by its path on this machine; for CI and ClusterFuzzLite, \
+                "utfuzz is named by its path on this machine in {manifests}{fuzz_dir}/Cargo.toml; for CI and ClusterFuzzLite, \
                  name a version or a git repository"
             ));
         }
@@ -84,6 +85,7 @@ impl Init {
              cargo +nightly fuzz run{option} differential -- -max_total_time=60 -dict={fuzz_dir}/utf8.dict\n\n\
              The second command needs `cargo install --locked cargo-fuzz`."
         )?;
+        added?;
         Ok(Verdict::Clean)
     }
 }
@@ -153,14 +155,27 @@ impl Package {
             (None, Some(path)) => command.arg("--no-default-features").arg("--path").arg(path),
             (None, None) => command.arg("--no-default-features").arg(concat!("utfuzz@", env!("CARGO_PKG_VERSION"))),
         };
-        let output = command.output().map_err(|error| Error::usage(format!("cargo: {error}; install Rust")))?;
-        if output.status.success() {
-            return Ok("changed Cargo.toml: utfuzz is a dev-dependency, with the feature ledger".to_owned());
-        }
-        let reason = crate::text::printable_lines(&String::from_utf8_lossy(&output.stderr));
+        let reason = match command.output() {
+            Ok(output) if output.status.success() => {
+                return Ok("changed Cargo.toml: utfuzz is a dev-dependency, with the feature ledger".to_owned());
+            }
+            Ok(output) => crate::text::printable_lines(&String::from_utf8_lossy(&output.stderr)).trim().to_owned(),
+            Err(error) => format!("cargo: {error}"),
+        };
+        let source = match checkout() {
+            Some(path) => format!("path = {:?}", path.to_string_lossy()),
+            None => concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"").to_owned(),
+        };
+        let remedy = match &self.dependency {
+            Some(_) => "give utfuzz the feature ledger there".to_owned(),
+            None => {
+                format!(
+                    "add this line there: utfuzz = {{ {source}, default-features = false, features = [\"ledger\"] }}"
+                )
+            }
+        };
         Err(Error::usage(format!(
-            "utfuzz with the feature ledger was not added to the dev-dependencies in Cargo.toml: {}",
-            reason.trim()
+            "utfuzz with the feature ledger was not added to the dev-dependencies in Cargo.toml: {reason}; {remedy}"
         )))
     }
 
@@ -222,11 +237,11 @@ WORKDIR $SRC/@package@
 COPY .clusterfuzzlite/build.sh $SRC/
 ";
 
-/// Each target: its name, the form of its input files, and what they are.
-const TARGETS: [(&str, &str, &str); 3] = [
-    ("differential", "bytes", "//! The file is exactly the bytes that the decoders see.\n"),
-    ("streaming", "cut", "//! The bytes, then a trailer with the offsets at which they are cut into chunks.\n"),
-    ("structured", "structured", "//! Text and errors across block edges, generated from the file.\n"),
+/// Each target: its name, and what its input files are.
+const TARGETS: [(&str, &str); 3] = [
+    ("differential", "//! The file is exactly the bytes that the decoders see.\n"),
+    ("streaming", "//! The bytes, then a trailer with the offsets at which they are cut into chunks.\n"),
+    ("structured", "//! Text and errors across block edges, generated from the file.\n"),
 ];
 
 /// Every file, relative to the directory of the crate, with its text.
@@ -271,7 +286,9 @@ fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
             include_str!("../../.clusterfuzzlite/libfuzzer.options").to_owned(),
         ),
     ];
-    files.extend(TARGETS.map(|(name, form, about)| {
+    files.extend(TARGETS.map(|(name, about)| {
+        // As here, so that `triage` reads their files as they do.
+        let form = targets::ALL.iter().find(|target| target.name == name).map_or("bytes", |target| target.form.name());
         (format!("{fuzz}/fuzz_targets/{name}.rs"), filled(&format!("{about}{TARGET}")).replace("@form@", form))
     }));
     files
@@ -520,7 +537,7 @@ impl Replay {
                 false => writeln!(out, "unread: {error}")?,
             }
         }
-        let verdict = if outcome.divergences.is_empty() { Verdict::Clean } else { Verdict::Diverged };
+        let verdict = if outcome.is_clean_but_for_the_ledger() { Verdict::Clean } else { Verdict::Diverged };
         verdict_unless_unread(verdict, unread.len())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder) or ill-formed input, 2 usage
 //! or environment, 130 interrupted before anything new was found. A closed pipe on standard output does not change the
-//! status. A write error changes 0 to 2, but leaves 1 unchanged.
+//! status. A write error changes 0 and 130 to 2, but leaves 1 unchanged.
 //!
 //! Besides the arguments, the help shows the commands in groups, examples and the exit status. `utfuzz completions` and
 //! `utfuzz man` describe the commands to a shell and to `man`.
@@ -447,7 +447,8 @@ const FILE: &str = "utfuzz.toml";
 const ELSEWHERE: &str = "UTFUZZ_CONFIG";
 
 /// Options that start programs, load libraries, or name what is written.
-const REFUSED: [&str; 13] = [
+const REFUSED: [&str; 14] = [
+    "program",
     "adapter",
     "adapters",
     "plugin",
@@ -671,6 +672,25 @@ mod tests {
         }
     }
 
+    /// Whatever names a file or a program is either refused or only read.
+    #[test]
+    fn no_option_of_the_file_starts_a_program_or_names_what_is_written() {
+        // `nightly` adds regressions to the corpus; but it also runs the code of the project.
+        const READ: [&str; 3] = ["corpus", "ledger", "since"];
+        const PATHS: [&str; 6] = ["FILE", "DIR", "PATH", "COMMAND", "LIBRARY", "SUFFIX"];
+        let (command, mut doubtful) = (crate::cli::command(), Vec::new());
+        for of in command.get_subcommands().filter(|of| is_for_projects(of.get_name())) {
+            for option in of.get_arguments().filter(|option| option.get_action().takes_values()) {
+                let names = option.get_value_names().unwrap_or_default();
+                let is_path = names.iter().any(|name| PATHS.iter().any(|path| name.contains(path)));
+                if let Some(long) = option.get_long().filter(|long| is_path && !READ.contains(long)) {
+                    doubtful.extend((!REFUSED.contains(&long)).then(|| format!("{} --{long}", of.get_name())));
+                }
+            }
+        }
+        assert_eq!(doubtful, Vec::<String>::new());
+    }
+
     #[test]
     fn what_is_wrong_is_named_whatever_the_command() {
         for (text, named) in [
@@ -687,6 +707,7 @@ mod tests {
             ("[matrix]\noutput = '..'\n", "type --output"),
             ("[check]\nadapter = 'sh'\n", "type --adapter"),
             ("[check]\nplugin = ['a.so']\n", "type --plugin"),
+            ("[measure]\nclasses = 'scalar'\nprogram = './a'\n", "type --program"),
             ("[check\n", "utfuzz.toml: "),
         ] {
             let error = words("utfuzz list", text).unwrap_err();

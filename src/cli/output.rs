@@ -266,7 +266,7 @@ pub(super) struct OutputFile {
 
 enum Sink {
     TempFile(NamedTempFile),
-    /// A pipe or a device is written to directly.
+    /// A pipe, a device or an open descriptor is written to directly.
     Direct(File),
 }
 
@@ -277,6 +277,10 @@ impl OutputFile {
     /// It cannot be written.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let wrong = |error: io::Error| Error::io(path, &error);
+        #[cfg(unix)]
+        if let Some(open) = open_descriptor(path) {
+            return Ok(Self { path: path.to_owned(), sink: Sink::Direct(open) });
+        }
         let place = fs::canonicalize(path).unwrap_or_else(|_| behind_dangling_links(path));
         let before = match fs::metadata(&place) {
             Ok(before) => Some(before),
@@ -329,6 +333,31 @@ impl OutputFile {
         *unfinished = None;
         put.map(|_| ())
     }
+}
+
+/// Standard output or standard error, if `path` is the file that it writes to: such as `/dev/stdout`, redirected to a file.
+/// To replace that file would lose what others wrote to the same descriptor.
+#[cfg(unix)]
+fn open_descriptor(path: &Path) -> Option<File> {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let there = fs::metadata(path).ok()?;
+    let copies = [io::stdout().as_fd().try_clone_to_owned(), io::stderr().as_fd().try_clone_to_owned()];
+    copies
+        .into_iter()
+        .flatten()
+        .map(File::from)
+        .find(|open| open.metadata().is_ok_and(|open| (open.dev(), open.ino()) == (there.dev(), there.ino())))
+}
+
+/// Writes to a file, which is replaced only when it is complete; `-` is standard output.
+pub(super) fn write_to(path: &Path, bytes: &[u8], out: &mut dyn Write) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return Ok(out.write_all(bytes)?);
+    }
+    let mut file = OutputFile::create(path)?;
+    file.write(bytes)?;
+    Ok(file.finish()?)
 }
 
 /// The path to which dangling symbolic links lead, where nothing exists; the path itself if something exists there.

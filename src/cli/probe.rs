@@ -90,7 +90,9 @@ impl List {
         };
         /// On a terminal with fewer columns there is no room for the lineage, which `--json` has.
         const NARROW: u16 = 110;
-        let width = width();
+        /// Below this, words would be cut anywhere.
+        const LEAST: u16 = 80;
+        let width = width().map(|width| width.max(LEAST));
         let is_narrow = width.is_some_and(|width| width < NARROW);
         let lineage_title = if is_narrow { None } else { Some("lineage") };
         let head = ["decoder", "version", "answers"].into_iter().chain(lineage_title).chain(["contract"]);
@@ -500,7 +502,7 @@ impl Diff {
         let decoders = selection.decoders()?;
         let named = |name: &str| {
             let found = decoders.iter().find(|decoder| decoder.info().name == name);
-            found.ok_or_else(|| Error::usage(format!("{name:?} names several decoders; diff compares two")))
+            found.ok_or_else(|| Error::usage(format!("{name:?} is not the name of one decoder; diff compares two")))
         };
         let (one, other) = (named(&self.one)?, named(&self.other)?);
         let Compared { differences: found, comparable } = differences(&**one, &**other, self.longest);

@@ -403,11 +403,21 @@ pub(super) struct Site {
 
 impl Site {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        for unread in pages::write(&self.reports, &self.output)? {
+        if !self.reports.is_dir() {
+            note(&format!(
+                "{}: no such directory, so the site has no reports; name one with --reports",
+                shown(&self.reports)
+            ));
+        }
+        let unread = pages::write(&self.reports, &self.output)?;
+        for unread in &unread {
             note(&format!("not shown: {unread}"));
         }
         writeln!(out, "{}", shown(&self.output.join("index.html")))?;
-        Ok(Verdict::Clean)
+        match unread.len() {
+            0 => Ok(Verdict::Clean),
+            count => Err(Error::usage(format!("{count} of the reports cannot be shown; make them again")).into()),
+        }
     }
 }
 

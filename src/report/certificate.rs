@@ -192,12 +192,17 @@ fn verdict(proofs: &[Proof]) -> String {
     let new: usize = checks.iter().map(|check| check.divergences.len()).sum();
     let stale: usize = checks.iter().map(|check| check.stale.len()).sum();
     let silent: usize = checks.iter().map(|check| check.silent.len()).sum();
+    let contradicted: usize = checks.iter().map(|check| check.contradictions.len()).sum();
     let mut verdict = match new {
         0 => "no new divergence".to_owned(),
         1 => "1 NEW DIVERGENCE".to_owned(),
         _ => format!("{new} NEW DIVERGENCES"),
     };
-    for (count, what) in [(silent, "decoders that answered nothing"), (stale, "ledger entries that match nothing")] {
+    for (count, what) in [
+        (silent, "decoders that answered nothing"),
+        (contradicted, "published vectors that the standard contradicts"),
+        (stale, "ledger entries that match nothing"),
+    ] {
         if count > 0 {
             verdict += &format!(", {what}: {count}");
         }

@@ -138,7 +138,10 @@ pub(super) fn check_blocks(record: &Record, check: &Check) -> Vec<Block> {
     let silent = check.silent.iter().map(|name| format!("SILENT: {name} answered nothing"));
     let stale = check.stale.iter().map(|id| format!("STALE: ledger entry {id} matches nothing"));
     let alert = |text: String| Block::Paragraph { spans: vec![plain(text)], alert: true };
-    blocks.extend(silent.chain(stale).map(alert));
+    let contradicted = check.contradictions.iter().map(|what| format!("CONTRADICTED by the standard: {what}"));
+    let set_aside = check.set_aside.iter();
+    let set_aside = set_aside.map(|name| format!("SET ASIDE: {name} failed so often that the rest was not asked"));
+    blocks.extend(silent.chain(set_aside).chain(stale).chain(contradicted).map(alert));
     if matches!(blocks.last(), Some(Block::Heading { .. })) {
         blocks.push(paragraph([plain("Nothing: all agree.")]));
     }

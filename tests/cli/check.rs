@@ -207,6 +207,34 @@ fn byte_strings_are_for_the_decoders_of_an_adapter_if_there_is_one() {
     }
 }
 
+/// What the standard contradicts is in the report, in whatever form.
+#[test]
+fn a_contradicted_vector_is_reported() {
+    let directory = directory_with(&[("c/vectors/mine.txt", b"slash | C0 AF | valid\n")]);
+    let args = ["check", "-q", "--only", "vectors", "--decoders", "own", "--corpus", "c"];
+    let text = run(directory.path(), &args);
+    assert_none_wrong(text.wrong_quiet(1));
+    assert!(text.out().starts_with("not clean") && text.out().contains("CONTRADICTED"), "{}", text.out());
+    let json = run(directory.path(), &[&args[..], &["--json"]].concat()).json();
+    assert!(json["contradictions"][0].as_str().is_some_and(|what| what.contains("mine.txt, slash")), "{json}");
+}
+
+/// A decoder that is not asked any more, since it failed too often, is in the report.
+#[cfg(unix)]
+#[test]
+fn a_decoder_that_is_set_aside_is_reported() {
+    let adapter: &[u8] = br#"
+printf 'utfuzz 1 lines\npackage=p\nversion=1\nname=mine\nanswers=verdict\n\n'
+read -r line
+"#;
+    let directory = directory_with(&[("adapter.sh", adapter)]);
+    let args = ["check", "--adapter", "sh adapter.sh", "--only", "vectors", "--json"];
+    let run = run(directory.path(), &args);
+    assert_none_wrong(run.wrong_status(1));
+    let record = run.json();
+    assert_eq!((&record["set_aside"], &record["partial"]), (&["mine"][..].into(), &true.into()));
+}
+
 #[cfg(unix)]
 #[test]
 fn isolation_does_not_change_how_an_adapter_is_checked() {

@@ -123,6 +123,22 @@ fn links_modes_and_devices_are_preserved() {
     assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
     assert_eq!(fs::metadata(path("new")).unwrap().permissions().mode() & 0o077 & !0o022, 0o044);
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    // Nor is the file that standard output is redirected to replaced.
+    fs::write(path("log"), "before\n").unwrap();
+    let log = fs::File::options().append(true).open(path("log")).unwrap();
+    let mut command = command(directory.path(), &["convert", "-f", "utf8", "in", "-o", "/dev/stdout"]);
+    assert!(command.stdout(log).status().unwrap().success());
+    assert_eq!(fs::read(path("log")).unwrap(), b"before\na");
+    // Pages are written in the same way.
+    for page in [&["chart", "-o", "link"][..], &["explain", "a", "--html", "link"]] {
+        fs::write(path("out"), "before").unwrap();
+        assert_none_wrong(run(directory.path(), page).wrong_quiet(0));
+        assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
+        assert!(fs::read_to_string(path("out")).unwrap().contains("<html"), "{page:?}");
+    }
+    let piped = run(directory.path(), &["chart", "-o", "-"]);
+    assert_none_wrong(piped.wrong_quiet(0));
+    assert!(piped.out().contains("<html") && !path("-").exists());
 }
 
 #[cfg(target_os = "linux")]
@@ -286,6 +302,12 @@ fn convert_detects_what_is_not_named() {
     assert_eq!(notes.len(), starts.len());
     let stream = run_with_input(directory.path(), &["convert", "-t", "latin1"], b"\xFE\xFF\0\xE9");
     assert_eq!((stream.status, &stream.out[..]), (Some(0), &b"\xE9"[..]));
+    // Of a stream only the start is examined, which may end inside a character.
+    let long = "a".repeat((256 << 10) - 1) + "é Grüße\n";
+    let stream = run_with_input(directory.path(), &["convert"], long.as_bytes());
+    assert_none_wrong(stream.wrong_status(0));
+    assert_eq!(stream.out(), long);
+    assert!(stream.err().contains("read as UTF-8 (certain)"), "{}", stream.err());
     assert_none_wrong(convert(&["latin"]).wrong_refusal(&["latin: unknown 8-bit", "--from", "--guess"]));
     assert_none_wrong(convert(&["noise"]).wrong_refusal(&["noise: no text", "--from"]));
     let guessed = convert(&["--guess", "latin"]);
@@ -313,6 +335,9 @@ fn convert_has_the_options_of_iconv() {
     let list = convert(&["-l"]);
     assert_none_wrong(list.wrong_quiet(0));
     assert!(list.out().lines().any(|line| line.starts_with("ISO-8859-1 latin-1 ")), "{}", list.out());
+    assert_none_wrong(
+        [convert(&["-q", "--list"]).wrong_quiet(0), convert(&["-l", "a"]).wrong_status(2)].into_iter().flatten(),
+    );
     let skipped = convert(&["-c", "-f", "utf-8", "-t", "latin1", "a"]);
     assert_eq!((skipped.status, &skipped.out[..]), (Some(0), &b"a\xE9"[..]));
     assert!(skipped.err().contains("1 left out, the first at byte 1, line 1: E2 82 AC: "), "{}", skipped.err());

@@ -274,11 +274,22 @@ fn explain_takes_what_people_paste() {
         wrong.extend(run.wrong_quiet(0));
         wrong.extend((!run.out().starts_with(says)).then(|| format!("{}: {}", run.line, run.out())));
     }
+    for (args, says) in [
+        (&["0x"][..], &["\"0x\" is not hexadecimal", "--text"][..]),
+        (&["there.txt", "there.txt"], &["one file at a time", "--text"]),
+        (&["there.txt", "not/there"], &["one file at a time"]),
+        (&["-", "-"], &["one file at a time"]),
+        (&["not/there", "nor.here"], &["no such file", "--text"]),
+    ] {
+        wrong.extend(of(args).wrong_refusal(says));
+    }
     for (args, input, says) in [
         (&["-"][..], &b"C0 AF\n"[..], "2 bytes: invalid"),
         (&["-"], b"\\xC0\\xAF", "2 bytes: invalid"),
         (&["-"], b"C0 AF is overlong\n", "18 bytes: valid"),
         (&["-"], b"C0AF\n", "5 bytes: valid"),
+        (&["-"], b"{}\n", "3 bytes: valid"),
+        (&["-"], b"\"\"", "2 bytes: valid"),
         (&["-", "--text"], b"C0 AF\n", "6 bytes: valid"),
         (&["-", "--hex"], b"C0AF\n", "2 bytes: invalid"),
         (&["-", "--escapes"], b"caf\\xC3", "4 bytes: invalid"),

@@ -54,7 +54,7 @@ fn list_shows_every_decoder_the_filter_selects() {
 #[test]
 fn the_list_has_a_header_and_fits_the_terminal() {
     let directory = directory_with(&[]);
-    for columns in [80, 120] {
+    for columns in [50, 80, 120] {
         let mut command = super::run::command(directory.path(), &["list"]);
         let output = command.env("COLUMNS", columns.to_string()).output().unwrap();
         let run = Run::of(&command, output);
@@ -65,7 +65,7 @@ fn the_list_has_a_header_and_fits_the_terminal() {
         let expected = ["decoder", "version", "answers"].into_iter().chain(lineage).chain(["contract"]);
         assert_eq!(header, expected.collect::<Vec<_>>());
         assert!(out.contains(" maximal-subpart"), "a word is broken: {out}");
-        let long = out.lines().find(|line| line.chars().count() > columns);
+        let long = out.lines().find(|line| line.chars().count() > columns.max(80));
         assert!(long.is_none(), "{columns}: {long:?}");
     }
 }
@@ -81,4 +81,21 @@ while read -r line; do test -z "$line" || echo '1 -1 -1 -'; done
     let run = run(directory.path(), &["list", "--adapter", "sh adapter.sh"]);
     assert_none_wrong(run.wrong_quiet(0).or_else(|| run.controls()));
     assert!(run.out().contains("mine") && run.out().contains(r"1\u{1b}[31m"), "{}", run.out());
+}
+
+/// A name that is left out may be after a space; the built-in decoders are not added for that.
+#[cfg(unix)]
+#[test]
+fn a_space_does_not_make_a_name_that_is_left_out_one_that_is_wanted() {
+    let adapter: &[u8] = br#"
+printf 'utfuzz 1 lines\npackage=p\nversion=1\n'
+for name in one two three; do printf "name=$name\nanswers=verdict\n"; done
+echo
+"#;
+    let directory = directory_with(&[("adapter.sh", adapter)]);
+    for left_out in ["--decoders=-one,-two", "--decoders=-one, -two"] {
+        let run = run(directory.path(), &["list", "--adapter", "sh adapter.sh", left_out]);
+        assert_none_wrong(run.wrong_quiet(0));
+        assert_eq!(listed(&run), ["three"]);
+    }
 }

@@ -88,6 +88,35 @@ fn replay_says_what_each_file_shows() {
     assert_eq!((&case["new"], &case["known"][0][1]), (&Value::Array(vec![]), &1.into()), "{case}");
 }
 
+/// However its path is typed, a file below `structured` is what that fuzz target reads.
+#[test]
+fn the_path_as_typed_does_not_change_how_a_file_is_read() {
+    let directory = directory_with(&[("structured/case", b"\xC0\xAF")]);
+    let absolute = directory.path().join("structured/case");
+    let read = |directory: &std::path::Path, file: &str| {
+        let run = run(directory, &["replay", "--json", "--no-ledger", "--decoders", "utf8-decode", file]);
+        (run.status, run.json()["shares"].clone())
+    };
+    let from_above = read(directory.path(), "structured/case");
+    assert_eq!(read(directory.path(), absolute.to_str().unwrap()), from_above);
+    assert_eq!(read(&directory.path().join("structured"), "case"), from_above);
+    assert_eq!(read(&directory.path().join("structured"), "."), from_above);
+}
+
+/// A decoder that answers nothing does not pass.
+#[cfg(unix)]
+#[test]
+fn a_silent_decoder_fails() {
+    let adapter: &[u8] = br#"
+printf 'utfuzz 1 lines\npackage=p\nversion=1\nname=mute\nanswers=verdict\n\n'
+while read -r line; do test -z "$line" || echo '3 -1 -1 -'; done
+"#;
+    let directory = directory_with(&[("adapter.sh", adapter), ("case.bin", b"a")]);
+    let run = run(directory.path(), &["replay", "case.bin", "--adapter", "sh adapter.sh"]);
+    assert_none_wrong(run.wrong_status(1));
+    assert!(run.out().contains("SILENT: mute"), "{}", run.out());
+}
+
 #[test]
 fn replay_reads_standard_input() {
     let directory = directory_with(&[]);

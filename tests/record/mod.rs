@@ -182,6 +182,8 @@ pub(crate) fn check(texts: &[String], covered: bool) -> Record {
         known: texts.iter().map(|text| KnownDifference { id: text.clone(), decoder: text.clone(), hits: 2 }).collect(),
         stale: texts.to_vec(),
         silent: texts.to_vec(),
+        set_aside: texts.to_vec(),
+        contradictions: texts.to_vec(),
         files: texts.iter().map(replayed).collect(),
         interrupted: false,
         partial: false,

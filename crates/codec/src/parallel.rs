@@ -3,8 +3,8 @@
 //! UTF-8 can be cut near any place: a cut moves past up to three continuation bytes. No sequence, whole or truncated,
 //! continues after three of them, and one that belongs to no sequence is an error by itself on either side of a cut. To
 //! convert, each of rayon's threads takes a part. First the units of each part are counted, which takes a fraction of the time
-//! of decoding; the last part is left out if it cannot become more units than it has bytes. Then each thread knows where its
-//! units begin, and decodes to that place. A kernel needs room after the last unit, where the place of another thread begins, so
+//! of decoding; the last part need not be counted if it has room for a unit per byte. Then each thread knows where its
+//! units begin, and decodes to that place. A kernel writes past its last unit, where the place of another thread begins, so
 //! the last pieces of a part are decoded into a buffer first; for UTF-8 with replacement all pieces are. Pieces with errors
 //! are decoded to count their units.
 //! Inputs of a few pieces are converted by the calling thread.

@@ -94,6 +94,11 @@ pub trait Batched: Send + Sync {
 
     /// How much was asked so far, and how fast it answered, in a few words.
     fn summary(&self) -> String;
+
+    /// Whether it failed so often that it is not asked any more: its answers are then missing.
+    fn is_set_aside(&self) -> bool {
+        false
+    }
 }
 
 /// What a decoder panics with, by [`resume_unwind`](std::panic::resume_unwind), if it fails, or if the process that

@@ -31,6 +31,8 @@ impl Error {
         let remedy = match error.kind() {
             io::ErrorKind::NotFound => "; check the path",
             io::ErrorKind::PermissionDenied => "; check its permissions",
+            io::ErrorKind::AlreadyExists => "; remove it, or name another",
+            io::ErrorKind::InvalidData => "; expected text in UTF-8",
             io::ErrorKind::IsADirectory => "; expected a file, not a directory",
             io::ErrorKind::NotADirectory => "; expected a directory",
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, then run it again",

@@ -136,6 +136,12 @@ pub struct Check {
     pub stale: Vec<String>,
     /// Decoders that answered nothing.
     pub silent: Vec<String>,
+    /// Decoders in other processes that failed so often that the rest was not asked; the check is then `partial`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<String>,
+    /// Claims of published vectors that the standard contradicts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<String>,
     /// Of a replay: what each file shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Replayed>,
@@ -481,10 +487,10 @@ impl Judged {
 }
 
 impl Check {
-    /// True if it ran to its end, and nothing new, stale or silent was found.
+    /// True if it ran to its end, and nothing new, stale, silent or contradicted was found.
     pub fn is_clean(&self) -> bool {
-        let nothing_found = self.divergences.is_empty() && self.stale.is_empty() && self.silent.is_empty();
-        nothing_found && !self.interrupted
+        let is_complete = self.silent.is_empty() && self.contradictions.is_empty();
+        is_complete && self.divergences.is_empty() && self.stale.is_empty() && !self.interrupted
     }
 }
 

@@ -188,6 +188,8 @@ impl Check {
             known: known.collect(),
             stale: outcome.stale.clone(),
             silent: outcome.silent().map(str::to_owned).collect(),
+            set_aside: Vec::new(),
+            contradictions: outcome.contradictions.clone(),
             files: outcome.files.iter().map(|file| replayed(file, ledger)).collect(),
             interrupted: outcome.interrupted,
             partial: outcome.partial,

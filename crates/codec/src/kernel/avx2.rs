@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A register costs what one of SSE4.1 costs, for twice the bytes. Where bytes are moved across the halves it takes another
-//! instruction, in [`Vector::shift_in`]. Inputs of 8 to 31 bytes are checked by registers of SSE4.1.
+//! instruction, in [`Vector::shift_in`]. Inputs of 4 to 31 bytes are checked by registers of SSE4.1.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"

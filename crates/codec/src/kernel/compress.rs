@@ -4,7 +4,7 @@
 //! # Idea
 //!
 //! ASCII is widened. A stretch of other text is validated and then written as text, which needs no masks of errors. At an error
-//! windows are decoded one by one (to_utf16_32.rs), until some in a row have none.
+//! windows are decoded one by one (to_utf16_32.rs), until some in a row have no error.
 //!
 //! For every byte, the unit that it would end is computed from the byte and up to three before it; a shuffle, looked up by
 //! the places where units are written, leaves the others out:

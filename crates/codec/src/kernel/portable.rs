@@ -2,10 +2,10 @@
 //!
 //! # Idea
 //!
-//! Decoding branches on the length of each sequence: text has runs of one length, and a loop for each run is shorter than one
-//! without branches for any. Encoding does not: the end of every word would be a wrong prediction, which costs as much as ten
+//! Decoding branches on the length of each sequence: text has runs of one length, and a loop for one length is shorter than
+//! one without branches for every length. Encoding does not: the end of every word would be a wrong prediction, which costs as much as ten
 //! units. Instead it looks up, by the upper bits of a unit, the bytes and the place of the six lowest bits in them; writes four
-//! bytes; and moves on by the length. What is too much is overwritten by the next.
+//! bytes; and moves on by the length. The next sequence overwrites the excess.
 //!
 //! ```text
 //! U+20AC    BASIC[20AC >> 6] = E2 82 80, place 16      E2 82 80 | (20AC & 3F) << 16 = E2 82 AC
@@ -14,8 +14,8 @@
 //!
 //! Blocks of ASCII are converted at once by loops that the compiler turns into registers.
 //!
-//! Room is made before: for a stretch of what becomes UTF-8, for all of what becomes UTF-16 or UTF-32. The units after a block
-//! can be read wherever it begins. So no step compares an index with a length.
+//! Room is made before: for a stretch of what becomes UTF-8, for all of what becomes UTF-16 or UTF-32. A whole block
+//! can be read at every step. So no step compares an index with a length.
 
 use crate::kernel::room::{MARGIN, Room};
 use crate::scalar::{Sequence, is_ascii, well_formed_prefix};

@@ -14,8 +14,8 @@
 //! # Cost
 //!
 //! Four characters take some twenty instructions, whatever their lengths; so do eight of at most two bytes. Blocks of
-//! ASCII are only narrowed. In UTF-16 each half of a surrogate pair makes two bytes. As UTF-16, a scalar value has two or four
-//! bytes of its lane.
+//! ASCII are only narrowed. From UTF-16, each half of a surrogate pair makes two bytes. From UTF-32 to UTF-16, two or four bytes
+//! of a lane are used.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of each function states"

@@ -18,7 +18,7 @@
 //!     if highest < 80: next group                     (ASCII; a tighter loop follows)
 //!     if highest < E0: check with the byte before          (no sequence is longer than two bytes)
 //!     if highest < F0: check with two bytes before
-//!     else:            check with three bytes before; after two such groups in a row, the next 7, too
+//!     else:            check with three bytes before; after two such in a row, the next `LIKELY`, too
 //!     if there is an error: return the boundary at the start of the first register with one
 //! check the last registers, and that no sequence continues after the last byte
 //! ```

@@ -2,8 +2,8 @@
 //! the first new divergence.
 //!
 //! A target returns whether its input has a new behaviour feature (see [`judge`](crate::judge)), and which. libFuzzer
-//! keeps inputs with a new feature and discards the others. On Linux it gets the counters of the code, about a hundred thousand,
-//! only with `UTFUZZ_FEATURES=none` (see [`link`](crate::engine::link)): they say little about branch-free decoders.
+//! keeps inputs with a new feature and discards the others. On Linux (x86-64, AArch64) a [`Target`] leaves it the counters of the
+//! code, about a hundred thousand, only with `UTFUZZ_FEATURES=none` (see [`link`](crate::engine::link)): they say little about branch-free decoders.
 //!
 //! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by

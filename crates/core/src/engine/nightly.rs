@@ -14,8 +14,7 @@
 
 use crate::case::input::files_below;
 use crate::decoder::Decoder;
-use crate::engine::fuzz::DECODERS;
-use crate::engine::targets::{self, FuzzTarget, Programs, Sanitizer, fuzzed};
+use crate::engine::targets::{FuzzTarget, Log, Programs, Sanitizer, fuzzed};
 use crate::error::Error;
 use crate::generate;
 use crate::generate::input_file::Form;
@@ -29,7 +28,7 @@ use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The options of a night.
@@ -97,13 +96,12 @@ pub fn run(
         let name = target.name;
         let seeds = seeds(&target, options)?;
         let run = Run {
-            program: programs.program(&target),
-            name,
+            programs: &programs,
+            target: &target,
+            decoders: &options.decoders,
             directory: options.directory.join(name),
             seeds,
             jobs: options.jobs,
-            options: targets::options(&target),
-            environment: vec![(DECODERS.into(), options.decoders.clone())],
         };
         let progress = |part: f64| progress(name, (index as f64 + part) / count as f64);
         faults.extend(run.fuzz(share, &mut state, &progress)?);
@@ -214,16 +212,15 @@ fn keep_new(outcome: &mut Outcome, state: &mut State) -> Result<(), Error> {
 
 /// One target of a night.
 struct Run<'a> {
-    program: PathBuf,
-    name: &'a str,
+    programs: &'a Programs,
+    target: &'a FuzzTarget,
+    /// Which decoders it judges.
+    decoders: &'a str,
     /// Its directory, below the directory of the night.
     directory: PathBuf,
     /// The directories of seeds, which are only read.
     seeds: Vec<PathBuf>,
     jobs: usize,
-    /// Further options of libFuzzer.
-    options: Vec<String>,
-    environment: Vec<(String, String)>,
 }
 
 impl Run<'_> {
@@ -231,26 +228,33 @@ impl Run<'_> {
         self.directory.join("corpus")
     }
 
+    /// The inputs on which it crashed.
+    fn artifacts(&self) -> PathBuf {
+        self.directory.join("artifacts")
+    }
+
+    fn program(&self) -> PathBuf {
+        self.programs.program(self.target)
+    }
+
     /// Runs it for the rest of its time. Returns what went wrong.
     fn fuzz(&self, time: Duration, state: &mut State, progress: &dyn Fn(f64)) -> Result<Vec<String>, Error> {
-        let artifacts = self.directory.join("artifacts");
+        let name = self.target.name;
         self.complete_merge()?;
         make(&self.corpus())?;
-        make(&artifacts)?;
-        let done = state.of(self.name).clone();
-        end_group(done.group, &self.program);
+        make(&self.artifacts())?;
+        let done = state.of(name).clone();
+        end_group(done.group, &self.program());
         let left = time.saturating_sub(Duration::try_from_secs_f64(done.seconds).unwrap_or_default());
         if done.merged || left < Duration::from_secs(1) {
             return Ok(Vec::new());
         }
-        state.of(self.name).prior_executions = done.executions;
+        state.of(name).prior_executions = done.executions;
         let mut command = self.command();
         command
             .arg(format!("-fork={}", self.jobs))
-            .args(&self.options)
             .args(["-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"])
-            .arg(format!("-max_total_time={}", left.as_secs().max(1)))
-            .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .arg(format!("-max_total_time={}", left.as_secs()))
             .arg(self.corpus())
             .args(&self.seeds);
         let log = self.directory.join("fuzz.log");
@@ -258,7 +262,7 @@ impl Run<'_> {
         let seconds = |elapsed: Duration| time.as_secs_f64() - left.as_secs_f64() + elapsed.as_secs_f64();
         // In fork mode libFuzzer checks the time only between jobs.
         let ended = self.watched(command, &log, left + Duration::from_secs(60), state, &|state, elapsed| {
-            let done = state.of(self.name);
+            let done = state.of(name);
             let ran = executions(&log);
             // If it is killed while it still reads its seeds, the time spent on that does not count.
             if ran > 0 {
@@ -267,19 +271,25 @@ impl Run<'_> {
             done.executions = done.prior_executions + ran;
             progress((seconds(elapsed) / time.as_secs_f64().max(1.0)).min(1.0));
         })?;
-        state.of(self.name).seconds = seconds(start.elapsed());
-        state.of(self.name).corpus = files_below(&self.corpus())?.len() as u64;
+        /// libFuzzer reads its clock in whole seconds.
+        const MARGIN: Duration = Duration::from_secs(2);
+        let ran_for = start.elapsed();
+        state.of(name).seconds = seconds(ran_for);
+        state.of(name).corpus = files_below(&self.corpus())?.len() as u64;
         state.save()?;
-        let ran = state.of(self.name).executions > done.executions;
-        Ok(match ended {
-            _ if ran => Vec::new(),
-            ended => vec![format!("{}: nothing was run ({ended}); see {}", shown(&self.program), shown(&log))],
-        })
+        let what = match state.of(name).executions > done.executions {
+            false => "nothing was run".to_owned(),
+            true if ran_for + MARGIN < left => {
+                format!("it ended after {} of {} s", ran_for.as_secs(), left.as_secs())
+            }
+            true => return Ok(Vec::new()),
+        };
+        Ok(vec![format!("{}: {what} ({ended}); see {}", shown(&self.program()), shown(&log))])
     }
 
     /// Minimises the corpus without losing a feature that guides libFuzzer. If that fails, the corpus is unchanged.
     fn merge(&self, state: &mut State) -> Result<Vec<String>, Error> {
-        if state.of(self.name).merged {
+        if state.of(self.target.name).merged {
             return Ok(Vec::new());
         }
         /// A merge that takes longer than this is abandoned until another night.
@@ -288,7 +298,7 @@ impl Run<'_> {
         remove(&smaller)?;
         make(&smaller)?;
         let mut command = self.command();
-        command.args(["-merge=1", "-artifact_prefix=/dev/null"]).arg(&smaller).arg(&corpus);
+        command.arg("-merge=1").arg(&smaller).arg(&corpus);
         let ended = self.watched(command, &self.directory.join("merge.log"), TIMEOUT, state, &|_, _| {})?;
         let merged = ended.starts_with("exit status: 0");
         if merged {
@@ -301,7 +311,7 @@ impl Run<'_> {
             remove(&smaller)?;
         }
         let files = files_below(&corpus)?.len() as u64;
-        let done = state.of(self.name);
+        let done = state.of(self.target.name);
         (done.merged, done.corpus) = (true, files);
         state.save()?;
         Ok(if merged { Vec::new() } else { vec![format!("{}: not merged: {ended}", shown(&corpus))] })
@@ -317,9 +327,7 @@ impl Run<'_> {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        command.envs(self.environment.iter().map(|(name, value)| (name, value))).env("ASAN_OPTIONS", "symbolize=0");
-        command
+        self.programs.command(self.target, self.decoders, &self.artifacts())
     }
 
     /// Runs a command in its own process group with its output in a log, and kills it after `timeout`. Returns how it
@@ -336,20 +344,20 @@ impl Run<'_> {
         let file = fresh_file(log)?;
         let copy = file.try_clone().map_err(|error| Error::io(log, &error))?;
         let start = Instant::now();
-        let child = command.stdin(Stdio::null()).stdout(file).stderr(copy).process_group(0).spawn();
+        let child = command.stdout(file).stderr(copy).process_group(0).spawn();
         let mut child = match child {
             Ok(child) => child,
             Err(error) => return Ok(format!("not started: {error}")),
         };
         let group = Some(child.id());
-        state.of(self.name).group = group;
+        state.of(self.target.name).group = group;
         state.save()?;
         let ended: Result<ExitStatus, String> = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break Ok(status),
                 Ok(None) if start.elapsed() < timeout => std::thread::sleep(EVERY),
                 Ok(None) => {
-                    end_group(group, &self.program);
+                    end_group(group, &self.program());
                     let _ = child.wait();
                     break Err(format!("ended after {} s", timeout.as_secs()));
                 }
@@ -359,7 +367,7 @@ impl Run<'_> {
             state.save()?;
         };
         on_tick(state, start.elapsed());
-        state.of(self.name).group = None;
+        state.of(self.target.name).group = None;
         state.save()?;
         Ok(ended.map_or_else(|message| message, |status| status.to_string()))
     }
@@ -376,9 +384,7 @@ fn executions(log: &Path) -> u64 {
         file.read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
-    let text = read().unwrap_or_default();
-    let count = |line: &str| line.strip_prefix('#')?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
-    text.lines().filter_map(count).max().unwrap_or(0)
+    Log(&read().unwrap_or_default()).executions().unwrap_or(0)
 }
 
 /// Kills a target's process group, of this start or an earlier one, if it still runs this program.
@@ -433,7 +439,6 @@ struct Done {
     seconds: f64,
     executions: u64,
     /// Executions of finished runs; the others are of the current run.
-    #[serde(alias = "before")]
     prior_executions: u64,
     corpus: u64,
     merged: bool,
@@ -513,6 +518,36 @@ fn locked(path: &Path) -> Result<fs::File, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// These programs run as long as they are told to, or end early.
+    #[test]
+    fn a_target_that_ends_early_is_a_fault() {
+        use std::os::unix::fs::PermissionsExt;
+        let whole = "for a; do case $a in -max_total_time=*) sleep ${a#*=};; esac; done; echo '#5 done'";
+        for (script, seconds, says) in [
+            (whole, 1, None),
+            ("echo '#5 done'; kill -9 $$", 9, Some("it ended after 0 of 9 s (signal: 9 (SIGKILL))")),
+            ("exit 3", 1, Some("nothing was run (exit status: 3)")),
+        ] {
+            let scratch = tempfile::tempdir().unwrap();
+            let program = scratch.path().join("differential");
+            fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            let mut state = State::open(scratch.path()).unwrap();
+            let target = fuzzed().find(|target| target.name == "differential").unwrap();
+            let run = Run {
+                programs: &Programs::in_directory(scratch.path().to_owned()),
+                target: &target,
+                decoders: "",
+                directory: scratch.path().join("night"),
+                seeds: Vec::new(),
+                jobs: 1,
+            };
+            let faults = run.fuzz(Duration::from_secs(seconds), &mut state, &|_| ()).unwrap();
+            assert_eq!(faults.len(), usize::from(says.is_some()), "{faults:?}");
+            assert!(says.is_none_or(|says| faults[0].contains(says) && faults[0].contains("fuzz.log")), "{faults:?}");
+        }
+    }
 
     #[test]
     fn a_damaged_state_is_restricted() {

@@ -34,7 +34,9 @@ impl Form {
 
     /// The form of a file, determined by its path: `NAME.cut`, or below a directory named after the target.
     pub fn of(path: &Path) -> Self {
-        let below = |name: &str| path.parent().is_some_and(|parent| parent.iter().any(|part| part == name));
+        // However the path was typed.
+        let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let below = |name: &str| whole.parent().is_some_and(|parent| parent.iter().any(|part| part == name));
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("cut") => Self::Cut,
             Some("bin") => Self::Bytes,

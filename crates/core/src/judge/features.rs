@@ -3,9 +3,9 @@
 //!
 //! The decoders that matter are branch-free, and `core` is not instrumented, so code coverage hardly distinguishes
 //! inputs. These features do: which byte classes are where in a block, which errors result, and which decoders break
-//! which law. `.ci/report ablation` measures what each group of features is worth. Two more were tried and dropped,
-//! since bugs were found sooner without them: the classes on both sides of a cut, and where in a block an error is, if it
-//! is the only one and ends the input.
+//! which law. `.ci/report ablation` measures what each group of features is worth. Two more were dropped,
+//! since bugs were found sooner without them: the classes on both sides of a cut; and the place in a block of an error
+//! that is the only one and at the end.
 
 use crate::judge::expect::Expectation;
 use crate::judge::laws::Broken;

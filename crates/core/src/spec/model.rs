@@ -1,7 +1,7 @@
 //! From (contract, bytes) to segments, and from the segments to everything observable.
 //!
 //! [`segments`] is the one function that reads bytes. A segment is a well-formed sequence, or ill-formed bytes that the
-//! contract reports as one error; segments follow each other without gaps. Verdict, offset, length, kind, spans, output
+//! contract replaces as one; segments follow each other without gaps. Verdict, offset, length, kind, spans, output
 //! and decoded text ([`decode`]) all follow from them; [`encode_text`] goes the other way, and [`Rule`] names the clause
 //! that an ill-formed segment violates.
 

@@ -35,7 +35,7 @@
 //!
 //! Sixteen units cost about twenty instructions and a compression. Where 32 units are all ASCII, or all below 800, a unit costs
 //! half of that. ASCII that a stretch of 4096 units begins with is narrowed 64 units at a time. Branches tell these cases apart:
-//! text that changes between them every few units loses time to mispredictions. Inputs of up to a step are left to portable
+//! text that changes between them every few units loses time to mispredictions. Inputs of up to 32 units are left to portable
 //! code.
 
 use crate::kernel::avx512::table;

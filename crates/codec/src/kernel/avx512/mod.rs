@@ -17,7 +17,7 @@
 //! # Windows
 //!
 //! What is written is computed for every place, and the places that hold nothing are compressed away (`vpcompressb`,
-//! `vpcompressw`). For UTF-8 with replacement every byte is given the room of three: 21 bytes are tripled at a time:
+//! `vpcompressw`). For UTF-8 with replacement each byte gets room for three; 21 are tripled at a time:
 //!
 //! ```text
 //! bytes       61          E2          82          41

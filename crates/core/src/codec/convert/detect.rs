@@ -90,6 +90,8 @@ impl Answer {
 #[derive(Clone, Debug)]
 pub struct Detector {
     candidates: Vec<Candidate>,
+    /// The encoding that the byte order mark names, unless it is UTF-8.
+    marked: Option<Candidate>,
     /// The start, which is examined more closely.
     sample: Vec<u8>,
     beyond_ascii: bool,
@@ -105,8 +107,26 @@ struct Candidate {
     fault: Option<Fault>,
 }
 
+impl Candidate {
+    fn new(encoding: Encoding) -> Option<Self> {
+        let converter = Converter::new(encoding, Encoding::Rfc2279, Options::STRICT).ok()?;
+        Some(Self { encoding, converter, fault: None })
+    }
+
+    /// Examines a chunk, unless there was a fault; `out` is room for its text.
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        if self.fault.is_none() {
+            out.clear();
+            self.fault = self.converter.push(chunk, out).err();
+        }
+    }
+}
+
 /// Bytes that are examined more closely.
 const SAMPLE: usize = 0x4_0000;
+
+/// The number of bytes of the longest byte order mark.
+const LONGEST_MARK: usize = 4;
 
 /// UTF-8 and encodings that could be taken for it; the first that fits is chosen.
 const CANDIDATES: [Encoding; 5] =
@@ -115,29 +135,28 @@ const CANDIDATES: [Encoding; 5] =
 impl Detector {
     /// A detector at the start of its input.
     pub fn new() -> Self {
-        let candidate = |encoding| {
-            let converter = Converter::new(encoding, Encoding::Rfc2279, Options::STRICT).ok()?;
-            Some(Candidate { encoding, converter, fault: None })
-        };
-        let candidates = CANDIDATES.into_iter().filter_map(candidate).collect();
-        Self { candidates, sample: Vec::new(), beyond_ascii: false, read: 0, out: Vec::new() }
+        let candidates = CANDIDATES.into_iter().filter_map(Candidate::new).collect();
+        Self { candidates, marked: None, sample: Vec::new(), beyond_ascii: false, read: 0, out: Vec::new() }
     }
 
     /// Examines a chunk.
     pub fn push(&mut self, chunk: &[u8]) {
         self.read += chunk.len() as u64;
         self.beyond_ascii |= !chunk.is_ascii();
-        let room = SAMPLE - self.sample.len();
-        self.sample.extend_from_slice(&chunk[..room.min(chunk.len())]);
-        for candidate in self.candidates.iter_mut().filter(|candidate| candidate.fault.is_none()) {
-            self.out.clear();
-            candidate.fault = candidate.converter.push(chunk, &mut self.out).err();
+        let known = self.sample.len();
+        self.sample.extend_from_slice(&chunk[..(SAMPLE - known).min(chunk.len())]);
+        if known < LONGEST_MARK && self.sample.len() >= LONGEST_MARK {
+            let marked = Encoding::of_byte_order_mark(&self.sample).filter(|encoding| *encoding != Encoding::Utf8);
+            self.marked = marked.and_then(Candidate::new);
+            self.marked.iter_mut().for_each(|marked| marked.push(&self.sample[..known], &mut self.out));
         }
+        self.candidates.iter_mut().chain(&mut self.marked).for_each(|candidate| candidate.push(chunk, &mut self.out));
     }
 
     /// Whether only the number of the bytes to come, and not their values, can change the answer.
     pub fn is_decided(&self) -> bool {
-        self.sample.len() == SAMPLE && self.candidates.iter().all(|candidate| candidate.fault.is_some())
+        let mut left = self.candidates.iter().chain(&self.marked).filter(|candidate| candidate.fault.is_none());
+        self.sample.len() == SAMPLE && left.next().is_none()
     }
 
     /// The encoding of the bytes.
@@ -145,23 +164,36 @@ impl Detector {
         for candidate in self.candidates.iter_mut().filter(|candidate| candidate.fault.is_none()) {
             candidate.fault = candidate.converter.finish(&mut self.out).err();
         }
+        self.detection(true)
+    }
+
+    /// The encoding of bytes that are only the start of a text, and may end inside a character.
+    pub fn finish_start(self) -> Detection {
+        self.detection(false)
+    }
+
+    fn detection(self, is_all: bool) -> Detection {
         let not_utf8 = self.candidates.first().and_then(|candidate| candidate.fault);
-        let Answer { encoding, name, confidence, reason } = self.judge(not_utf8);
+        let Answer { encoding, name, confidence, reason } = self.judge(not_utf8, is_all);
         let byte_order_mark = Encoding::of_byte_order_mark(&self.sample).is_some();
         let (read, is_ascii) = (self.read, !self.beyond_ascii);
         Detection { encoding, name, confidence, reason, read, is_ascii, byte_order_mark, not_utf8 }
     }
 
-    fn judge(&self, not_utf8: Option<Fault>) -> Answer {
+    fn judge(&self, not_utf8: Option<Fault>, is_all: bool) -> Answer {
         let sample = &self.sample[..];
         if let Some(marked) = Encoding::of_byte_order_mark(sample) {
-            let wrong = if marked == Encoding::Utf8 { not_utf8 } else { first_fault(marked, sample) };
+            let wrong = match &self.marked {
+                Some(candidate) => candidate.fault,
+                None if marked == Encoding::Utf8 => not_utf8,
+                None => first_fault(marked, sample),
+            };
             if wrong.is_none() {
                 let reason = "it begins with the byte order mark, and is well-formed";
                 return Answer::new(marked, Confidence::Certain, reason);
             }
         }
-        if let Some(found) = self.units(not_utf8) {
+        if let Some(found) = self.units(not_utf8, is_all) {
             return found;
         }
         let controls = sample.iter().filter(|&&byte| is_odd_control(byte)).count();
@@ -177,7 +209,7 @@ impl Detector {
             (Some(fault), Some(encoding)) => {
                 Answer::new(encoding, Confidence::Likely, format!("it is well-formed, and not UTF-8 ({fault})"))
             }
-            (Some(fault), None) => self.bytes(fault),
+            (Some(fault), None) => self.bytes(fault, is_all),
         }
     }
 
@@ -201,12 +233,13 @@ impl Detector {
     }
 
     /// UTF-16 or UTF-32 without a byte order mark.
-    fn units(&self, not_utf8: Option<Fault>) -> Option<Answer> {
+    fn units(&self, not_utf8: Option<Fault>, is_all: bool) -> Option<Answer> {
+        let may_be_units_of = |size| !is_all || self.read.is_multiple_of(size);
         let whole = |size| &self.sample[..self.sample.len() / size * size];
         for (encoding, order) in [(Encoding::Utf32Le, Order::Little), (Encoding::Utf32Be, Order::Big)] {
             let units = whole(4).as_chunks().0;
             let zeros = units.iter().filter(|&&unit| order.unit_32(unit) >> 16 == 0).count();
-            if zeros * 2 > units.len() && self.read.is_multiple_of(4) && first_fault(encoding, whole(4)).is_none() {
+            if zeros * 2 > units.len() && may_be_units_of(4) && first_fault(encoding, whole(4)).is_none() {
                 let reason = format!("{zeros} of the first {} units of four bytes have two zeros", units.len());
                 return Some(Answer::new(encoding, Confidence::Likely, reason));
             }
@@ -222,10 +255,8 @@ impl Detector {
         let share = if not_utf8.is_none() { 2 } else { 50 };
         let controls =
             units.iter().filter(|&&unit| u8::try_from(order.unit_16(unit)).is_ok_and(is_odd_control)).count();
-        let believed = most * share > units.len()
-            && most > 2 * least
-            && controls * share <= units.len()
-            && self.read.is_multiple_of(2);
+        let believed =
+            most * share > units.len() && most > 2 * least && controls * share <= units.len() && may_be_units_of(2);
         (believed && first_fault(encoding, whole(2)).is_none()).then(|| {
             let reason = format!("{most} of the first {} units of two bytes are common characters", units.len());
             let confidence = if most * 4 > units.len() { Confidence::Likely } else { Confidence::Guess };
@@ -234,7 +265,7 @@ impl Detector {
     }
 
     /// UTF-8 with errors, or an encoding that looks like none of the others.
-    fn bytes(&self, fault: Fault) -> Answer {
+    fn bytes(&self, fault: Fault, is_all: bool) -> Answer {
         let (mut whole, mut broken) = (0, 0);
         for character in codec::chars(&self.sample) {
             match character {
@@ -255,7 +286,7 @@ impl Detector {
             _ => (Encoding::Latin1, "it has bytes that Windows-1252 does not assign"),
         };
         // Whether more follows a full sample is not known if it was enough for a decision.
-        let is_all = self.sample.len() < SAMPLE;
+        let is_all = is_all && self.sample.len() < SAMPLE;
         match by_frequencies(&self.sample, is_all) {
             Some((found, confidence, why)) => {
                 // If chardetng says Windows-1252, the choice above decides.
@@ -439,6 +470,50 @@ fn sextet(digit: u8) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The start may end inside a character or a unit; that is no fault, and the end of all the text is one.
+    #[test]
+    fn the_start_of_a_text_may_end_anywhere() {
+        let text = "a é Grüße";
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let wide: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
+        for (bytes, encoding) in
+            [(text.as_bytes(), Encoding::Utf8), (&units, Encoding::Utf16Le), (&wide, Encoding::Utf32Be)]
+        {
+            for end in 1..=bytes.len() {
+                let mut detector = Detector::new();
+                detector.push(&bytes[..end]);
+                let (start, all) = (detector.clone().finish_start(), detector.finish());
+                if end > bytes.len() / 2 {
+                    assert_eq!(start.encoding, Some(encoding), "{end}: {}", start.reason);
+                }
+                let is_whole = std::str::from_utf8(&bytes[..end]).is_ok();
+                assert!(encoding != Encoding::Utf8 || is_whole == all.not_utf8.is_none() && start.not_utf8.is_none());
+            }
+        }
+    }
+
+    /// What is called well-formed was read to its end, in whatever pieces.
+    #[test]
+    fn a_byte_order_mark_vouches_for_no_fault_after_it() {
+        let mut bytes = vec![0xFF, 0xFE];
+        bytes.extend([b'a', 0].repeat(SAMPLE));
+        let reasons = |bytes: &[u8]| {
+            [1, 3, 4, 0x1_0000, bytes.len()].map(|piece| {
+                let mut detector = Detector::new();
+                for chunk in bytes.chunks(piece) {
+                    assert!(!detector.is_decided());
+                    detector.push(chunk);
+                }
+                let found = detector.finish();
+                assert_eq!((found.encoding, found.read), (Some(Encoding::Utf16Le), bytes.len() as u64));
+                (found.confidence, found.reason.contains("well-formed"))
+            })
+        };
+        assert_eq!(reasons(&bytes), [(Confidence::Certain, true); 5]);
+        bytes.extend([0x00, 0xD8, b'a', 0]);
+        assert_eq!(reasons(&bytes), [(Confidence::Likely, false); 5]);
+    }
 
     #[test]
     fn shift_sequences_give_an_encoding_away() {

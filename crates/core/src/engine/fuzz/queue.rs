@@ -1,5 +1,5 @@
-//! Decoders in other processes beside a fuzz target. One question takes them up to 150 µs, but a thousand asked
-//! together take only a few milliseconds. So inputs that did something new wait in a queue until there are a few
+//! Decoders in other processes beside a fuzz target. A question takes much less time among a thousand others than by
+//! itself (see [`foreign`](crate::peers::foreign)). So inputs that did something new wait in a queue until there are a few
 //! hundred; then the decoders are asked about all of them at once.
 
 use crate::case::{Case, Input};

@@ -4,7 +4,7 @@
 //! report one of the signatures that the fault implies. No engine knows which fault is planted.
 //!
 //! Engines that know nothing of this crate are run as well, as rivals: those of `fuzz/rivals` test the property that an
-//! ordinary user would write. It has no signatures, so a violation of it is a catch.
+//! ordinary user would write. The property has no signatures, so any violation is a catch.
 
 mod figures;
 #[cfg(feature = "planted")]

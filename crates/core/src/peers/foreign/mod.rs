@@ -397,10 +397,14 @@ impl Batched for Foreign {
         let rate = operations as f64 / time.as_secs_f64().max(1e-9);
         let failed = match failures {
             0 => "",
-            MOST_FAILURES.. => "; set aside, since it failed too often",
+            _ if self.is_set_aside() => "; set aside, since it failed too often",
             _ => "; started again after failures",
         };
         format!("{operations} operations in {:.1} s, {rate:.0} a second{failed}", time.as_secs_f64())
+    }
+
+    fn is_set_aside(&self) -> bool {
+        lock(&self.shared.lanes).values().any(|lane| lock(lane).cost.failures >= MOST_FAILURES)
     }
 
     fn planner(&self) -> &dyn Decoder {
