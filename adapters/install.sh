@@ -1,5 +1,5 @@
-# Functions for the scripts `setup` and for `.ci`, which source this file. What cannot be installed is named by a line that begins with
-# "skipped", and the function fails.
+# Functions for the scripts `setup` and for `.ci`, which source this file. Those for adapters name what cannot be installed in
+# lines that begin with "skipped", and then fail.
 
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
@@ -25,7 +25,7 @@ debian() { # PACKAGE...
 # Installs packages of PyPI in a virtual environment.
 in_venv() { # DIRECTORY PACKAGE...
     local package status=0
-    [ -x "$1/bin/python" ] || python3 -m venv "$1"
+    [ -x "$1/bin/python" ] || python3 -m venv "$1" || { echo "skipped ${*:2}: python3 -m venv failed"; return 1; }
     pip() { "$1/bin/python" -m pip install --quiet --disable-pip-version-check --prefer-binary "${@:2}" 2>/dev/null; }
     pip "$@" || for package in "${@:2}"; do
         pip "$1" "$package" || { echo "skipped $package: pip could not install it"; status=1; }

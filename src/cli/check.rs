@@ -126,14 +126,7 @@ fn check_one(decoder: &dyn Decoder, bytes: Option<u32>, options: &Options, clock
         Some(len) => check_bytes(one, &ByteOptions { len, ledger, resume: None, control }, &|_, _| {})?,
         None => check(one, &Options { plan, ..options.clone() }, &|_, _| {})?,
     };
-    let mut record = Record::of_check(clock, one, &options.ledger, &outcome);
-    if let Section::Check(check) = &mut record.section
-        && decoder.batched().is_some_and(Batched::is_set_aside)
-    {
-        check.partial = true;
-        check.set_aside.push(decoder.info().name.to_string());
-    }
-    Ok(Checked::of(record, outcome))
+    Ok(Checked::of(Record::of_check(clock, one, &options.ledger, &outcome), outcome))
 }
 
 impl Check {
@@ -174,12 +167,16 @@ impl Check {
         let run = self.bytes.map_or(Exhaustive::Classes, Exhaustive::Bytes);
         let write = |certificate: Certificate| certificate.write(run, &decoders, &outcome, &record);
         // What was not run cannot be certified.
-        let written = certificate.filter(|_| !outcome.interrupted).map_or(Ok(()), write);
+        let set_aside = record.check().map_or(0, |check| check.set_aside.len());
+        let written = certificate.filter(|_| !outcome.interrupted && set_aside == 0).map_or(Ok(()), write);
         self.judging.print(&record, out)?;
         written?;
         if outcome.interrupted {
             let stage = outcome.stages.last().map_or("", |ran| ran.stage.name());
             note(&format!("interrupted during {stage}; {}", self.how_to_go_on()));
+        }
+        if self.certificate.is_some() && set_aside > 0 {
+            return Err(Error::usage("no certificate: decoders were set aside; leave them out").into());
         }
         Ok(match outcome.interrupted && outcome.divergences.is_empty() {
             true => Verdict::Interrupted,

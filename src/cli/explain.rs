@@ -44,7 +44,7 @@ pub(super) struct Explain {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Write an HTML page to this file, and print nothing
+    /// Write an HTML page to this file, and print nothing; - is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
     #[command(flatten)]
@@ -130,7 +130,7 @@ impl Explain {
             {
                 return Err(Error::usage("explain one file at a time; --text explains the names themselves"));
             }
-            if notation == Notation::Text && words.iter().all(|word| is_like_a_path(word)) {
+            if notation == Notation::Text && is_like_a_path(&text) {
                 let name = shown(Path::new(&text));
                 return Err(Error::usage(format!("{name}: there is no such file; --text explains the name itself")));
             }

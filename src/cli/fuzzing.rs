@@ -414,7 +414,7 @@ fn verdict_unless_unread(verdict: Verdict, unread: usize) -> Result<Verdict, Fai
 /// This is done for each decoder that diverges on a file. The nearest input on which the decoder is right is shown, too.
 #[derive(Debug, Args)]
 pub(super) struct Minimize {
-    /// The files; those named *.cut, or below a directory named `streaming` or `structured`, are read as these
+    /// The files; those named *.cut, or in a directory named `streaming` or `structured`, are read as these
     /// fuzz targets read them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -489,7 +489,7 @@ impl Minimize {
 
 /// Judge decoders on files
 ///
-/// Each file is exactly the bytes that decoders see, except files named *.cut or below a directory named `streaming` or
+/// Each file is exactly the bytes that decoders see, except files named *.cut or in a directory named `streaming` or
 /// `structured`, which are read as these fuzz targets read them.
 #[derive(Debug, Args)]
 pub(super) struct Replay {

@@ -112,7 +112,7 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const CLEAN: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
 
 /// The style of a line, by how it begins.
-const STYLES: [(&str, Style); 12] = [
+const STYLES: [(&str, Style); 14] = [
     ("! ", BAD),
     ("* ", GOOD),
     ("clean", CLEAN),
@@ -123,6 +123,8 @@ const STYLES: [(&str, Style); 12] = [
     ("known: ", KNOWN),
     ("STALE: ", NEW),
     ("SILENT: ", NEW),
+    ("SET ASIDE: ", NEW),
+    ("CONTRADICTED ", NEW),
     ("unread: ", BAD),
     ("fault: ", BAD),
 ];
@@ -335,13 +337,14 @@ impl OutputFile {
     }
 }
 
-/// Standard output or standard error, if `path` is the file that it writes to: such as `/dev/stdout`, redirected to a file.
-/// To replace that file would lose what others wrote to the same descriptor.
+/// Standard output or standard error, if `path` is a name of it, such as `/dev/stdout`. To replace the file that it is
+/// redirected to would lose what others wrote to the same descriptor.
 #[cfg(unix)]
 fn open_descriptor(path: &Path) -> Option<File> {
     use std::os::fd::AsFd;
     use std::os::unix::fs::MetadataExt;
-    let there = fs::metadata(path).ok()?;
+    let is_name = ["/dev", "/proc"].iter().any(|top| path.starts_with(top));
+    let there = fs::metadata(path).ok().filter(|_| is_name)?;
     let copies = [io::stdout().as_fd().try_clone_to_owned(), io::stderr().as_fd().try_clone_to_owned()];
     copies
         .into_iter()

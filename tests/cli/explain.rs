@@ -279,7 +279,7 @@ fn explain_takes_what_people_paste() {
         (&["there.txt", "there.txt"], &["one file at a time", "--text"]),
         (&["there.txt", "not/there"], &["one file at a time"]),
         (&["-", "-"], &["one file at a time"]),
-        (&["not/there", "nor.here"], &["no such file", "--text"]),
+        (&["not/there"], &["no such file", "--text"]),
     ] {
         wrong.extend(of(args).wrong_refusal(says));
     }

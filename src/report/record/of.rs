@@ -6,7 +6,7 @@
 
 #[cfg(feature = "cli")]
 use crate::bench::Measured;
-use crate::decoder::{Decoder, Info};
+use crate::decoder::{Batched, Decoder, Info};
 use crate::engine::check;
 #[cfg(feature = "cli")]
 use crate::engine::nightly;
@@ -50,7 +50,7 @@ impl Record {
             comparisons: Some(counted.get(index).map_or(0, |(_, count)| *count)),
             ..Judged::of(decoder.info())
         });
-        Self::new(clock, judged.collect(), Section::Check(Check::of(outcome, ledger)))
+        Self::new(clock, judged.collect(), Section::Check(Check::of(outcome, decoders, ledger)))
     }
 
     /// The record of a triage that ends now; `kept` are signatures with the files in which their witnesses are kept.
@@ -167,7 +167,9 @@ fn lineage(info: &Info) -> Vec<(usize, String)> {
 }
 
 impl Check {
-    fn of(outcome: &check::Outcome, ledger: &Ledger) -> Self {
+    fn of(outcome: &check::Outcome, decoders: &[&dyn Decoder], ledger: &Ledger) -> Self {
+        let set_aside = decoders.iter().filter(|decoder| decoder.batched().is_some_and(Batched::is_set_aside));
+        let set_aside: Vec<String> = set_aside.map(|decoder| decoder.info().name.to_string()).collect();
         let statistics = &outcome.statistics;
         let known = outcome.known.iter().map(|(index, &hits)| {
             let entry = &ledger.entries()[*index];
@@ -188,11 +190,11 @@ impl Check {
             known: known.collect(),
             stale: outcome.stale.clone(),
             silent: outcome.silent().map(str::to_owned).collect(),
-            set_aside: Vec::new(),
             contradictions: outcome.contradictions.clone(),
             files: outcome.files.iter().map(|file| replayed(file, ledger)).collect(),
             interrupted: outcome.interrupted,
-            partial: outcome.partial,
+            partial: outcome.partial || !set_aside.is_empty(),
+            set_aside,
             coverage: None,
         }
     }

@@ -434,6 +434,7 @@ pub struct TargetRun {
 
 /// One target's part, as stored in the state.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Done {
     /// Seconds it has run.
     seconds: f64,
@@ -522,7 +523,6 @@ mod tests {
     /// These programs run as long as they are told to, or end early.
     #[test]
     fn a_target_that_ends_early_is_a_fault() {
-        use std::os::unix::fs::PermissionsExt;
         let whole = "for a; do case $a in -max_total_time=*) sleep ${a#*=};; esac; done; echo '#5 done'";
         for (script, seconds, says) in [
             (whole, 1, None),
@@ -531,8 +531,10 @@ mod tests {
         ] {
             let scratch = tempfile::tempdir().unwrap();
             let program = scratch.path().join("differential");
-            fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            // Written by another process: a process that a test beside this one starts would inherit the open file, and a
+            // file that is open for writing cannot be executed.
+            let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod +x \"$0\"";
+            assert!(Command::new("sh").arg("-c").arg(write).arg(&program).arg(script).status().unwrap().success());
             let mut state = State::open(scratch.path()).unwrap();
             let target = fuzzed().find(|target| target.name == "differential").unwrap();
             let run = Run {

@@ -32,11 +32,12 @@ impl Form {
         }
     }
 
-    /// The form of a file, determined by its path: `NAME.cut`, or below a directory named after the target.
+    /// The form of a file, determined by its path: `NAME.cut`, or in a directory named after the target, or one level below
+    /// that. It does not depend on how the path is typed.
     pub fn of(path: &Path) -> Self {
-        // However the path was typed.
-        let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let below = |name: &str| whole.parent().is_some_and(|parent| parent.iter().any(|part| part == name));
+        let directory = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let below = |name: &str| directory.iter().rev().take(2).any(|part| part == name);
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("cut") => Self::Cut,
             Some("bin") => Self::Bytes,

@@ -146,11 +146,16 @@ impl Detector {
         let known = self.sample.len();
         self.sample.extend_from_slice(&chunk[..(SAMPLE - known).min(chunk.len())]);
         if known < LONGEST_MARK && self.sample.len() >= LONGEST_MARK {
-            let marked = Encoding::of_byte_order_mark(&self.sample).filter(|encoding| *encoding != Encoding::Utf8);
-            self.marked = marked.and_then(Candidate::new);
-            self.marked.iter_mut().for_each(|marked| marked.push(&self.sample[..known], &mut self.out));
+            self.read_as_marked(known);
         }
         self.candidates.iter_mut().chain(&mut self.marked).for_each(|candidate| candidate.push(chunk, &mut self.out));
+    }
+
+    /// Begins to read what the byte order mark says, with this many bytes of the sample.
+    fn read_as_marked(&mut self, len: usize) {
+        let marked = Encoding::of_byte_order_mark(&self.sample).filter(|encoding| *encoding != Encoding::Utf8);
+        self.marked = marked.and_then(Candidate::new);
+        self.marked.iter_mut().for_each(|marked| marked.push(&self.sample[..len], &mut self.out));
     }
 
     /// Whether only the number of the bytes to come, and not their values, can change the answer.
@@ -160,10 +165,7 @@ impl Detector {
     }
 
     /// The encoding of the bytes.
-    pub fn finish(mut self) -> Detection {
-        for candidate in self.candidates.iter_mut().filter(|candidate| candidate.fault.is_none()) {
-            candidate.fault = candidate.converter.finish(&mut self.out).err();
-        }
+    pub fn finish(self) -> Detection {
         self.detection(true)
     }
 
@@ -172,7 +174,14 @@ impl Detector {
         self.detection(false)
     }
 
-    fn detection(self, is_all: bool) -> Detection {
+    fn detection(mut self, is_all: bool) -> Detection {
+        if self.sample.len() < LONGEST_MARK {
+            self.read_as_marked(self.sample.len());
+        }
+        let candidates = self.candidates.iter_mut().chain(&mut self.marked);
+        for candidate in candidates.filter(|candidate| is_all && candidate.fault.is_none()) {
+            candidate.fault = candidate.converter.finish(&mut self.out).err();
+        }
         let not_utf8 = self.candidates.first().and_then(|candidate| candidate.fault);
         let Answer { encoding, name, confidence, reason } = self.judge(not_utf8, is_all);
         let byte_order_mark = Encoding::of_byte_order_mark(&self.sample).is_some();
@@ -183,14 +192,17 @@ impl Detector {
     fn judge(&self, not_utf8: Option<Fault>, is_all: bool) -> Answer {
         let sample = &self.sample[..];
         if let Some(marked) = Encoding::of_byte_order_mark(sample) {
-            let wrong = match &self.marked {
-                Some(candidate) => candidate.fault,
-                None if marked == Encoding::Utf8 => not_utf8,
-                None => first_fault(marked, sample),
-            };
-            if wrong.is_none() {
-                let reason = "it begins with the byte order mark, and is well-formed";
-                return Answer::new(marked, Confidence::Certain, reason);
+            match self.marked.as_ref().map_or(not_utf8, |candidate| candidate.fault) {
+                None => {
+                    let reason = "it begins with the byte order mark, and is well-formed";
+                    return Answer::new(marked, Confidence::Certain, reason);
+                }
+                // A fault in the sample: it may be something else.
+                Some(_) if marked == Encoding::Utf8 || first_fault(marked, sample).is_some() => {}
+                Some(fault) => {
+                    let reason = format!("it begins with the byte order mark, but is not well-formed ({fault})");
+                    return Answer::new(marked, Confidence::Likely, reason);
+                }
             }
         }
         if let Some(found) = self.units(not_utf8, is_all) {
@@ -499,20 +511,29 @@ mod tests {
         let mut bytes = vec![0xFF, 0xFE];
         bytes.extend([b'a', 0].repeat(SAMPLE));
         let reasons = |bytes: &[u8]| {
-            [1, 3, 4, 0x1_0000, bytes.len()].map(|piece| {
+            [1, 3, 4, 0x1_0000, usize::MAX].map(|piece| {
                 let mut detector = Detector::new();
                 for chunk in bytes.chunks(piece) {
-                    assert!(!detector.is_decided());
-                    detector.push(chunk);
+                    if !detector.is_decided() {
+                        detector.push(chunk);
+                    }
                 }
                 let found = detector.finish();
-                assert_eq!((found.encoding, found.read), (Some(Encoding::Utf16Le), bytes.len() as u64));
-                (found.confidence, found.reason.contains("well-formed"))
+                assert_eq!(found.encoding, Some(Encoding::Utf16Le));
+                (found.confidence, found.reason.contains("but is not well-formed"))
             })
         };
-        assert_eq!(reasons(&bytes), [(Confidence::Certain, true); 5]);
-        bytes.extend([0x00, 0xD8, b'a', 0]);
-        assert_eq!(reasons(&bytes), [(Confidence::Likely, false); 5]);
+        assert_eq!(reasons(&bytes), [(Confidence::Certain, false); 5]);
+        // Faults after the sample, in it, and at the end of the text.
+        for end in [&b"a"[..], b"\0\xD8", b"\0\xD8a\0", b"\0\xD8a\0a"] {
+            assert_eq!(reasons(&[&bytes, end].concat()), [(Confidence::Likely, true); 5], "{end:?}");
+            assert_eq!(
+                reasons(&[&[0xFF, 0xFE, b'a', 0][..], &end[..end.len().min(2)]].concat()),
+                [(Confidence::Likely, true); 5]
+            );
+        }
+        assert_eq!(reasons(&[0xFF, 0xFE]), [(Confidence::Certain, false); 5]);
+        assert_eq!(reasons(&[0xFF, 0xFE, b'a']), [(Confidence::Likely, true); 5]);
     }
 
     #[test]
