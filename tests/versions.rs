@@ -16,9 +16,10 @@ fn reported_versions_are_those_of_the_lock_files() {
         for decoder in peers::all() {
             let Info { package, version, .. } = decoder.info();
             // These are not registry packages.
-            if !["core", "glibc", "planted"].contains(&&**package)
-                && !lock.contains(&format!("name = \"{package}\"\nversion = \"{version}\"\n"))
-            {
+            let is_registry = !["core", "glibc", "planted"].contains(&&**package);
+            // Fuzz targets do not have this peer.
+            let is_there = package != "simdutf" || name == "Cargo.lock";
+            if is_registry && is_there && !lock.contains(&format!("name = \"{package}\"\nversion = \"{version}\"\n")) {
                 missing.push(format!("{name}: {package} {version}"));
             }
         }

@@ -9,7 +9,7 @@
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by
 //! name, separated by commas, to measure what each is worth; with `none`, libFuzzer uses only code coverage, and every
 //! input is judged in full. `UTFUZZ_ADAPTERS` adds decoders in other processes, which are asked about inputs that have a
-//! new feature, a few hundred at a time.
+//! new feature, a few hundred at a time. `UTFUZZ_REPORTED` names a file of signatures that were reported before.
 
 #[cfg(feature = "libfuzzer")]
 mod macros;
@@ -27,9 +27,9 @@ pub use roundtrip::{Deviation, RoundTrip};
 
 use crate::case::Case;
 use crate::decoder::Decoder;
-use crate::explain::Divergence;
 #[cfg(feature = "libfuzzer")]
-use crate::explain::{Shape, Signature};
+use crate::explain::Shape;
+use crate::explain::{Divergence, Signature};
 use crate::generate::structured::Structured;
 #[cfg(feature = "libfuzzer")]
 use crate::judge::{Ending, Law, Subject};
@@ -42,9 +42,12 @@ use crate::triage::ledger::Ledger;
 use crate::triage::session::{Session, Shown};
 use arbitrary::{Arbitrary, Unstructured};
 use std::cell::RefCell;
-use std::fmt;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
+use std::{fmt, fs};
 
 /// The environment variable that selects decoders.
 pub const DECODERS: &str = "UTFUZZ_DECODERS";
@@ -54,6 +57,10 @@ pub const FOUND_AFTER: &str = "FOUND_AFTER: ";
 
 /// The environment variable that selects groups of behaviour features.
 pub const FEATURES: &str = "UTFUZZ_FEATURES";
+
+/// The environment variable that names a file in which targets write the signatures at which they abort. A target goes on
+/// after one that is in it three times, so that a night does not end at its first finding.
+pub const REPORTED: &str = "UTFUZZ_REPORTED";
 
 /// The value of [`FEATURES`] that selects none: libFuzzer is guided by code coverage.
 const NO_FEATURES: &str = "none";
@@ -109,6 +116,7 @@ struct Running {
     since: Option<Instant>,
     /// Whether libFuzzer is guided by behaviour features; otherwise by code coverage only.
     by_behaviour: bool,
+    reported: Option<Reported>,
     /// Inputs for decoders in other processes.
     #[cfg(all(feature = "foreign", unix))]
     queue: Option<queue::Queue>,
@@ -244,7 +252,8 @@ impl Running {
         let selected = peers::select(&decoders, &filter).map_err(invalid)?;
         let (decoders, ledger) = keep(decoders, ledger);
         crate::judge::silence_panics();
-        let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), ledger);
+        // A target meets a divergence more than once only if it was reported before.
+        let mut session = Session::new(decoders.iter().map(|decoder| &**decoder), ledger).settling_after(8);
         let judge = session.judge_mut();
         for (index, decoder) in decoders.iter().enumerate() {
             let in_scope = !filter.is_empty() || index >= count || scope.has(&decoder.info().contract);
@@ -260,18 +269,22 @@ impl Running {
                 |known: Vec<&str>| format!("{FEATURES}: {NO_FEATURES} alone, or some of {}", known.join(", "));
             judge.only_features(&groups).map_err(refused)?;
         }
+        let reported = std::env::var_os(REPORTED).map(|path| Reported::new(path.into()));
         Ok(Self {
             session,
             since: None,
             by_behaviour,
+            reported,
             #[cfg(all(feature = "foreign", unix))]
             queue,
         })
     }
 
-    fn stop_at_new(&self, shown: Vec<Shown>) {
+    fn stop_at_new(&mut self, shown: Vec<Shown>) {
         for shown in shown {
-            if let Shown::New(divergence) = shown {
+            if let Shown::New(divergence) = shown
+                && !self.reported.as_mut().is_some_and(|reported| reported.has(&divergence.signature))
+            {
                 let elapsed = self.since.map(|since| since.elapsed()).unwrap_or_default();
                 let found_after = elapsed.saturating_sub(self.session.explaining() + self.session.confirming());
                 eprintln!("{FOUND_AFTER}{:.6}", found_after.as_secs_f64());
@@ -293,6 +306,41 @@ impl Running {
         }
         #[cfg(not(all(feature = "foreign", unix)))]
         let _ = case;
+    }
+}
+
+/// The file that [`REPORTED`] names.
+struct Reported {
+    path: PathBuf,
+    /// What need not be reported again.
+    enough: BTreeSet<Signature>,
+}
+
+impl Reported {
+    /// How often a signature is reported. The process may be killed before libFuzzer has written the artifact.
+    const TIMES: usize = 3;
+
+    fn new(path: PathBuf) -> Self {
+        Self { path, enough: BTreeSet::new() }
+    }
+
+    /// Whether this signature was reported often enough. If not, it is added to the file.
+    fn has(&mut self, signature: &Signature) -> bool {
+        if self.enough.contains(signature) {
+            return true;
+        }
+        let name = signature.to_string();
+        // Other processes write to the same file.
+        let before = fs::read_to_string(&self.path).unwrap_or_default();
+        let is_enough = before.lines().filter(|line| *line == name).count() >= Self::TIMES;
+        if is_enough {
+            self.enough.insert(signature.clone());
+        } else {
+            // If it cannot be written, the signature is reported again.
+            let file = fs::File::options().create(true).append(true).open(&self.path);
+            let _ = file.and_then(|mut file| file.write_all(format!("{name}\n").as_bytes()));
+        }
+        is_enough
     }
 }
 
@@ -412,7 +460,7 @@ impl fmt::Debug for StructuredInput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::{Shape, Signature};
+    use crate::explain::Shape;
     use crate::judge::{Law, Subject};
     use crate::utf8::Kind;
 
@@ -439,6 +487,26 @@ mod tests {
         assert_eq!(last[1], "Assertion failure: verdict/utfeight-decode/overlong-two/anywhere");
         assert!(report.contains("#[test]\nfn verdict_utf8_decode_overlong_2_anywhere() {"), "{report}");
         assert!(report.contains("RFC 3629 §3") && report.contains("C0"), "{report}");
+    }
+
+    #[test]
+    fn a_signature_is_reported_three_times_by_all_processes_together() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("reported");
+        let [one, other] = [Shape::Anywhere, Shape::Tail].map(|shape| Signature {
+            law: Law::Verdict,
+            decoder: "a".into(),
+            subject: Subject::End,
+            shape,
+        });
+        let mut first = Reported::new(path.clone());
+        assert_eq!([&one, &one, &other].map(|signature| first.has(signature)), [false; 3]);
+        let mut second = Reported::new(path.clone());
+        assert_eq!([&one, &one, &one, &other].map(|signature| second.has(signature)), [false, true, true, false]);
+        assert!(first.has(&one) && !first.has(&other) && first.has(&other));
+        assert_eq!(fs::read_to_string(path).unwrap().lines().count(), 6);
+        let mut unwritable = Reported::new(directory.path().to_owned());
+        assert_eq!([&one; 5].map(|signature| unwritable.has(signature)), [false; 5]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! state.json            the progress of this night, from which the next start resumes
 //! TARGET/corpus/        inputs that libFuzzer found worth keeping
 //! TARGET/artifacts/     inputs on which it crashed, this night
+//! TARGET/reported       the signatures of these; a target goes on after one that is in it three times
 //! before/STARTED/       the artifacts of the last seven nights
 //! ```
 //! A target runs in libFuzzer's fork mode: it continues after every crash. The targets write their files themselves, and
@@ -14,6 +15,7 @@
 
 use crate::case::input::files_below;
 use crate::decoder::Decoder;
+use crate::engine::fuzz::REPORTED;
 use crate::engine::targets::{FuzzTarget, Log, Programs, Sanitizer, fuzzed};
 use crate::error::Error;
 use crate::generate;
@@ -171,6 +173,10 @@ fn put_away(directory: &Path, started: u64) -> Result<(), Error> {
         if artifacts.is_dir() {
             fs::rename(&artifacts, this.join(target.name)).map_err(|error| Error::io(&artifacts, &error))?;
         }
+        match fs::remove_file(directory.join(target.name).join("reported")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(directory, &error)),
+            _ => {}
+        }
     }
     let mut nights: Vec<PathBuf> = fs::read_dir(&before)
         .map_err(|error| Error::io(&before, &error))?
@@ -327,7 +333,9 @@ impl Run<'_> {
     }
 
     fn command(&self) -> Command {
-        self.programs.command(self.target, self.decoders, &self.artifacts())
+        let mut command = self.programs.command(self.target, self.decoders, &self.artifacts());
+        command.env(REPORTED, self.directory.join("reported"));
+        command
     }
 
     /// Runs a command in its own process group with its output in a log, and kills it after `timeout`. Returns how it
