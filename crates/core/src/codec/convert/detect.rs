@@ -125,8 +125,8 @@ impl Candidate {
 /// Bytes that are examined more closely.
 const SAMPLE: usize = 0x4_0000;
 
-/// The number of bytes of the longest byte order mark.
-const LONGEST_MARK: usize = 4;
+/// Where the last byte of the longest byte order mark is.
+const END_OF_MARK: usize = 3;
 
 /// UTF-8 and encodings that could be taken for it; the first that fits is chosen.
 const CANDIDATES: [Encoding; 5] =
@@ -145,7 +145,7 @@ impl Detector {
         self.beyond_ascii |= !chunk.is_ascii();
         let known = self.sample.len();
         self.sample.extend_from_slice(&chunk[..(SAMPLE - known).min(chunk.len())]);
-        if known < LONGEST_MARK && self.sample.len() >= LONGEST_MARK {
+        if (known..self.sample.len()).contains(&END_OF_MARK) {
             self.read_as_marked(known);
         }
         self.candidates.iter_mut().chain(&mut self.marked).for_each(|candidate| candidate.push(chunk, &mut self.out));
@@ -175,7 +175,7 @@ impl Detector {
     }
 
     fn detection(mut self, is_all: bool) -> Detection {
-        if self.sample.len() < LONGEST_MARK {
+        if self.marked.is_none() {
             self.read_as_marked(self.sample.len());
         }
         let candidates = self.candidates.iter_mut().chain(&mut self.marked);
@@ -533,6 +533,15 @@ mod tests {
             );
         }
         assert_eq!(reasons(&[0xFF, 0xFE]), [(Confidence::Certain, false); 5]);
+        assert_eq!(reasons(&[0xFF, 0xFE, b'a', 0]), [(Confidence::Certain, false); 5]);
+        // With a fault in the sample, it may be something else.
+        let text = [b'a', 0].repeat(9);
+        for bytes in [&[b"\xFF\xFE\0\xD8", &text[..], &text].concat()[..], b"\xEF\xBB\xBFcaf\xE9"] {
+            let mut detector = Detector::new();
+            detector.push(bytes);
+            let found = detector.finish();
+            assert!(found.byte_order_mark && !found.reason.contains("it begins with"), "{}", found.reason);
+        }
         assert_eq!(reasons(&[0xFF, 0xFE, b'a']), [(Confidence::Likely, true); 5]);
     }
 
