@@ -215,27 +215,9 @@ fn make_executable(path: &Path) -> Result<(), Error> {
 
 const BUILD: &str = "fn main() -> std::io::Result<()> {\n    utfuzz::engine::link::fuzz_targets(&[])\n}\n";
 
-const COMMAND: &str = "\
-//! The command `utfuzz` with the decoders of this crate:
-//! `cargo run --release --manifest-path @fuzz@/Cargo.toml --example utfuzz -- --help`
-
-fn main() -> std::process::ExitCode {
-    utfuzz::cli::Cli::main_with(@crate@_fuzz::decoder::all)
-}
-";
-
 const TARGET: &str = "#![no_main]\n\nutfuzz::fuzz_target!(@form@, @crate@_fuzz::target());\n";
 
 const IGNORED: &str = "/target/\n/artifacts/\n/corpus/\n/coverage/\n";
-
-const DOCKERFILE: &str = "\
-# The image in which ClusterFuzzLite builds the fuzz targets.
-FROM gcr.io/oss-fuzz-base/base-builder-rust
-
-COPY . $SRC/@package@
-WORKDIR $SRC/@package@
-COPY .clusterfuzzlite/build.sh $SRC/
-";
 
 /// Each target: its name, and what its input files are.
 const TARGETS: [(&str, &str); 3] = [
@@ -268,7 +250,7 @@ fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
         (format!("{fuzz}/Cargo.toml"), filled(include_str!("../../examples/template/Cargo.toml.txt"))),
         (format!("{fuzz}/build.rs"), BUILD.to_owned()),
         (format!("{fuzz}/src/lib.rs"), filled(include_str!("../../examples/template/lib.rs.txt"))),
-        (format!("{fuzz}/examples/utfuzz.rs"), filled(COMMAND)),
+        (format!("{fuzz}/examples/utfuzz.rs"), filled(include_str!("../../examples/template/command.rs.txt"))),
         (format!("{fuzz}/utf8.dict"), include_str!("../../examples/template/utf8.dict").to_owned()),
         (format!("{fuzz}/known.toml"), filled(include_str!("../../examples/template/known.toml.txt"))),
         (format!("{fuzz}/regressions/.gitkeep"), String::new()),
@@ -278,7 +260,7 @@ fn files(package: &Package, fuzz: &str) -> Vec<(String, String)> {
             filled(&pinned(include_str!("../../examples/template/workflow.yml.txt"))),
         ),
         (".github/utfuzz-issues".to_owned(), issues(fuzz)),
-        (".clusterfuzzlite/Dockerfile".to_owned(), filled(DOCKERFILE)),
+        (".clusterfuzzlite/Dockerfile".to_owned(), filled(include_str!("../../examples/template/Dockerfile.txt"))),
         (".clusterfuzzlite/build.sh".to_owned(), filled(include_str!("../../examples/template/build.sh.txt"))),
         (".clusterfuzzlite/project.yaml".to_owned(), include_str!("../../.clusterfuzzlite/project.yaml").to_owned()),
         (

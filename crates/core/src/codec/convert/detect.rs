@@ -483,7 +483,7 @@ fn sextet(digit: u8) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// The start may end inside a character or a unit; that is no fault, and the end of all the text is one.
+    /// The start may end inside a character or a unit, which is a fault only at the end of all the text.
     #[test]
     fn the_start_of_a_text_may_end_anywhere() {
         let text = "a é Grüße";
