@@ -279,14 +279,13 @@ pub(crate) unsafe fn utf16_from_bytes(bytes: &[u8], of_80: &[u16; 32], out: &mut
 #[inline(always)]
 pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     let mut at = 0;
-    // A step reads one unit more than it converts.
+    // A step reads one unit more than 32, and converts 32, or 31 if the last would be the first of a pair.
     while units.len() - at > UNITS_16 {
         let end = (units.len() - 1).min(at + STEPS * UNITS_16);
         out.reserve(3 * (end - at) + 4 * UNITS_16);
         // SAFETY: `narrow_run` reads only units before `end`, and writes a byte for each. `at + UNITS_16 <= end < units.len()` at
-        // each step: 33 units can be read, and one before unless it is the first. A unit moves `to` by at most three bytes, and
-        // one byte more where a pair ends after the last; each half of a step writes 64 bytes at most from where it is: within
-        // the `3 * (end - at) + 128` reserved.
+        // each step: 33 units can be read. A unit moves `to` by at most three bytes; each half of a step writes 64 bytes at most
+        // from where it is: within the `3 * (end - at) + 128` reserved.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             // Once for each stretch: in the loop it would slow down text with little ASCII.
@@ -302,18 +301,14 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
                     to = encode_up_to_three(_mm512_cvtepu16_epi32(first), to);
                     to = encode_up_to_three(_mm512_cvtepu16_epi32(second), to);
                 } else {
-                    to = encode_any(all, from, at == 0, to);
+                    let len = UNITS_16 - usize::from(*from.add(UNITS_16 - 1) & 0xFC00 == 0xD800);
+                    (at, to) = (at + len, encode_any(all, from, len, to));
+                    continue;
                 }
                 at += UNITS_16;
             }
             out.set_len(to.offset_from_unsigned(out.as_ptr()));
         }
-    }
-    // The second unit of a pair was written with the first.
-    if let [.., 0xD800..=0xDBFF] = units[..at]
-        && let [0xDC00..=0xDFFF, ..] = units[at..]
-    {
-        at += 1;
     }
     portable::from_utf16(&units[at..], out);
 }
@@ -379,21 +374,23 @@ unsafe fn are(units: __m512i, bits: u16, values: u16) -> u32 {
     }
 }
 
-/// Writes the 32 `units`, those at `from`. Which are halves of pairs is seen by the units before and after them, so no step
-/// waits for the one before.
+/// Writes the first `len` of 32 `units`, those at `from`: all, or all but the last, which is a high surrogate then. So no pair is
+/// split.
 ///
 /// # Safety
-/// `from..from + 33` can be read, and the unit before unless it is the `first`. 128 bytes can be written at `to`; the processor
-/// has the instructions.
+/// `from..from + 33` can be read, and 128 bytes written at `to`; the processor has the instructions.
 #[inline(always)]
-unsafe fn encode_any(units: __m512i, from: *const u16, first: bool, to: *mut u8) -> *mut u8 {
-    // SAFETY: the loads read the units one place before and after; the unit before the first is masked. Each half writes 64 bytes.
+unsafe fn encode_any(units: __m512i, from: *const u16, len: usize, to: *mut u8) -> *mut u8 {
+    // SAFETY: the loads read the units one place before and after; the first of those before is masked. Each half writes 64 bytes.
     unsafe {
-        let before = _mm512_maskz_loadu_epi16(!u32::from(first), from.wrapping_sub(1).cast());
-        let next = _mm512_loadu_si512(from.add(1).cast());
         let (high, low) = (are(units, 0xFC00, 0xD800), are(units, 0xFC00, 0xDC00));
-        let pair = high & are(next, 0xFC00, 0xDC00);
-        let done = low & are(before, 0xFC00, 0xD800);
+        let over_7ff = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7FF));
+        if high << 1 ^ low | over_7ff ^ (high | low) == 0 {
+            return encode_halves(units, from, [high, low], len, to);
+        }
+        let next = _mm512_loadu_si512(from.add(1).cast());
+        let (pair, left_out) = (high & low >> 1, !_bzhi_u32(!0, len as u32));
+        let done = low & high << 1 | left_out;
         let lone = (high | low) & !(pair | done);
         let units = _mm512_mask_mov_epi16(units, lone, _mm512_set1_epi16(0xFFFD_u16 as i16));
         let halves = |units| [_mm512_castsi512_si256(units), _mm512_extracti64x4_epi64::<1>(units)];
@@ -404,6 +401,32 @@ unsafe fn encode_any(units: __m512i, from: *const u16, first: bool, to: *mut u8)
             to = encode_scalars(_mm512_mask_mov_epi32(units, pair, joined(units, next)), pair, done, to);
         }
         to
+    }
+}
+
+/// Writes the first `len` of 32 `units`, those at `from`, of which those above 7FF are halves of pairs: the `high` and the `low`
+/// ones. Each half becomes two bytes of the four, so lanes of two bytes suffice.
+///
+/// # Safety
+/// `from..from + 32` can be read, and 64 bytes written at `to`; the processor has the instructions.
+#[inline(always)]
+unsafe fn encode_halves(units: __m512i, from: *const u16, [high, low]: [u32; 2], len: usize, to: *mut u8) -> *mut u8 {
+    // SAFETY: the load reads the units one place before, but for the first. `write_kept` writes 64 bytes at `to`.
+    unsafe {
+        // All but the lowest two of the eleven bits of the scalar value in a high surrogate: (units - D800 + 40) >> 2.
+        let first = _mm512_srli_epi16::<2>(_mm512_add_epi16(units, _mm512_set1_epi16(0x2840)));
+        // These two and the ten in a low surrogate: before << 10 | units & 3FF.
+        let before = _mm512_maskz_loadu_epi16(!1, from.wrapping_sub(1).cast());
+        let second = _mm512_ternarylogic_epi64::<0xEA>(units, _mm512_set1_epi16(0x3FF), _mm512_slli_epi16::<10>(before));
+        let words = _mm512_mask_mov_epi16(_mm512_mask_mov_epi16(units, high, first), low, second);
+        let shifted = _mm512_multishift_epi64_epi8(table(&BITS_OF_TWO), words);
+        let marks = _mm512_set1_epi16(0x80C0_u16 as i16);
+        let marks = _mm512_mask_mov_epi16(marks, high, _mm512_set1_epi16(0x80F0_u16 as i16));
+        let marks = _mm512_mask_mov_epi16(marks, low, _mm512_set1_epi16(0x8080_u16 as i16));
+        let bytes = _mm512_ternarylogic_epi64::<0xEA>(shifted, _mm512_set1_epi8(0x3F), marks);
+        let over_7f = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7F));
+        let kept = 0x5555_5555_5555_5555 | _pdep_u64(over_7f.into(), 0xAAAA_AAAA_AAAA_AAAA);
+        write_kept(_mm512_mask_mov_epi16(units, over_7f, bytes), _bzhi_u64(kept, 2 * len as u32), to)
     }
 }
 
