@@ -46,8 +46,8 @@ const NON_ASCII: u64 = 0x8080_8080_8080_8080;
 ///
 /// # Safety
 /// The sequence of a scalar value has at most [`LONGEST`](Source::LONGEST) bytes for each unit that it is read from. `scalar` takes
-/// at least one unit, unless there are none, and at most all. `block` writes only a block, and all of it if it returns less than 80.
-/// A character from `supplementary` has `SUPPLEMENTARY` units, one or two.
+/// at least one unit, unless there are none, and at most all. A unit without a bit of `OVER_7FF` is below 800. A character from
+/// `supplementary` has `SUPPLEMENTARY` units, one or two.
 pub(super) unsafe trait Source: Copy + Into<u32> {
     /// Most bytes of UTF-8 for one unit.
     const LONGEST: usize;
@@ -55,12 +55,11 @@ pub(super) unsafe trait Source: Copy + Into<u32> {
     /// Units of a supplementary character.
     const SUPPLEMENTARY: usize;
 
-    /// Writes a block if it is ASCII; if not, what is written may be anything. Returns the bits that are set in any unit, or other
-    /// bits if the largest unit is below 80, or below 800, in both.
-    ///
-    /// # Safety
-    /// A block can be read, and [`BLOCK`] bytes written.
-    unsafe fn block(from: *const Self, to: *mut u8) -> u32;
+    /// In a word of units, the bits that only units from 800 on have.
+    const OVER_7FF: u64;
+
+    /// The bytes of a block if it is ASCII. How this is written decides what the compiler makes of it.
+    fn ascii(block: &[Self; BLOCK]) -> Option<[u8; BLOCK]>;
 
     /// The supplementary character that begins here, if one does.
     ///
@@ -72,20 +71,15 @@ pub(super) unsafe trait Source: Copy + Into<u32> {
     fn scalar(units: &[Self]) -> (u32, usize);
 }
 
-// SAFETY: `scalar` takes one unit, `block` writes one block, and a byte makes at most two.
+// SAFETY: `scalar` takes one unit, a byte is below 800, and makes at most two.
 unsafe impl Source for u8 {
     const LONGEST: usize = 2;
     const SUPPLEMENTARY: usize = 1;
+    const OVER_7FF: u64 = 0;
 
     #[inline(always)]
-    unsafe fn block(from: *const Self, to: *mut u8) -> u32 {
-        // SAFETY: the same contract.
-        unsafe {
-            let block = from.cast::<[Self; BLOCK]>().read();
-            let [first, second] = [0, BLOCK / 2].map(|at| from.add(at).cast::<u64>().read_unaligned());
-            to.cast::<[Self; BLOCK]>().write(block);
-            if (first | second) & NON_ASCII == 0 { 0x7F } else { 0xFF }
-        }
+    fn ascii(block: &[Self; BLOCK]) -> Option<[u8; BLOCK]> {
+        (any_bits(block) & NON_ASCII == 0).then_some(*block)
     }
 
     #[inline(always)]
@@ -99,22 +93,16 @@ unsafe impl Source for u8 {
     }
 }
 
-// SAFETY: `scalar` takes one unit, or two of a pair; `block` writes one block; a unit makes at most three bytes, a pair four.
+// SAFETY: `scalar` takes one unit, or two of a pair; the bits are F800; a unit makes at most three bytes, a pair four.
 unsafe impl Source for u16 {
     const LONGEST: usize = 3;
     const SUPPLEMENTARY: usize = 2;
+    const OVER_7FF: u64 = 0xF800_F800_F800_F800;
 
     #[inline(always)]
-    unsafe fn block(from: *const Self, to: *mut u8) -> u32 {
-        // SAFETY: the same contract.
-        unsafe {
-            let block = &*from.cast::<[Self; BLOCK]>();
-            let any = block.iter().fold(0, |any, &unit| any | u32::from(unit));
-            if any < 0x80 {
-                to.cast::<[u8; BLOCK]>().write(block.map(|unit| u32::from(unit) as u8));
-            }
-            any
-        }
+    fn ascii(block: &[Self; BLOCK]) -> Option<[u8; BLOCK]> {
+        let is_ascii = block.iter().fold(0, |any, &unit| any | u32::from(unit)) < 0x80;
+        is_ascii.then(|| block.map(|unit| u32::from(unit) as u8))
     }
 
     #[inline(always)]
@@ -139,23 +127,19 @@ unsafe impl Source for u16 {
     }
 }
 
-// SAFETY: `scalar` takes one unit, `block` writes one block, and a number makes at most four bytes.
+// SAFETY: `scalar` takes one unit; the bits are FFFFF800; a number makes at most four bytes.
 unsafe impl Source for u32 {
     const LONGEST: usize = 4;
     const SUPPLEMENTARY: usize = 1;
+    const OVER_7FF: u64 = 0xFFFF_F800_FFFF_F800;
 
     #[inline(always)]
-    unsafe fn block(from: *const Self, to: *mut u8) -> u32 {
-        // SAFETY: the same contract; the words are those of the block.
-        unsafe {
-            let words = from.cast::<u64>();
-            let any = (0..BLOCK / 2).fold(0, |any, word| any | words.add(word).read_unaligned());
-            let any = any as u32 | (any >> 32) as u32;
-            if any < 0x80 {
-                to.cast::<[u8; BLOCK]>().write((*from.cast::<[Self; BLOCK]>()).map(|unit| unit as u8));
-            }
-            any
+    fn ascii(block: &[Self; BLOCK]) -> Option<[u8; BLOCK]> {
+        let mut bytes = [0; BLOCK];
+        for place in 0..BLOCK {
+            bytes[place] = block[place] as u8;
         }
+        (any_bits(block) & 0xFFFF_FF80_FFFF_FF80 == 0).then_some(bytes)
     }
 
     #[inline(always)]
@@ -245,27 +229,26 @@ unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, m
     // up to a register more is overwritten later.
     unsafe {
         while at < end {
-            let mut any = U::block(units.add(at), to);
-            while any < 0x80 {
+            while let Some(bytes) = U::ascii(&*units.add(at).cast()) {
+                to.cast::<[u8; BLOCK]>().write(bytes);
                 (at, to) = (at + BLOCK, to.add(BLOCK));
                 if at >= end {
                     return (at, to);
                 }
-                any = U::block(units.add(at), to);
             }
             let stop = at + BLOCK;
-            if any < 0x800 {
-                // From one unit to the next, only the number of those below 80 is carried on, by one instruction.
-                let mut fewer = to;
-                for place in 0..BLOCK {
-                    let unit = (*units.add(at + place)).into() as usize;
-                    fewer.wrapping_add(2 * place).cast::<[u8; 2]>().write(*SHORT.get_unchecked(unit));
-                    fewer = fewer.wrapping_sub(usize::from(unit < 0x80));
-                }
-                (at, to) = (stop, fewer.wrapping_add(2 * BLOCK));
-                continue;
-            }
             if (*units.add(at)).into() < 0x800 {
+                if any_bits::<U>(&*units.add(at).cast()) & U::OVER_7FF == 0 {
+                    // From one unit to the next, only the number of those below 80 is carried on, by one instruction.
+                    let mut fewer = to;
+                    for place in 0..BLOCK {
+                        let unit = (*units.add(at + place)).into() as usize;
+                        fewer.wrapping_add(2 * place).cast::<[u8; 2]>().write(*SHORT.get_unchecked(unit));
+                        fewer = fewer.wrapping_sub(usize::from(unit < 0x80));
+                    }
+                    (at, to) = (stop, fewer.wrapping_add(2 * BLOCK));
+                    continue;
+                }
                 // ASCII and two bytes: in most scripts of two bytes, all words and the spaces after them.
                 while at < stop
                     && let unit @ 0..0x800 = (*units.add(at)).into() as usize
@@ -301,6 +284,20 @@ unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, m
         }
     }
     (at, to)
+}
+
+/// The bits that are set in any word of a block.
+#[inline(always)]
+fn any_bits<U: Source>(block: &[U; BLOCK]) -> u64 {
+    let words = core::ptr::from_ref(block).cast::<[u64; 2]>();
+    let [mut even, mut odd] = [0; 2];
+    for pair in 0..size_of_val(block) / 16 {
+        // SAFETY: the words are those of the block.
+        let pair = unsafe { words.add(pair).read_unaligned() };
+        even |= pair[0];
+        odd |= pair[1];
+    }
+    even | odd
 }
 
 /// Whether the number is a scalar value whose sequence has three bytes.

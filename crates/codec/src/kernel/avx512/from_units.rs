@@ -6,12 +6,13 @@
 //! four. All forms are computed at once: `vpmultishiftqb` picks any eight consecutive bits of a lane for each byte, so a
 //! form costs that one shift, and one operation that masks the payload and sets the marks. Masks select the form of each
 //! unit, bytes that are not needed stay zero, and zeros are compressed away, but for the first byte of a unit, since
-//! U+0000 is written too. Pairs of UTF-16 are joined to scalar values first. On the way to UTF-8 each place looks at its
-//! unit, the one before it and the one after it, all loaded from memory, so no step waits for another.
+//! U+0000 is written too. Pairs of UTF-16 are joined to scalar values first, unless all other units are below 800: each half of
+//! a pair is two of the four bytes, so lanes of two bytes suffice. On the way to UTF-8 no step ends in a pair.
 //!
 //! ```text
 //! while 33 units are left:
 //!     all below 800: one or two bytes for each, in lanes of two
+//!     all but whole pairs below 800: two bytes for each half, in lanes of two, too
 //!     otherwise: join pairs, if there are any; lone surrogates are U+FFFD; second units of pairs are `done`
 //!         bytes = for each unit, in lanes of four, the form with 1, 2, 3 or 4 bytes, and zeros
 //!         kept = bytes that are not zero, and the first of each unit that is not done
@@ -33,8 +34,8 @@
 //!
 //! # Cost
 //!
-//! Sixteen units cost about twenty instructions and a compression. Where 32 units are all ASCII, or all below 800, a unit costs
-//! half of that. ASCII that a stretch of 4096 units begins with is narrowed 64 units at a time. Branches tell these cases apart:
+//! Sixteen units cost about twenty instructions and a compression. Where lanes of two bytes suffice, or 32 units are ASCII, a unit
+//! costs half of that. ASCII that a stretch of 4096 units begins with is narrowed 64 units at a time. Branches tell these cases apart:
 //! text that changes between them every few units loses time to mispredictions. Inputs of up to 32 units are left to portable
 //! code.
 
@@ -291,12 +292,19 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
             // Once for each stretch: in the loop it would slow down text with little ASCII.
             let ascii = narrow_run(units.as_ptr().add(at), end - at, to);
             (at, to) = (at + ascii, to.add(ascii));
-            while end - at >= UNITS_16 {
-                let from = units.as_ptr().add(at);
-                let all = _mm512_loadu_si512(from.cast());
-                if _mm512_cmpgt_epu16_mask(all, _mm512_set1_epi16(0x7FF)) == 0 {
+            'stretch: while end - at >= UNITS_16 {
+                let mut from = units.as_ptr().add(at);
+                let mut all = _mm512_loadu_si512(from.cast());
+                while _mm512_cmpgt_epu16_mask(all, _mm512_set1_epi16(0x7FF)) == 0 {
                     to = encode_up_to_7ff(all, to);
-                } else if surrogates(all) == 0 {
+                    at += UNITS_16;
+                    if end - at < UNITS_16 {
+                        break 'stretch;
+                    }
+                    from = from.add(UNITS_16);
+                    all = _mm512_loadu_si512(from.cast());
+                }
+                if surrogates(all) == 0 {
                     let (first, second) = (_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64::<1>(all));
                     to = encode_up_to_three(_mm512_cvtepu16_epi32(first), to);
                     to = encode_up_to_three(_mm512_cvtepu16_epi32(second), to);
@@ -417,7 +425,8 @@ unsafe fn encode_halves(units: __m512i, from: *const u16, [high, low]: [u32; 2],
         let first = _mm512_srli_epi16::<2>(_mm512_add_epi16(units, _mm512_set1_epi16(0x2840)));
         // These two and the ten in a low surrogate: before << 10 | units & 3FF.
         let before = _mm512_maskz_loadu_epi16(!1, from.wrapping_sub(1).cast());
-        let second = _mm512_ternarylogic_epi64::<0xEA>(units, _mm512_set1_epi16(0x3FF), _mm512_slli_epi16::<10>(before));
+        let second =
+            _mm512_ternarylogic_epi64::<0xEA>(units, _mm512_set1_epi16(0x3FF), _mm512_slli_epi16::<10>(before));
         let words = _mm512_mask_mov_epi16(_mm512_mask_mov_epi16(units, high, first), low, second);
         let shifted = _mm512_multishift_epi64_epi8(table(&BITS_OF_TWO), words);
         let marks = _mm512_set1_epi16(0x80C0_u16 as i16);
@@ -425,8 +434,8 @@ unsafe fn encode_halves(units: __m512i, from: *const u16, [high, low]: [u32; 2],
         let marks = _mm512_mask_mov_epi16(marks, low, _mm512_set1_epi16(0x8080_u16 as i16));
         let bytes = _mm512_ternarylogic_epi64::<0xEA>(shifted, _mm512_set1_epi8(0x3F), marks);
         let over_7f = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7F));
-        let kept = 0x5555_5555_5555_5555 | _pdep_u64(over_7f.into(), 0xAAAA_AAAA_AAAA_AAAA);
-        write_kept(_mm512_mask_mov_epi16(units, over_7f, bytes), _bzhi_u64(kept, 2 * len as u32), to)
+        let kept = _bzhi_u64(kept_of_twos(over_7f), 2 * len as u32);
+        write_kept(_mm512_mask_mov_epi16(units, over_7f, bytes), kept, to)
     }
 }
 
@@ -457,26 +466,23 @@ unsafe fn encode_up_to_7ff(units: __m512i, to: *mut u8) -> *mut u8 {
             _mm256_storeu_si256(to.cast(), _mm512_cvtepi16_epi8(units));
             return to.add(UNITS_16);
         }
-        encode_two(units, over_7f, to)
-    }
-}
-
-/// Writes 32 units, none of which is above 7FF; those in `over_7f` are above 7F.
-///
-/// # Safety
-/// As of [`encode_up_to_7ff`].
-#[inline(always)]
-unsafe fn encode_two(units: __m512i, over_7f: u32, to: *mut u8) -> *mut u8 {
-    // SAFETY: `write_kept` writes 64 bytes at `to`.
-    unsafe {
-        let two = or3(
+        let two = _mm512_ternarylogic_epi64::<0xFE>(
             _mm512_srli_epi16::<6>(units),
             _mm512_slli_epi16::<8>(_mm512_and_si512(units, _mm512_set1_epi16(0x3F))),
             _mm512_set1_epi16(0x80C0_u16 as i16),
         );
-        let kept = 0x5555_5555_5555_5555 | _pdep_u64(over_7f.into(), 0xAAAA_AAAA_AAAA_AAAA);
-        write_kept(_mm512_mask_mov_epi16(units, over_7f, two), kept, to)
+        write_kept(_mm512_mask_mov_epi16(units, over_7f, two), kept_of_twos(over_7f), to)
     }
+}
+
+/// What is kept of lanes of two bytes: the first, and the second of those in `over_7f`.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn kept_of_twos(over_7f: u32) -> u64 {
+    // SAFETY: registers only.
+    unsafe { 0x5555_5555_5555_5555 | _pdep_u64(over_7f.into(), 0xAAAA_AAAA_AAAA_AAAA) }
 }
 
 /// Writes sixteen scalar values below 10000.
@@ -528,16 +534,6 @@ unsafe fn encode_scalars(scalars: __m512i, over_ffff: u16, done: u16, to: *mut u
         let marked = _mm512_maskz_or_epi32(!done, bytes, _mm512_set1_epi32(1));
         write_kept(bytes, _mm512_test_epi8_mask(marked, marked), to)
     }
-}
-
-/// Bitwise or.
-///
-/// # Safety
-/// The processor has the instructions.
-#[inline(always)]
-unsafe fn or3(one: __m512i, two: __m512i, three: __m512i) -> __m512i {
-    // SAFETY: registers only.
-    unsafe { _mm512_ternarylogic_epi64::<0xFE>(one, two, three) }
 }
 
 /// Writes the `kept` bytes.
@@ -609,6 +605,15 @@ unsafe impl Step<[u32; UNITS_16], u8> for Utf8FromUtf32 {
             if _mm512_testn_epi32_mask(all, _mm512_set1_epi32(!0x7FF)) == !0 {
                 let narrow = _mm512_castsi256_si512(_mm512_cvtepi32_epi16(first));
                 return encode_up_to_7ff(_mm512_inserti64x4::<1>(narrow, _mm512_cvtepi32_epi16(second)), to);
+            }
+            if _mm512_testn_epi32_mask(all, _mm512_set1_epi32(!0xFFFF)) == !0 {
+                let are_surrogates = |units| {
+                    let high_bits = _mm512_and_si512(units, _mm512_set1_epi32(0xF800));
+                    _mm512_cmpeq_epi32_mask(high_bits, _mm512_set1_epi32(0xD800))
+                };
+                if are_surrogates(first) | are_surrogates(second) == 0 {
+                    return encode_up_to_three(second, encode_up_to_three(first, to));
+                }
             }
             for half in halves {
                 let scalars = scalars(half);
