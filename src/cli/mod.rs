@@ -1,11 +1,8 @@
-//! The command line: the commands, their help, and the options that `utfuzz.toml` adds to them.
+//! The command line: the commands, and the options that `utfuzz.toml` adds to them.
 //!
 //! Exit status: 0 clean, 1 a new divergence (or a stale ledger entry, or a silent decoder) or ill-formed input, 2 usage
 //! or environment, 130 interrupted before anything new was found. A closed pipe on standard output does not change the
 //! status. A write error changes 0 and 130 to 2, but leaves 1 unchanged.
-//!
-//! Besides the arguments, the help shows the commands in groups, examples and the exit status. `utfuzz completions` and
-//! `utfuzz man` describe the commands to a shell and to `man`.
 //!
 //! `utfuzz.toml` in the current directory has options that commands take as if they had been typed. Each table is a
 //! command, each key one of its long options: `[nightly]`, `minutes = 20`. An option that is typed, or that conflicts
@@ -18,23 +15,22 @@ mod convert;
 mod detect;
 mod explain;
 mod fuzzing;
+mod help;
 mod output;
 mod probe;
 mod reports;
 
 use crate::cli::check::TIMEOUT;
+use crate::cli::help::{WIDEST, is_for_projects, with_examples, with_groups};
 use crate::cli::output::{DIVERGED, Failure, INTERRUPTED, StandardOutput, Verdict, fail, survive_the_file_size_limit};
 use crate::codec::Kernel;
 use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::judge::isolate::{exit, is_child, name_crashes};
 use crate::text::{hex, printable, shown};
-use clap::builder::StyledStr;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgGroup, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
-use clap_complete::Shell;
+use clap::{Arg, ArgGroup, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -75,8 +71,8 @@ enum Verb {
     Merge(reports::Merge),
     Init(fuzzing::Init),
     Site(reports::Site),
-    Completions(Completions),
-    Man(Man),
+    Completions(help::Completions),
+    Man(help::Man),
     #[command(hide = true)]
     Reports(reports::Reports),
     #[command(hide = true)]
@@ -214,230 +210,6 @@ fn watch_for_hangs() {
 /// The command with the help of every subcommand.
 fn command() -> Command {
     with_examples(Cli::command())
-}
-
-/// A command, and examples of its use: what is typed, and what that does.
-type Entry = (&'static str, &'static [(&'static str, &'static str)]);
-
-/// The commands in groups, as `utfuzz --help` lists them.
-const GROUPS: [(&str, &[Entry]); 4] = [
-    (
-        "For everyone:",
-        &[
-            (
-                "explain",
-                &[
-                    ("utfuzz explain 'C0 AF'", "bytes in hexadecimal; also %C3%A9, \\xC0 or U+20AC"),
-                    ("utfuzz explain 'GrÃ¼ÃŸe'", "text: this was decoded wrongly once"),
-                    ("utfuzz explain -v notes.txt", "a file, with the answers of every decoder"),
-                ],
-            ),
-            (
-                "convert",
-                &[
-                    ("utfuzz convert old.txt", "from the detected encoding to UTF-8, on standard output"),
-                    ("utfuzz convert -f utf-16 -t utf-8 a.txt -o b.txt", "to a file"),
-                ],
-            ),
-            (
-                "detect",
-                &[
-                    ("utfuzz detect *.txt", "the likeliest encoding of each file, with the reason"),
-                    ("iconv -f \"$(utfuzz detect -b a.txt)\" a.txt", "only its name"),
-                ],
-            ),
-            (
-                "repair",
-                &[
-                    ("utfuzz repair old.txt", "shows what was decoded wrongly, as a diff"),
-                    ("utfuzz repair old.txt --apply -o new.txt", "writes the repaired text"),
-                    ("utfuzz repair --in-place .orig old.txt", "repairs the file, and keeps a copy"),
-                ],
-            ),
-            (
-                "chart",
-                &[("utfuzz chart", "the 256 bytes of UTF-8"), ("utfuzz chart --grammar cesu-8", "of a relative")],
-            ),
-        ],
-    ),
-    (
-        "For maintainers of decoders:",
-        &[
-            (
-                "check",
-                &[
-                    ("utfuzz check --quick", "ten seconds"),
-                    ("utfuzz check", "about a minute"),
-                    ("utfuzz check --budget 10 --stop-at-first", "ends after ten seconds, or with what is found first"),
-                    ("utfuzz check --deep --certificate proof", "some minutes; records what was covered"),
-                    ("utfuzz check --bytes 3 --decoders std", "every string of three bytes"),
-                ],
-            ),
-            (
-                "replay",
-                &[
-                    ("utfuzz replay crash-1 crash-2", "which decoders are wrong about these files"),
-                    ("utfuzz replay corpus/regressions", "about every file below a directory"),
-                    ("printf '\\xC0\\xAF' | utfuzz replay -", "about standard input"),
-                ],
-            ),
-            ("minimize", &[("utfuzz minimize crash-1 -o witnesses", "keeps the smallest input in a directory")]),
-            (
-                "triage",
-                &[("utfuzz triage fuzz/artifacts -o corpus/regressions", "groups crashes, and keeps the new ones")],
-            ),
-            ("nightly", &[("utfuzz nightly --minutes 60", "every target of ./fuzz, an hour in total")]),
-            ("merge", &[("utfuzz merge shard-1 shard-2 -o reports/night", "one report of a night in shards")]),
-            ("site", &[("utfuzz site -o target/site", "a page for each report below ./reports, and an index")]),
-        ],
-    ),
-    (
-        "Measuring:",
-        &[
-            ("score", &[("utfuzz score --engines exhaustive,structured", "how many planted faults are found")]),
-            (
-                "measure",
-                &[
-                    ("utfuzz measure --quick", "seconds instead of minutes"),
-                    ("utfuzz measure book.txt --subjects own,std", "your text, two subjects"),
-                    ("utfuzz measure --adapters", "what an operation of each adapter costs"),
-                ],
-            ),
-            (
-                "probe",
-                &[
-                    ("utfuzz probe --decoders encoding_rs", "the contract that it keeps"),
-                    ("utfuzz probe --adapter 'perl adapter.pl'", "of a decoder in another language"),
-                ],
-            ),
-            ("diff", &[("utfuzz diff std utf-8", "the shortest inputs that tell them apart, if any do")]),
-            (
-                "matrix",
-                &[
-                    ("utfuzz matrix --decoders own,std,simdutf8", "some decoders, on the terminal"),
-                    ("utfuzz matrix --adapters -o reports/matrix", "all that can be asked, as a page"),
-                    ("utfuzz matrix --since reports/matrix/matrix.json", "what has changed since"),
-                ],
-            ),
-            ("list", &[("utfuzz list --decoders 'simd*'", "only decoders with such names")]),
-        ],
-    ),
-    (
-        "Setting up:",
-        &[
-            ("init", &[("utfuzz init", "in the directory of a crate with a decoder")]),
-            (
-                "adapter",
-                &[
-                    ("utfuzz adapter check python3 mine.py", "proves a new adapter, step by step"),
-                    ("utfuzz adapter check adapters/perl", "the adapter in a directory"),
-                ],
-            ),
-            (
-                "completions",
-                &[("utfuzz completions bash >~/.local/share/bash-completion/completions/utfuzz", "installs them")],
-            ),
-            ("man", &[("utfuzz man -o ~/.local/share/man/man1", "a page for each command")]),
-        ],
-    ),
-];
-
-/// Whether a command is for work on a project: not for everyone, and not for setting up.
-fn is_for_projects(name: &str) -> bool {
-    let [_, maintainers, measuring, _] = GROUPS;
-    [maintainers, measuring].iter().any(|(_, entries)| entries.iter().any(|(of, _)| *of == name))
-}
-
-/// What the exit status of every command means.
-const EXIT_STATUS: &str = "Exit status:
-  0    clean, or done
-  1    something new was found; or input is ill-formed, not text, or to be repaired
-  2    wrong usage, or an error with a file or a process
-  130  interrupted before anything new was found";
-
-/// Adds examples and the exit status to the help of every command.
-fn with_examples(command: Command) -> Command {
-    let entries = GROUPS.iter().flat_map(|(_, entries)| *entries);
-    entries.fold(command, |command, (name, examples)| {
-        command.mut_subcommand(name, |verb| {
-            let mut help = match verb.get_after_help() {
-                Some(help) => format!("{help}\n\n"),
-                None => String::new(),
-            };
-            help += if examples.len() == 1 { "Example:\n" } else { "Examples:\n" };
-            let width = examples.iter().map(|(typed, _)| typed.chars().count()).max().unwrap_or(0);
-            for (typed, does) in *examples {
-                // Writing to a `String` cannot fail.
-                let _ = match width > 50 {
-                    true => writeln!(help, "  {typed}\n      {does}"),
-                    false => writeln!(help, "  {typed:width$}  {does}"),
-                };
-            }
-            verb.after_help(format!("{help}\n{EXIT_STATUS}"))
-        })
-    })
-}
-
-/// Lists the commands in groups instead of one after the other.
-fn with_groups(command: Command) -> Command {
-    let mut groups = StyledStr::new();
-    for (heading, entries) in GROUPS {
-        let group = entries.iter().filter_map(|(name, _)| {
-            let verb = command.find_subcommand(name).filter(|verb| !verb.is_hide_set())?;
-            Some(Command::new(*name).about(verb.get_about().cloned().unwrap_or_default()))
-        });
-        let list = Command::new("group")
-            .disable_help_subcommand(true)
-            .help_template("{subcommands}")
-            .max_term_width(WIDEST)
-            .subcommands(group)
-            .render_help();
-        let style = anstyle::Style::new().bold().underline();
-        let _ = write!(groups, "{style}{heading}{style:#}\n{}\n\n", list.ansi().to_string().trim_end());
-    }
-    command.before_help(groups).help_template(
-        "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}\n\n\
-         utfuzz COMMAND --help shows options, examples and the exit status.\n",
-    )
-}
-
-/// Help is at most this many columns wide.
-const WIDEST: usize = 100;
-
-/// Print a script that completes commands and options in a shell
-#[derive(Debug, Args)]
-struct Completions {
-    /// The shell
-    shell: Shell,
-}
-
-impl Completions {
-    fn run(self, mut command: Command, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        clap_complete::generate(self.shell, &mut command, "utfuzz", &mut &mut *out);
-        Ok(Verdict::Clean)
-    }
-}
-
-/// Print the manual page, or write one for each command
-#[derive(Debug, Args)]
-struct Man {
-    /// Write utfuzz.1, utfuzz-check.1 and so on into this directory, which is created if necessary
-    #[arg(short, long, value_name = "DIR")]
-    output: Option<PathBuf>,
-}
-
-impl Man {
-    fn run(self, command: Command, out: &mut dyn Write) -> Result<Verdict, Failure> {
-        match self.output {
-            Some(directory) => {
-                let written =
-                    std::fs::create_dir_all(&directory).and_then(|()| clap_mangen::generate_to(command, &directory));
-                written.map_err(|error| Error::io(&directory, &error))?;
-            }
-            None => clap_mangen::Man::new(command).render(&mut &mut *out)?,
-        }
-        Ok(Verdict::Clean)
-    }
 }
 
 /// The file, unless the environment variable [`ELSEWHERE`] names another.

@@ -7,27 +7,25 @@
 mod certificate;
 #[cfg(feature = "cli")]
 pub(crate) mod chart;
+mod ci;
 mod document;
 mod exporter;
 mod findings;
 #[doc(hidden)]
 pub mod freshness;
-mod junit;
 mod matrix;
 #[cfg(feature = "cli")]
 pub(crate) mod pages;
 pub mod record;
-mod sarif;
 mod svg;
 mod tables;
 #[cfg(feature = "cli")]
 mod throughput;
 
 pub use certificate::{Certificate, Exhaustive};
+pub use ci::{Junit, Sarif};
 pub use exporter::{Exporter, Html, Json, Markdown, Text, write_json};
-pub use junit::Junit;
 pub use record::{Clock, Night, Record, append, history};
-pub use sarif::Sarif;
 
 use crate::error::Error;
 use crate::io::replace_file;
