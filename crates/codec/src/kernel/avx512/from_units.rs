@@ -5,8 +5,8 @@
 //! Every unit gets a lane as wide as the longest form that it may need: two bytes if all units are below 800, otherwise
 //! four. All forms are computed at once: `vpmultishiftqb` picks any eight consecutive bits of a lane for each byte, so a
 //! form costs that one shift, and one operation that masks the payload and sets the marks. Masks select the form of each
-//! unit, bytes that are not needed stay zero, and zeros are compressed away, but for the first byte of a unit, since
-//! U+0000 is written too. Pairs of UTF-16 are joined to scalar values first, unless all other units are below 800: each half of
+//! unit. Bytes that are not needed stay zero and are compressed away: all that are neither the first of a unit nor a continuation
+//! byte. Pairs of UTF-16 are joined to scalar values first, unless all other units are below 800: each half of
 //! a pair is two of the four bytes, so lanes of two bytes suffice. On the way to UTF-8 no step ends in a pair.
 //!
 //! ```text
@@ -15,7 +15,7 @@
 //!     all but whole pairs below 800: two bytes for each half, in lanes of two, too
 //!     otherwise: join pairs, if there are any; lone surrogates are U+FFFD; second units of pairs are `done`
 //!         bytes = for each unit, in lanes of four, the form with 1, 2, 3 or 4 bytes, and zeros
-//!         kept = bytes that are not zero, and the first of each unit that is not done
+//!         kept = continuation bytes, and the first of each unit that is not done
 //!         write compress(kept, bytes)
 //! the rest by portable code
 //! ```
@@ -292,25 +292,19 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
             // Once for each stretch: in the loop it would slow down text with little ASCII.
             let ascii = narrow_run(units.as_ptr().add(at), end - at, to);
             (at, to) = (at + ascii, to.add(ascii));
-            'stretch: while end - at >= UNITS_16 {
-                let mut from = units.as_ptr().add(at);
-                let mut all = _mm512_loadu_si512(from.cast());
-                while _mm512_cmpgt_epu16_mask(all, _mm512_set1_epi16(0x7FF)) == 0 {
-                    to = encode_up_to_7ff(all, to);
-                    at += UNITS_16;
-                    if end - at < UNITS_16 {
-                        break 'stretch;
-                    }
-                    from = from.add(UNITS_16);
-                    all = _mm512_loadu_si512(from.cast());
-                }
-                if surrogates(all) == 0 {
-                    let (first, second) = (_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64::<1>(all));
+            while end - at >= UNITS_16 {
+                let from = units.as_ptr().add(at);
+                let units = _mm512_loadu_si512(from.cast());
+                let any = any(units);
+                if has_none(any, 0xF800_F800) {
+                    to = if has_none(any, 0xFF80_FF80) { narrow(units, to) } else { encode_up_to_two(units, to) };
+                } else if surrogates(units) == 0 {
+                    let (first, second) = (_mm512_castsi512_si256(units), _mm512_extracti64x4_epi64::<1>(units));
                     to = encode_up_to_three(_mm512_cvtepu16_epi32(first), to);
                     to = encode_up_to_three(_mm512_cvtepu16_epi32(second), to);
                 } else {
                     let len = UNITS_16 - usize::from(*from.add(UNITS_16 - 1) & 0xFC00 == 0xD800);
-                    (at, to) = (at + len, encode_any(all, from, len, to));
+                    (at, to) = (at + len, encode_any(units, from, len, to));
                     continue;
                 }
                 at += UNITS_16;
@@ -321,19 +315,52 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
     portable::from_utf16(&units[at..], out);
 }
 
+/// All bits that are set in either half.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn any(units: __m512i) -> __m256i {
+    // SAFETY: registers only.
+    unsafe { _mm256_or_si256(_mm512_castsi512_si256(units), _mm512_extracti64x4_epi64::<1>(units)) }
+}
+
+/// Whether none of these bits is set in any four bytes of `any`. A comparison whose result is a mask, and a branch on the mask, take
+/// longer on Zen 5.
+///
+/// # Safety
+/// The processor has the instructions.
+#[inline(always)]
+unsafe fn has_none(any: __m256i, bits: u32) -> bool {
+    // SAFETY: registers only.
+    unsafe { _mm256_testz_si256(any, _mm256_set1_epi32(bits as i32)) == 1 }
+}
+
+/// Writes 32 units as bytes.
+///
+/// # Safety
+/// 32 bytes can be written at `to`; the processor has the instructions.
+#[inline(always)]
+unsafe fn narrow(units: __m512i, to: *mut u8) -> *mut u8 {
+    // SAFETY: the store writes 32 bytes.
+    unsafe {
+        _mm256_storeu_si256(to.cast(), _mm512_cvtepi16_epi8(units));
+        to.add(UNITS_16)
+    }
+}
+
 /// Writes 64 units as bytes if they are ASCII; returns whether they are.
 ///
 /// # Safety
 /// They can be read, and as many bytes written; the processor has the instructions.
 #[inline(always)]
-unsafe fn narrow(from: *const u16, to: *mut u8) -> bool {
-    // SAFETY: each load reads 32 units, and each store writes as many bytes.
+unsafe fn narrow_if_ascii(from: *const u16, to: *mut u8) -> bool {
+    // SAFETY: each load reads 32 units, for which as many bytes are written.
     unsafe {
         let [first, second] = [0, UNITS_16].map(|at| _mm512_loadu_si512(from.add(at).cast()));
         let are_ascii = _mm512_testn_epi16_mask(_mm512_or_si512(first, second), _mm512_set1_epi16(!0x7F)) == !0;
         if are_ascii {
-            _mm256_storeu_si256(to.cast(), _mm512_cvtepi16_epi8(first));
-            _mm256_storeu_si256(to.add(UNITS_16).cast(), _mm512_cvtepi16_epi8(second));
+            narrow(second, narrow(first, to));
         }
         are_ascii
     }
@@ -345,14 +372,14 @@ unsafe fn narrow(from: *const u16, to: *mut u8) -> bool {
 /// `most` units can be read, and as many bytes written; the processor has the instructions.
 #[inline(always)]
 unsafe fn narrow_run(from: *const u16, most: usize, to: *mut u8) -> usize {
-    // SAFETY: each call of `narrow` ends at `most` or before. The second begins within the first 64 units, so none is left out.
+    // SAFETY: each call of `narrow_if_ascii` ends at `most` or before. The second begins within the first 64 units, so none is left out.
     unsafe {
-        if most < BYTES || !narrow(from, to) {
+        if most < BYTES || !narrow_if_ascii(from, to) {
             return 0;
         }
         // From here on no store crosses a cache line.
         let mut at = to.align_offset(BYTES) % BYTES;
-        while at + BYTES <= most && narrow(from.add(at), to.add(at)) {
+        while at + BYTES <= most && narrow_if_ascii(from.add(at), to.add(at)) {
             at += BYTES;
         }
         at.max(BYTES)
@@ -434,8 +461,8 @@ unsafe fn encode_halves(units: __m512i, from: *const u16, [high, low]: [u32; 2],
         let marks = _mm512_mask_mov_epi16(marks, low, _mm512_set1_epi16(0x8080_u16 as i16));
         let bytes = _mm512_ternarylogic_epi64::<0xEA>(shifted, _mm512_set1_epi8(0x3F), marks);
         let over_7f = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7F));
-        let kept = _bzhi_u64(kept_of_twos(over_7f), 2 * len as u32);
-        write_kept(_mm512_mask_mov_epi16(units, over_7f, bytes), kept, to)
+        let bytes = _mm512_mask_mov_epi16(units, over_7f, bytes);
+        write_kept(bytes, _bzhi_u64(kept_of_twos(bytes), 2 * len as u32), to)
     }
 }
 
@@ -458,31 +485,28 @@ unsafe fn joined(high: __m512i, low: __m512i) -> __m512i {
 /// # Safety
 /// 64 bytes can be written at `to`; the processor has the instructions.
 #[inline(always)]
-unsafe fn encode_up_to_7ff(units: __m512i, to: *mut u8) -> *mut u8 {
-    // SAFETY: the stores write 32 or 64 bytes at `to`.
+unsafe fn encode_up_to_two(units: __m512i, to: *mut u8) -> *mut u8 {
+    // SAFETY: `write_kept` writes 64 bytes at `to`.
     unsafe {
-        let over_7f = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7F));
-        if over_7f == 0 {
-            _mm256_storeu_si256(to.cast(), _mm512_cvtepi16_epi8(units));
-            return to.add(UNITS_16);
-        }
         let two = _mm512_ternarylogic_epi64::<0xFE>(
             _mm512_srli_epi16::<6>(units),
             _mm512_slli_epi16::<8>(_mm512_and_si512(units, _mm512_set1_epi16(0x3F))),
             _mm512_set1_epi16(0x80C0_u16 as i16),
         );
-        write_kept(_mm512_mask_mov_epi16(units, over_7f, two), kept_of_twos(over_7f), to)
+        let over_7f = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7F));
+        let bytes = _mm512_mask_mov_epi16(units, over_7f, two);
+        write_kept(bytes, kept_of_twos(bytes), to)
     }
 }
 
-/// What is kept of lanes of two bytes: the first, and the second of those in `over_7f`.
+/// What is kept of lanes of two bytes: the first, and the second if it is a continuation byte.
 ///
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-unsafe fn kept_of_twos(over_7f: u32) -> u64 {
+unsafe fn kept_of_twos(bytes: __m512i) -> u64 {
     // SAFETY: registers only.
-    unsafe { 0x5555_5555_5555_5555 | _pdep_u64(over_7f.into(), 0xAAAA_AAAA_AAAA_AAAA) }
+    unsafe { _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi16(0x8000_u16 as i16)) }
 }
 
 /// Writes sixteen scalar values below 10000.
@@ -494,7 +518,8 @@ unsafe fn encode_up_to_three(scalars: __m512i, to: *mut u8) -> *mut u8 {
     // SAFETY: `write_kept` writes 64 bytes at `to`.
     unsafe {
         let bytes = up_to_three(scalars);
-        write_kept(bytes, _mm512_test_epi8_mask(bytes, bytes) | 0x1111_1111_1111_1111, to)
+        // The first, and those that are continuation bytes.
+        write_kept(bytes, _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi32(0x8080_8000_u32 as i32)), to)
     }
 }
 
@@ -596,24 +621,18 @@ unsafe impl Step<[u32; UNITS_16], u8> for Utf8FromUtf32 {
         unsafe {
             let halves = [0, UNITS].map(|at| from.as_ptr().add(at));
             let [first, second] = halves.map(|half| _mm512_loadu_si512(half.cast()));
-            let all = _mm512_or_si512(first, second);
-            if _mm512_testn_epi32_mask(all, _mm512_set1_epi32(!0x7F)) == !0 {
+            let any = any(_mm512_or_si512(first, second));
+            if has_none(any, !0x7F) {
                 _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(first));
                 _mm_storeu_si128(to.add(UNITS).cast(), _mm512_cvtepi32_epi8(second));
                 return to.add(UNITS_16);
             }
-            if _mm512_testn_epi32_mask(all, _mm512_set1_epi32(!0x7FF)) == !0 {
+            if has_none(any, !0x7FF) {
                 let narrow = _mm512_castsi256_si512(_mm512_cvtepi32_epi16(first));
-                return encode_up_to_7ff(_mm512_inserti64x4::<1>(narrow, _mm512_cvtepi32_epi16(second)), to);
+                return encode_up_to_two(_mm512_inserti64x4::<1>(narrow, _mm512_cvtepi32_epi16(second)), to);
             }
-            if _mm512_testn_epi32_mask(all, _mm512_set1_epi32(!0xFFFF)) == !0 {
-                let are_surrogates = |units| {
-                    let high_bits = _mm512_and_si512(units, _mm512_set1_epi32(0xF800));
-                    _mm512_cmpeq_epi32_mask(high_bits, _mm512_set1_epi32(0xD800))
-                };
-                if are_surrogates(first) | are_surrogates(second) == 0 {
-                    return encode_up_to_three(second, encode_up_to_three(first, to));
-                }
+            if has_none(any, !0xFFFF) && surrogates(_mm512_packus_epi32(first, second)) == 0 {
+                return encode_up_to_three(second, encode_up_to_three(first, to));
             }
             for half in halves {
                 let scalars = scalars(half);
@@ -636,19 +655,6 @@ pub(crate) unsafe fn from_utf32(units: &[u32], out: &mut Vec<u8>) {
     portable::from_utf32(rest, out);
 }
 
-/// The places of the bytes of a register if those of its halves take turns.
-static INTERLEAVED: [u8; BYTES] = interleaved();
-
-const fn interleaved() -> [u8; BYTES] {
-    let mut places = [0; BYTES];
-    let mut at = 0;
-    while at < BYTES {
-        places[at] = (at / 2 + at % 2 * UNITS_16) as u8;
-        at += 1;
-    }
-    places
-}
-
 /// Latin-1 to UTF-8.
 struct Utf8FromLatin1;
 
@@ -659,30 +665,23 @@ unsafe impl Step<[u8; BYTES], u8> for Utf8FromLatin1 {
 
     #[inline(always)]
     unsafe fn write(from: &[u8; BYTES], to: *mut u8) -> *mut u8 {
-        // SAFETY: the loads read the array. 64 bytes are written at `to`, and 64 more at most 64 later.
+        // SAFETY: the loads read the array. Each half writes 64 bytes at `to`, and moves it by at most as many.
         unsafe {
-            let bytes = _mm512_loadu_si512(from.as_ptr().cast());
-            let over_7f = _mm512_movepi8_mask(bytes);
-            if over_7f == 0 {
-                _mm512_storeu_si512(to.cast(), bytes);
+            let halves = [0, UNITS_16].map(|at| _mm256_loadu_si256(from.as_ptr().add(at).cast()));
+            if has_none(_mm256_or_si256(halves[0], halves[1]), 0x8080_8080) {
+                _mm512_storeu_si512(to.cast(), _mm512_loadu_si512(from.as_ptr().cast()));
                 return to.add(BYTES);
             }
-            // Every byte becomes a lane of C2 and itself, from C0 on of C3 and 40 less; C2 is left out of ASCII. There is no
-            // branch for each half: halves of text are ASCII and not ASCII in turns, which cannot be predicted. The bytes of
-            // both halves are interleaved, so that one permutation brings all of them to their lanes: those of the first half
-            // at the bottom, those of the second at the top.
-            let both = _mm512_permutexvar_epi8(table(&INTERLEAVED), bytes);
-            let marks = _mm512_set1_epi16(0x00C2);
-            let first = _mm512_or_si512(_mm512_slli_epi16::<8>(both), marks);
-            // both & FF00 | marks
-            let second = _mm512_ternarylogic_epi64::<0xEA>(both, _mm512_set1_epi16(0xFF00_u16 as i16), marks);
-            let over_bf = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8));
-            let write = |lanes, at: usize, to: *mut u8| {
-                let less = _mm512_set1_epi16(1 - 0x4000);
-                let lanes = _mm512_mask_add_epi16(lanes, (over_bf >> at) as u32, lanes, less);
-                write_kept(lanes, 0xAAAA_AAAA_AAAA_AAAA | _pdep_u64(over_7f >> at, 0x5555_5555_5555_5555), to)
-            };
-            write(second, UNITS_16, write(first, 0, to))
+            // Every byte becomes a lane of C2 and itself, from C0 on of C3 and 40 less; C2 is left out of ASCII. No branch for
+            // each half: halves of text are ASCII and not ASCII in turns, which cannot be predicted.
+            halves.into_iter().fold(to, |to, half| {
+                let units = _mm512_cvtepu8_epi16(half);
+                let lanes = _mm512_or_si512(_mm512_slli_epi16::<8>(units), _mm512_set1_epi16(0x00C2));
+                let over_bf = _mm512_cmpge_epu16_mask(units, _mm512_set1_epi16(0xC0));
+                let lanes = _mm512_mask_add_epi16(lanes, over_bf, lanes, _mm512_set1_epi16(1 - 0x4000));
+                // The low byte of a unit, where C2 is in the lane, is kept from 80 on; the high one is 0, and kept.
+                write_kept(lanes, _mm512_cmpge_epu8_mask(units, _mm512_set1_epi16(0x0080)), to)
+            })
         }
     }
 }
@@ -702,11 +701,6 @@ pub(crate) unsafe fn from_latin_1(bytes: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_halves_of_a_register_take_turns() {
-        assert!(interleaved().into_iter().eq((0..32).flat_map(|place| [place, place + 32])));
-    }
 
     /// As the instruction does, eight bits of the word of each byte are taken, from the bit in the table on. The tables hold
     /// the same for each word.
