@@ -18,7 +18,7 @@
 //!     if highest < 80: next group                     (ASCII; a tighter loop follows)
 //!     if highest < E0: check with the byte before          (no sequence is longer than two bytes)
 //!     if highest < F0: check with two bytes before
-//!     else:            check with three bytes before; after two such in a row, the next `LIKELY`, too
+//!     else:            check with three bytes before; after two such in a row, the next 2 to 16, too
 //!     if there is an error: return the boundary at the start of the first register with one
 //! check the last registers, and that no sequence continues after the last byte
 //! ```
@@ -168,6 +168,11 @@ pub(super) const REFUSED: u8 = 0x7C;
 /// Registers in a group.
 const GROUP: usize = 8;
 
+/// Groups that are checked for sequences of up to four bytes, whatever their highest byte, after two in a row that have some of four
+/// in both halves: the first and the most. The number doubles as long as the text goes on like this: many at once would cost more
+/// in a page of several scripts than they save in emoji.
+const LIKELY: [usize; 2] = [2, 16];
+
 /// Inputs with at least this many bytes are taken to be outside the caches of a core, so that a group is loaded [`AHEAD`] of its
 /// turn: the processor does not foresee by itself what is beyond a page of memory.
 const LARGE: usize = 0x4_0000;
@@ -192,10 +197,6 @@ const _: () = assert!(SHORT <= 2 * 4 * 16);
 /// make `str`, on the strength of it. The functions may be called only on a processor with the instructions of the
 /// implementing file.
 pub(super) unsafe trait Partial: Apart {
-    /// Groups that are checked for sequences of up to four bytes, whatever their highest byte, after two in a row that have some
-    /// of four in both halves.
-    const LIKELY: usize = 7;
-
     /// The code that runs for `len` bytes, which are fewer than [`Vector::LEN`].
     fn partial_path(len: usize) -> Path;
 
@@ -383,6 +384,7 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
         }
         // The end of the last group with sequences of four bytes in both halves.
         let mut long_until = 0;
+        let mut likely = LIKELY[0];
         while len - at >= GROUP * V::LEN {
             let group = start.add(at);
             if len >= LARGE {
@@ -415,16 +417,18 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
                 check_each::<V, GROUP, 4>(group)
             } else if at != long_until {
                 long_until = at + GROUP * V::LEN;
+                likely = LIKELY[0];
                 check_each::<V, GROUP, 4>(group)
             } else {
                 // After two groups in a row with sequences of four bytes in both halves, the next most likely have them, too.
-                let most = (1 + V::LIKELY).min((len - at) / (GROUP * V::LEN));
+                let most = (1 + likely).min((len - at) / (GROUP * V::LEN));
                 let good = V::good_groups(group, most);
                 at += good * GROUP * V::LEN;
                 if good < most {
                     return boundary(bytes, at + good_registers::<V>(start.add(at)));
                 }
                 long_until = at;
+                likely = LIKELY[1].min(2 * likely);
                 continue;
             };
             if V::has_error(errors) {

@@ -201,9 +201,6 @@ unsafe impl Vector for Avx512 {
 /// An input is checked by the shortest register that holds it.
 // SAFETY: the result is that of `prefix_of`, or 0 of no bytes.
 unsafe impl Partial for Avx512 {
-    // More would cost more in a page of several scripts than it saves in emoji.
-    const LIKELY: usize = 2;
-
     fn partial_path(len: usize) -> Path {
         let kernel = if len <= Sse41::LEN {
             Sse41::NAME
