@@ -217,24 +217,10 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
         let from = bytes.as_ptr();
         let mut to = out.next((count + 1) * WINDOW);
         let mut here = masks::<V>(from);
+        let is_endless = patience == usize::MAX;
         // How many more windows without an error may follow. Three more at first: validation usually stops within a few windows of
         // the error.
         let (mut index, mut quiet) = (0, patience.saturating_add(3));
-        // Twice below: text of longer sequences has a loop of its own, with fewer decisions. It ends where errors may be isolated.
-        macro_rules! window {
-            () => {
-                let window_at = from.add(index * WINDOW);
-                let next = masks::<V>(window_at.add(WINDOW));
-                let window = here.decide(next, &mut carry);
-                let places = Places::of(here, window, &carry, &mut left);
-                to = F::write::<V>(window_at, index == 0, places, to);
-                // One line: a window that is not ASCII fills about as much in UTF-16, and up to two in UTF-32.
-                V::prefetch(to.cast::<u8>().wrapping_add(AHEAD));
-                quiet = if window.good == !0 { quiet - 1 } else { patience };
-                here = next;
-                index += 1;
-            };
-        }
         while index < count && quiet > 0 {
             if here.all_isolated(carry) {
                 let passed = if here.non_ascii == 0 {
@@ -259,9 +245,30 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
                     continue;
                 }
             }
-            window!();
-            while index < count && quiet > 0 && here.lead_of_3 != 0 && here.has_continued_lead() {
-                window!();
+            // Text of longer sequences goes on here, with fewer decisions, until errors may be isolated.
+            loop {
+                let window_at = from.add(index * WINDOW);
+                let next = masks::<V>(window_at.add(WINDOW));
+                let window = here.decide(next, &mut carry);
+                // Not worth a branch where windows are decoded only after an error.
+                if is_endless && window.good == !0 && here.lead_of_4 | left.fours == 0 {
+                    let places = Places::of_up_to_three(here, carry, &mut left);
+                    to = F::write::<V>(window_at, index == 0, places, to);
+                } else {
+                    let places = Places::of(here, window, &carry, &mut left);
+                    to = F::write::<V>(window_at, index == 0, places, to);
+                }
+                // One line: a window that is not ASCII fills about as much in UTF-16, and up to two in UTF-32.
+                V::prefetch(to.cast::<u8>().wrapping_add(AHEAD));
+                if !is_endless {
+                    quiet = if window.good == !0 { quiet - 1 } else { patience };
+                }
+                here = next;
+                index += 1;
+                let is_longer = here.lead_of_3 != 0 && here.has_continued_lead();
+                if index == count || quiet == 0 || !is_longer {
+                    break;
+                }
             }
         }
         let at = index * WINDOW;

@@ -281,6 +281,15 @@ impl Places {
         Self { replaced: window.replaced, ..Self::of_text(continuation, window.good & !continued, fours, left) }
     }
 
+    /// The places of a window of well-formed sequences of up to three bytes.
+    #[inline(always)]
+    pub(super) fn of_up_to_three(masks: Masks, carry: Carry, left: &mut Left) -> Self {
+        let continuation = masks.continuation();
+        let places = Self::of_text(continuation, !(continuation >> 1 | carry.good << 63), 0, left);
+        // The compiler does not know that no sequence of four bytes began before.
+        Self { third_of_4: 0, last_of_4: 0, ..places }
+    }
+
     /// The places of text without errors, by the leads of four bytes.
     #[inline(always)]
     pub(super) fn of_text(continuation: u64, last: u64, fours: u64, left: &mut Left) -> Self {
