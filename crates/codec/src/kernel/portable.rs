@@ -672,12 +672,14 @@ unsafe fn units_run<U: Target>(
                 }
                 continue;
             }
-            if word & 0xC0C0_C0F8 == 0x8080_80F0 {
-                let scalar = (word & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3);
-                if matches!(scalar, 0x1_0000..=0x10_FFFF) {
+            if let Some(scalar) = of_four(word) {
+                (at, to) = (at + 4, U::put_supplementary(scalar, word, to));
+                while at < end {
+                    let word = u32::from_le(bytes.add(at).cast::<u32>().read_unaligned());
+                    let Some(scalar) = of_four(word) else { break };
                     (at, to) = (at + 4, U::put_supplementary(scalar, word, to));
-                    continue;
                 }
+                continue;
             }
             // Most errors are bytes that no continuation byte follows.
             let is_alone = word & 0xC000 != 0x8000 || word & 0xC0 == 0x80;
@@ -709,6 +711,13 @@ unsafe fn ascii_of_eight<U: Target>(from: *const u8, to: *mut U) -> (usize, *mut
 fn of_three(word: u32) -> Option<u32> {
     let scalar = (word & 0xF) << 12 | (word >> 8 & 0x3F) << 6 | word >> 16 & 0x3F;
     ((word & 0xC0_C0F0 == 0x80_80E0) & is_of_three(scalar)).then_some(scalar)
+}
+
+/// The scalar value of a sequence of four bytes.
+#[inline(always)]
+fn of_four(word: u32) -> Option<u32> {
+    let scalar = (word & 7) << 18 | (word >> 8 & 0x3F) << 12 | (word >> 16 & 0x3F) << 6 | word >> 24 & 0x3F;
+    ((word & 0xC0C0_C0F8 == 0x8080_80F0) & matches!(scalar, 0x1_0000..=0x10_FFFF)).then_some(scalar)
 }
 
 /// Writes the blocks of [`LONG`] bytes of ASCII that `bytes` begin with, at most [`RUN`], as units. Returns how many bytes
