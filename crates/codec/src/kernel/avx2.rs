@@ -334,6 +334,24 @@ unsafe impl WindowWriter for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn ascii_to_32(from: *const u8, to: *mut u32) -> bool {
+        // SAFETY: quarter `q` reads 16 bytes at `from + 16 * q` and writes 16 units at `to + 16 * q`.
+        unsafe {
+            let quarters = [0, 16, 32, 48].map(|at| _mm_loadu_si128(from.add(at).cast()));
+            let [a, b, c, d] = quarters;
+            if _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d))) != 0 {
+                return false;
+            }
+            for (quarter, bytes) in quarters.into_iter().enumerate() {
+                let to = to.add(16 * quarter);
+                _mm256_storeu_si256(to.cast(), _mm256_cvtepu8_epi32(bytes));
+                _mm256_storeu_si256(to.add(8).cast(), _mm256_cvtepu8_epi32(_mm_srli_si128::<8>(bytes)));
+            }
+            true
+        }
+    }
+
+    #[inline(always)]
     unsafe fn widen_to_32(from: *const u8, replaced: u64, to: *mut u32) {
         if replaced != 0 {
             // SAFETY: the same contract.

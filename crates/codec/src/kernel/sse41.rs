@@ -200,6 +200,26 @@ unsafe impl WindowWriter for Sse41 {
     }
 
     #[inline(always)]
+    unsafe fn ascii_to_32(from: *const u8, to: *mut u32) -> bool {
+        // SAFETY: quarter `q` reads 16 bytes at `from + 16 * q` and writes 16 units at `to + 16 * q`.
+        unsafe {
+            let quarters = [0, 16, 32, 48].map(|at| Self::load(from.add(at)));
+            let [a, b, c, d] = quarters;
+            if !a.or(b).or(c.or(d)).is_ascii() {
+                return false;
+            }
+            for (quarter, Self(bytes)) in quarters.into_iter().enumerate() {
+                let to = to.add(16 * quarter);
+                _mm_storeu_si128(to.cast(), _mm_cvtepu8_epi32(bytes));
+                _mm_storeu_si128(to.add(4).cast(), _mm_cvtepu8_epi32(_mm_srli_si128::<4>(bytes)));
+                _mm_storeu_si128(to.add(8).cast(), _mm_cvtepu8_epi32(_mm_srli_si128::<8>(bytes)));
+                _mm_storeu_si128(to.add(12).cast(), _mm_cvtepu8_epi32(_mm_srli_si128::<12>(bytes)));
+            }
+            true
+        }
+    }
+
+    #[inline(always)]
     unsafe fn utf16(from: *const u8, first: bool, places: Places, to: *mut u16) -> *mut u16 {
         // SAFETY: the same contract.
         unsafe { compress::utf16(from, first, places, to) }

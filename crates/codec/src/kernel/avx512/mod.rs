@@ -303,6 +303,21 @@ unsafe impl WindowWriter for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
+        // SAFETY: half `h` reads 32 bytes at `from + 32 * h` and writes 32 units at `to + 32 * h`.
+        unsafe {
+            let halves = [0, 32].map(|at| _mm256_loadu_si256(from.add(at).cast()));
+            let are_ascii = Avx2(_mm256_or_si256(halves[0], halves[1])).is_ascii();
+            if are_ascii {
+                for (half, bytes) in halves.into_iter().enumerate() {
+                    _mm512_storeu_si512(to.add(32 * half).cast(), _mm512_cvtepu8_epi16(bytes));
+                }
+            }
+            are_ascii
+        }
+    }
+
+    #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {
         // SAFETY: half `h` reads 32 bytes at `from + 32 * h` and writes 32 units at `to + 32 * h`.
         unsafe {
