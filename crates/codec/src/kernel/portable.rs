@@ -47,7 +47,7 @@ const NON_ASCII: u64 = 0x8080_8080_8080_8080;
 /// # Safety
 /// The sequence of a scalar value has at most [`LONGEST`](Source::LONGEST) bytes for each unit that it is read from. `scalar` takes
 /// at least one unit, unless there are none, and at most all. A unit without a bit of `OVER_7FF` is below 800. A character from
-/// `supplementary` has `SUPPLEMENTARY` units, one or two.
+/// `supplementary` has `SUPPLEMENTARY` units, one or two. The type is an unsigned integer of one, two or four bytes.
 pub(super) unsafe trait Source: Copy + Into<u32> {
     /// Most bytes of UTF-8 for one unit.
     const LONGEST: usize;
@@ -58,7 +58,7 @@ pub(super) unsafe trait Source: Copy + Into<u32> {
     /// In a word of units, the bits that only units from 800 on have.
     const OVER_7FF: u64;
 
-    /// The bytes of a block if it is ASCII. How this is written decides what the compiler makes of it.
+    /// The bytes of a block if it is ASCII. Written for each type in the way that the compiler turns into registers.
     fn ascii(block: &[Self; BLOCK]) -> Option<[u8; BLOCK]>;
 
     /// The supplementary character that begins here, if one does.
@@ -226,7 +226,8 @@ const fn basic() -> [u32; 0x400] {
 unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, mut to: *mut u8) -> (usize, *mut u8) {
     let (mut at, end) = (range.start, range.end);
     // SAFETY: every step begins below `end`, reads at most a block, and writes at most `LONGEST` bytes for each unit it takes;
-    // up to a register more is overwritten later.
+    // up to a register more is overwritten later. Units without a bit of `OVER_7FF` are below 800, the length of `SHORT`;
+    // `fewer + 2 * place` is at `to + place` or after it.
     unsafe {
         while at < end {
             while let Some(bytes) = U::ascii(&*units.add(at).cast()) {

@@ -195,8 +195,8 @@ pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
     }
 }
 
-/// Decodes windows, until `patience` of them in a row have no error; of the first ones, three more. Returns how many bytes are
-/// decoded; they end between two segments.
+/// Decodes windows, until `patience` of them in a row have no error; of the first ones, three more. [`usize::MAX`] stands for no
+/// end to that. Returns how many bytes are decoded; they end between two segments.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are at least `READ + WINDOW` bytes.
@@ -245,7 +245,8 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
                     continue;
                 }
             }
-            // Text of longer sequences goes on here, with fewer decisions, until errors may be isolated.
+            // Text of longer sequences goes on here, with fewer decisions, until a window has no lead of three or more bytes, or none
+            // that is continued.
             loop {
                 let window_at = from.add(index * WINDOW);
                 let next = masks::<V>(window_at.add(WINDOW));

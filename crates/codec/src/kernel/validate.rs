@@ -168,9 +168,9 @@ pub(super) const REFUSED: u8 = 0x7C;
 /// Registers in a group.
 const GROUP: usize = 8;
 
-/// Groups that are checked for sequences of up to four bytes, whatever their highest byte, after two in a row that have some of four
-/// in both halves: the first and the most. The number doubles as long as the text goes on like this: many at once would cost more
-/// in a page of several scripts than they save in emoji.
+/// After two groups in a row with sequences of four bytes in both halves, so many are checked for such sequences without a look at
+/// their highest byte: at first, and at most. The number doubles as long as the text goes on like this: many at once would cost
+/// more in a page of several scripts than they save in emoji.
 const LIKELY: [usize; 2] = [2, 16];
 
 /// Inputs with at least this many bytes are taken to be outside the caches of a core, so that a group is loaded [`AHEAD`] of its
@@ -388,9 +388,7 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
         while len - at >= GROUP * V::LEN {
             let group = start.add(at);
             if len >= LARGE {
-                for line in 0..GROUP * V::LEN / LINE {
-                    V::prefetch(group.wrapping_add(AHEAD + LINE * line));
-                }
+                load_ahead::<V>(group);
             }
             // The highest byte at each place of each half; for the first also of the three bytes before, where a sequence may
             // begin that continues in it.
@@ -461,10 +459,29 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
 pub(super) unsafe fn good_groups<V: Vector>(from: *const u8, most: usize) -> usize {
     let mut good = 0;
     // SAFETY: group `good` begins at `good * GROUP * LEN`, and `good < most`.
-    while good < most && unsafe { !V::has_error(check_each::<V, GROUP, 4>(from.add(good * GROUP * V::LEN))) } {
-        good += 1;
+    unsafe {
+        while good < most {
+            let group = from.add(good * GROUP * V::LEN);
+            load_ahead::<V>(group);
+            if V::has_error(check_each::<V, GROUP, 4>(group)) {
+                break;
+            }
+            good += 1;
+        }
     }
     good
+}
+
+/// Hints that the group [`AHEAD`] of that at `group` will be read.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn load_ahead<V: Vector>(group: *const u8) {
+    for line in 0..GROUP * V::LEN / LINE {
+        // SAFETY: the same contract.
+        unsafe { V::prefetch(group.wrapping_add(AHEAD + LINE * line)) };
+    }
 }
 
 /// How many bytes of a group precede the first register with an error; there is one.

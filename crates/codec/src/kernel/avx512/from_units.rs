@@ -2,12 +2,12 @@
 //!
 //! # Idea
 //!
-//! Every unit gets a lane as wide as the longest form that it may need: two bytes if all units are below 800, otherwise
-//! four. All forms are computed at once: `vpmultishiftqb` picks any eight consecutive bits of a lane for each byte, so a
+//! Every unit gets a lane as wide as the longest form that it may need: two bytes if all units are below 800 or halves of whole
+//! pairs, otherwise four. All forms are computed at once: `vpmultishiftqb` picks any eight consecutive bits of a lane for each byte, so a
 //! form costs that one shift, and one operation that masks the payload and sets the marks. Masks select the form of each
 //! unit. Bytes that are not needed stay zero and are compressed away: all that are neither the first of a unit nor a continuation
-//! byte. Pairs of UTF-16 are joined to scalar values first, unless all other units are below 800: each half of
-//! a pair is two of the four bytes, so lanes of two bytes suffice. On the way to UTF-8 no step ends in a pair.
+//! byte. Pairs of UTF-16 are joined to scalar values first, unless lanes of two bytes suffice: each half of a pair is two of the
+//! four bytes. On the way to UTF-8 no step ends in a pair.
 //!
 //! ```text
 //! while 33 units are left:
@@ -22,14 +22,14 @@
 //!
 //! # Example
 //!
-//! `0061 D83D DE00 00E9` to UTF-8:
+//! `0061 D83D DE00 20AC` to UTF-8:
 //!
 //! ```text
-//! units        0061        D83D        DE00        00E9
-//! scalars      61          1F600       (done)      E9
-//! bytes        61 .. .. .. F0 9F 98 80 .. .. .. .. C3 A9 .. ..
-//! kept          1  .  .  .  1  1  1  1  .  .  .  .  1  1  .  .
-//! written      61 F0 9F 98 80 C3 A9
+//! units        0061        D83D        DE00        20AC
+//! scalars      61          1F600       (done)      20AC
+//! bytes        61 .. .. .. F0 9F 98 80 .. .. .. .. E2 82 AC ..
+//! kept          1  .  .  .  1  1  1  1  .  .  .  .  1  1  1  .
+//! written      61 F0 9F 98 80 E2 82 AC
 //! ```
 //!
 //! # Cost
@@ -285,8 +285,8 @@ pub(crate) unsafe fn from_utf16(units: &[u16], out: &mut Vec<u8>) {
         let end = (units.len() - 1).min(at + STEPS * UNITS_16);
         out.reserve(3 * (end - at) + 4 * UNITS_16);
         // SAFETY: `narrow_run` reads only units before `end`, and writes a byte for each. `at + UNITS_16 <= end < units.len()` at
-        // each step: 33 units can be read. A unit moves `to` by at most three bytes; each half of a step writes 64 bytes at most
-        // from where it is: within the `3 * (end - at) + 128` reserved.
+        // each step: 33 units can be read. A step moves `to` by at most three bytes for each unit, its first half by at most 64,
+        // and each half writes at most 64 bytes from where it is: within the `3 * (end - at) + 128` reserved.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             // Once for each stretch: in the loop it would slow down text with little ASCII.
@@ -416,7 +416,8 @@ unsafe fn are(units: __m512i, bits: u16, values: u16) -> u32 {
 /// `from..from + 33` can be read, and 128 bytes written at `to`; the processor has the instructions.
 #[inline(always)]
 unsafe fn encode_any(units: __m512i, from: *const u16, len: usize, to: *mut u8) -> *mut u8 {
-    // SAFETY: the loads read the units one place before and after; the first of those before is masked. Each half writes 64 bytes.
+    // SAFETY: the load reads the units one place after. The first half writes 64 bytes and moves `to` by at most as many; the second
+    // writes 64. `encode_halves` needs less.
     unsafe {
         let (high, low) = (are(units, 0xFC00, 0xD800), are(units, 0xFC00, 0xDC00));
         let over_7ff = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7FF));
