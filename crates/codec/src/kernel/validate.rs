@@ -168,9 +168,9 @@ pub(super) const REFUSED: u8 = 0x7C;
 /// Registers in a group.
 const GROUP: usize = 8;
 
-/// After two groups in a row with sequences of four bytes in both halves, so many are checked for such sequences without a look at
-/// their highest byte: at first, and at most. The number doubles as long as the text goes on like this: many at once would cost
-/// more in a page of several scripts than they save in emoji.
+/// Once two groups in a row have sequences of four bytes in both halves, the next groups are checked for such sequences without
+/// looking at their highest byte first: this many at first, and at most. The number doubles as long as the text stays like this:
+/// starting with many would cost more in a page of several scripts than it saves in emoji.
 const LIKELY: [usize; 2] = [2, 16];
 
 /// Inputs with at least this many bytes are taken to be outside the caches of a core, so that a group is loaded [`AHEAD`] of its
@@ -418,7 +418,7 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
                 likely = LIKELY[0];
                 check_each::<V, GROUP, 4>(group)
             } else {
-                // After two groups in a row with sequences of four bytes in both halves, the next most likely have them, too.
+                // This group, and those that most likely are like it.
                 let most = (1 + likely).min((len - at) / (GROUP * V::LEN));
                 let good = V::good_groups(group, most);
                 at += good * GROUP * V::LEN;
