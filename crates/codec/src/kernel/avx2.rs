@@ -1,16 +1,6 @@
 //! AVX2: registers of 32 bytes, in two halves that shuffles do not cross.
 //!
-//! `check` is the lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021). Three
-//! tables of sixteen entries, by the nibbles of the byte before and the high nibble of the byte, hold one bit for each rule;
-//! a bit that is set in all three is a broken rule. "Two continuation bytes in a row" is the one rule that may be broken,
-//! exactly where a lead two or three places earlier needs it, so that bit is compared instead.
-//!
-//! ```text
-//! bytes                      E2 82 AC A9
-//! rules broken with before    . .. TC TC      TC: two continuation bytes
-//! needed (E0 two before)      . .. TC  .
-//! errors                      . ..  . TC      A9 continues nothing
-//! ```
+//! `check` and `check_pairs` are those of SSE4.1 (sse41.rs), with tables that are in both halves.
 //!
 //! A register costs what one of SSE4.1 costs, for twice the bytes. Where bytes are moved across the halves it takes another
 //! instruction, in [`Vector::shift_in`]. Inputs of 4 to 31 bytes are checked by registers of SSE4.1.
@@ -24,7 +14,7 @@ use crate::kernel::info::Path;
 use crate::kernel::sse41::Sse41;
 use crate::kernel::to_utf8::{OF_EIGHT, OF_UP_TO_THREE, SequenceWriter, all_of_three, pack};
 use crate::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, path, short_prefix,
+    BELOW_FIRST_LEAD, FINISHED, LOWERED, NIBBLES, Nibbles, Partial, REFUSED, path, short_prefix,
 };
 use crate::kernel::vector::{Vector, hidden};
 use crate::kernel::window::{Places, WindowWriter, widen};
@@ -47,12 +37,12 @@ unsafe fn high_nibbles(bytes: __m256i) -> __m256i {
     _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(0x0F))
 }
 
-/// The rules of [`NIBBLES`] that pairs of bytes break, one bit each: one of `before` and one of `bytes`.
+/// The rules of [`NIBBLES`] that bytes break, one bit each. `highest` is what the first table is indexed by, `before` the second.
 #[inline(always)]
-unsafe fn table_errors(before: __m256i, bytes: __m256i) -> __m256i {
-    let [high, low, next] = &NIBBLES;
-    let high = _mm256_shuffle_epi8(table(high), high_nibbles(before));
-    let low = _mm256_shuffle_epi8(table(low), _mm256_and_si256(before, _mm256_set1_epi8(0x0F)));
+unsafe fn table_errors(highest: __m256i, before: __m256i, bytes: __m256i) -> __m256i {
+    let Nibbles { high, low, next } = &NIBBLES;
+    let high = _mm256_shuffle_epi8(table(high), high_nibbles(highest));
+    let low = _mm256_shuffle_epi8(table(low), _mm256_subs_epu8(before, _mm256_set1_epi8(BELOW_FIRST_LEAD)));
     let next = _mm256_shuffle_epi8(table(next), high_nibbles(bytes));
     _mm256_and_si256(_mm256_and_si256(high, low), next)
 }
@@ -118,13 +108,20 @@ unsafe impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn check(self, [one, two, three]: [Self; 3], errors: Self) -> Self {
-        let wrong = table_errors(one.0, self.0);
-        let needed = _mm256_or_si256(
-            _mm256_subs_epu8(two.0, _mm256_set1_epi8(BELOW_LEADS[1])),
-            _mm256_subs_epu8(three.0, _mm256_set1_epi8(BELOW_LEADS[2])),
-        );
-        let needed = _mm256_and_si256(needed, _mm256_set1_epi8(TWO_CONTINUATIONS as i8));
-        Self(_mm256_or_si256(errors.0, _mm256_xor_si256(wrong, needed)))
+        let two = _mm256_subs_epu8(two.0, _mm256_set1_epi8(LOWERED[0]));
+        let three = _mm256_subs_epu8(three.0, _mm256_set1_epi8(LOWERED[1]));
+        let highest = _mm256_max_epu8(_mm256_max_epu8(two, three), one.0);
+        Self(_mm256_or_si256(errors.0, table_errors(highest, one.0, self.0)))
+    }
+
+    #[inline(always)]
+    unsafe fn check_pairs(self, one: Self, errors: Self) -> Self {
+        let needed =
+            _mm256_cmpgt_epi8(_mm256_subs_epu8(one.0, _mm256_set1_epi8(0xC1_u8 as i8)), _mm256_setzero_si256());
+        // C0 where a continuation byte is needed, C2 elsewhere. As signed numbers, bytes from 80 on are the lowest.
+        let limit = _mm256_or_si256(_mm256_andnot_si256(needed, _mm256_set1_epi8(2)), _mm256_set1_epi8(0xC0_u8 as i8));
+        let below = _mm256_cmpgt_epi8(limit, self.0);
+        Self(_mm256_or_si256(errors.0, _mm256_xor_si256(below, needed)))
     }
 
     #[inline(always)]
@@ -162,7 +159,7 @@ unsafe impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
-        Self::error_mask(Self(_mm256_and_si256(table_errors(self.0, next.0), _mm256_set1_epi8(REFUSED as i8))))
+        Self::error_mask(Self(_mm256_and_si256(table_errors(self.0, self.0, next.0), _mm256_set1_epi8(REFUSED as i8))))
     }
 }
 

@@ -1,6 +1,6 @@
 //! NEON: registers of 16 bytes, on AArch64.
 //!
-//! `check` is that of SSE4.1 (sse41.rs). NEON has shifts of bytes, but no instruction that gathers the highest bits of a
+//! `check` and `check_pairs` are those of SSE4.1 (sse41.rs). NEON has shifts of bytes, but no instruction that gathers the highest bits of a
 //! register, so that masks of windows are gathered from four registers at a time.
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -11,7 +11,7 @@ use crate::kernel::compress::{self, OfThree};
 use crate::kernel::info::Path;
 use crate::kernel::to_utf8::{OF_EIGHT, SequenceWriter, pack};
 use crate::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, path_of_words, prefix_of_words,
+    BELOW_FIRST_LEAD, FINISHED, LOWERED, NIBBLES, Nibbles, Partial, REFUSED, path_of_words, prefix_of_words,
 };
 use crate::kernel::vector::{_mm_movemask_epi8, Vector, bits_to_add, bytes_of_halves};
 use crate::kernel::window::{Places, WindowWriter, widen};
@@ -39,11 +39,12 @@ unsafe fn of_window(from: *const u8, is: impl Fn(uint8x16_t) -> uint8x16_t) -> u
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)))
 }
 
-/// The rules of [`NIBBLES`] that pairs of bytes break, one bit each: one of `before` and one of `bytes`.
+/// The rules of [`NIBBLES`] that bytes break, one bit each. `highest` is what the first table is indexed by, `before` the second.
 #[inline(always)]
-unsafe fn table_errors(before: uint8x16_t, bytes: uint8x16_t) -> uint8x16_t {
-    let [high, low, next] = &NIBBLES;
-    let high = vqtbl1q_u8(vld1q_u8(high.as_ptr()), vshrq_n_u8::<4>(before));
+unsafe fn table_errors(highest: uint8x16_t, before: uint8x16_t, bytes: uint8x16_t) -> uint8x16_t {
+    let Nibbles { high, low, next } = &NIBBLES;
+    let high = vqtbl1q_u8(vld1q_u8(high.as_ptr()), vshrq_n_u8::<4>(highest));
+    let before = vqsubq_u8(before, vdupq_n_u8(BELOW_FIRST_LEAD as u8));
     let low = vqtbl1q_u8(vld1q_u8(low.as_ptr()), vandq_u8(before, vdupq_n_u8(0x0F)));
     let next = vqtbl1q_u8(vld1q_u8(next.as_ptr()), vshrq_n_u8::<4>(bytes));
     vandq_u8(vandq_u8(high, low), next)
@@ -105,13 +106,19 @@ unsafe impl Vector for Neon {
 
     #[inline(always)]
     unsafe fn check(self, [one, two, three]: [Self; 3], errors: Self) -> Self {
-        let wrong = table_errors(one.0, self.0);
-        let needed = vorrq_u8(
-            vqsubq_u8(two.0, vdupq_n_u8(BELOW_LEADS[1] as u8)),
-            vqsubq_u8(three.0, vdupq_n_u8(BELOW_LEADS[2] as u8)),
-        );
-        let needed = vandq_u8(needed, vdupq_n_u8(TWO_CONTINUATIONS));
-        Self(vorrq_u8(errors.0, veorq_u8(wrong, needed)))
+        let two = vqsubq_u8(two.0, vdupq_n_u8(LOWERED[0] as u8));
+        let three = vqsubq_u8(three.0, vdupq_n_u8(LOWERED[1] as u8));
+        let highest = vmaxq_u8(vmaxq_u8(two, three), one.0);
+        Self(vorrq_u8(errors.0, table_errors(highest, one.0, self.0)))
+    }
+
+    #[inline(always)]
+    unsafe fn check_pairs(self, one: Self, errors: Self) -> Self {
+        let needed = vcgtq_u8(one.0, vdupq_n_u8(0xC1));
+        // C0 where a continuation byte is needed, C2 elsewhere. As signed numbers, bytes from 80 on are the lowest.
+        let limit = vbslq_u8(needed, vdupq_n_u8(0xC0), vdupq_n_u8(0xC2));
+        let below = vcgtq_s8(vreinterpretq_s8_u8(limit), vreinterpretq_s8_u8(self.0));
+        Self(vorrq_u8(errors.0, veorq_u8(below, needed)))
     }
 
     #[inline(always)]
@@ -166,7 +173,7 @@ unsafe impl Vector for Neon {
 
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
-        Self::error_mask(Self(vandq_u8(table_errors(self.0, next.0), vdupq_n_u8(REFUSED))))
+        Self::error_mask(Self(vandq_u8(table_errors(self.0, self.0, next.0), vdupq_n_u8(REFUSED))))
     }
 }
 

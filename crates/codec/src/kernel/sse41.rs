@@ -1,16 +1,20 @@
 //! SSE4.1: registers of 16 bytes.
 //!
-//! `check` is the lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021). Three
-//! tables of sixteen entries, by the nibbles of the byte before and the high nibble of the byte, hold one bit for each rule;
-//! a bit that is set in all three is a broken rule. "Two continuation bytes in a row" is the one rule that may be broken,
-//! exactly where a lead two or three places earlier needs it, so that bit is compared instead.
+//! `check` is the lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021), with other
+//! indices. Three tables of sixteen entries hold one bit for each rule; a bit that is set in all three entries is a broken rule.
+//! The rules are those for two bytes. So that they hold for longer sequences, too, a lead two or three places earlier is lowered to
+//! one of two bytes, and counts in place of the byte before if it is higher; other bytes are no leads once lowered.
 //!
 //! ```text
-//! bytes                      E2 82 AC A9
-//! rules broken with before    . .. TC TC      TC: two continuation bytes
-//! needed (E0 two before)      . .. TC  .
-//! errors                      . ..  . TC      A9 continues nothing
+//! bytes                       E2 82 AC A9
+//! one before                   . E2 82 AC
+//! two before, less 20          .  . C2 62
+//! three before, less 30        .  .  . B2
+//! highest                      . E2 C2 B2     a lead before 82 and before AC
+//! errors                       .  .  .  1     A9 continues nothing
 //! ```
+//!
+//! `check_pairs` needs no tables: after a lead from C2 on, a byte is below C0, else it is not between 80 and C1.
 //!
 //! A register costs three shuffles and about fifteen other operations. SSE4.1 is the first set with `ptest`; `pshufb` and
 //! `palignr` are older.
@@ -23,7 +27,7 @@ use crate::kernel::compress::{self, OfThree};
 use crate::kernel::info::Path;
 use crate::kernel::to_utf8::SequenceWriter;
 use crate::kernel::validate::{
-    BELOW_LEADS, FINISHED, NIBBLES, Partial, REFUSED, TWO_CONTINUATIONS, path_of_words, prefix_of_words,
+    BELOW_FIRST_LEAD, FINISHED, LOWERED, NIBBLES, Nibbles, Partial, REFUSED, path_of_words, prefix_of_words,
 };
 use crate::kernel::vector::Vector;
 use crate::kernel::window::{Places, WindowWriter};
@@ -45,12 +49,12 @@ unsafe fn high_nibbles(bytes: __m128i) -> __m128i {
     _mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(0x0F))
 }
 
-/// The rules of [`NIBBLES`] that pairs of bytes break, one bit each: one of `before` and one of `bytes`.
+/// The rules of [`NIBBLES`] that bytes break, one bit each. `highest` is what the first table is indexed by, `before` the second.
 #[inline(always)]
-unsafe fn table_errors(before: __m128i, bytes: __m128i) -> __m128i {
-    let [high, low, next] = &NIBBLES;
-    let high = _mm_shuffle_epi8(table(high), high_nibbles(before));
-    let low = _mm_shuffle_epi8(table(low), _mm_and_si128(before, _mm_set1_epi8(0x0F)));
+unsafe fn table_errors(highest: __m128i, before: __m128i, bytes: __m128i) -> __m128i {
+    let Nibbles { high, low, next } = &NIBBLES;
+    let high = _mm_shuffle_epi8(table(high), high_nibbles(highest));
+    let low = _mm_shuffle_epi8(table(low), _mm_subs_epu8(before, _mm_set1_epi8(BELOW_FIRST_LEAD)));
     let next = _mm_shuffle_epi8(table(next), high_nibbles(bytes));
     _mm_and_si128(_mm_and_si128(high, low), next)
 }
@@ -128,13 +132,19 @@ unsafe impl Vector for Sse41 {
 
     #[inline(always)]
     unsafe fn check(self, [one, two, three]: [Self; 3], errors: Self) -> Self {
-        let wrong = table_errors(one.0, self.0);
-        let needed = _mm_or_si128(
-            _mm_subs_epu8(two.0, _mm_set1_epi8(BELOW_LEADS[1])),
-            _mm_subs_epu8(three.0, _mm_set1_epi8(BELOW_LEADS[2])),
-        );
-        let needed = _mm_and_si128(needed, _mm_set1_epi8(TWO_CONTINUATIONS as i8));
-        Self(_mm_or_si128(errors.0, _mm_xor_si128(wrong, needed)))
+        let two = _mm_subs_epu8(two.0, _mm_set1_epi8(LOWERED[0]));
+        let three = _mm_subs_epu8(three.0, _mm_set1_epi8(LOWERED[1]));
+        let highest = _mm_max_epu8(_mm_max_epu8(two, three), one.0);
+        Self(_mm_or_si128(errors.0, table_errors(highest, one.0, self.0)))
+    }
+
+    #[inline(always)]
+    unsafe fn check_pairs(self, one: Self, errors: Self) -> Self {
+        let needed = _mm_cmpgt_epi8(_mm_subs_epu8(one.0, _mm_set1_epi8(0xC1_u8 as i8)), _mm_setzero_si128());
+        // C0 where a continuation byte is needed, C2 elsewhere. As signed numbers, bytes from 80 on are the lowest.
+        let limit = _mm_or_si128(_mm_andnot_si128(needed, _mm_set1_epi8(2)), _mm_set1_epi8(0xC0_u8 as i8));
+        let below = _mm_cmpgt_epi8(limit, self.0);
+        Self(_mm_or_si128(errors.0, _mm_xor_si128(below, needed)))
     }
 
     #[inline(always)]
@@ -172,7 +182,7 @@ unsafe impl Vector for Sse41 {
 
     #[inline(always)]
     unsafe fn refused(self, next: Self) -> u64 {
-        Self::error_mask(Self(_mm_and_si128(table_errors(self.0, next.0), _mm_set1_epi8(REFUSED as i8))))
+        Self::error_mask(Self(_mm_and_si128(table_errors(self.0, self.0, next.0), _mm_set1_epi8(REFUSED as i8))))
     }
 }
 

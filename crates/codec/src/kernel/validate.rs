@@ -16,7 +16,8 @@
 //! for each aligned group of 8 registers:
 //!     highest = the highest byte at each place, including the three bytes before
 //!     if highest < 80: next group                     (ASCII; a tighter loop follows)
-//!     if highest < E0: check with the byte before          (no sequence is longer than two bytes)
+//!     if C0 or C1 is before the group: return the place before it
+//!     if highest < E0: check with the byte before          (no sequence is longer than two bytes, which takes less)
 //!     if highest < F0: check with two bytes before
 //!     else:            check with three bytes before; after two such in a row, the next 2 to 16, too
 //!     if there is an error: return the boundary at the start of the first register with one
@@ -42,8 +43,8 @@
 //!
 //! # Cost
 //!
-//! A register costs four loads and about twenty instructions with three bytes before, fewer with one; ASCII costs a load and
-//! an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. In large inputs, groups that are
+//! A register costs four loads and about twenty instructions with three bytes before, two and ten with one; ASCII costs a load
+//! and an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. In large inputs, groups that are
 //! checked one at a time are loaded into the cache before their turn. Inputs of up to [`SHORT`] bytes take a path without groups,
 //! because aligning and grouping cost more than they save there. It loses on inputs shorter than a few bytes, where the calls and
 //! the scalar search for the place of an error take most of the time, and on text with many errors, where each one costs a check
@@ -67,6 +68,7 @@ const REFUSALS: [([u8; 2], [u8; 2]); 6] = [
 
 /// Subtracted with saturation, these leave the highest bit set only in leads that need a continuation byte one, two and
 /// three places later: from C0, E0 and F0 on.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
 pub(super) const BELOW_LEADS: [i8; 3] = [0x40, 0x60, 0x70];
 
 /// For each place in a register, the highest byte that needs no continuation byte after the register. A shorter
@@ -116,54 +118,64 @@ const fn ranges_of_seconds() -> [u8; 64] {
     table
 }
 
-/// By the high nibble of a byte, by its low nibble, and by the high nibble of the next byte: a bit set in all three entries is
-/// an error, except [`TWO_CONTINUATIONS`], which is right where a sequence of three or four bytes needs it. This is the
-/// lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021).
-pub(super) static NIBBLES: [[u8; 16]; 3] = rules_of_nibbles();
+/// Subtracted with saturation from the bytes two and three places earlier, these leave a lead of two bytes where the sequence goes on,
+/// and no lead elsewhere: of E0..FF they make C0..DF, and of F0..FF C0..CF.
+pub(super) const LOWERED: [i8; 2] = [0x20, 0x30];
 
-const fn rules_of_nibbles() -> [[u8; 16]; 3] {
-    // Every rule: a range of bytes, a range of next bytes, and a bit.
-    let rules: [([u8; 2], [u8; 2], u8); 11] = [
-        // A lead without continuation.
-        ([0xC0, 0xFF], [0x00, 0x7F], 1),
-        ([0xC0, 0xFF], [0xC0, 0xFF], 1),
-        // A continuation without lead.
-        ([0x00, 0x7F], [0x80, 0xBF], 2),
-        ([0x80, 0xBF], [0x80, 0xBF], TWO_CONTINUATIONS),
-        (REFUSALS[0].0, REFUSALS[0].1, 4),
-        (REFUSALS[1].0, REFUSALS[1].1, 8),
-        (REFUSALS[2].0, REFUSALS[2].1, 16),
-        // Leads from F4 on and 90..BF share a bit; F0 and those from F5 on, and 80..8F, another: there are eight bits.
-        (REFUSALS[3].0, REFUSALS[3].1, 32),
-        (REFUSALS[4].0, REFUSALS[4].1, 64),
-        (REFUSALS[5].0, [0x90, 0xBF], 64),
-        (REFUSALS[5].0, [0x80, 0x8F], 32),
-    ];
-    let mut tables = [[0; 16]; 3];
+/// Subtracted with saturation, this leaves zero of bytes that are no leads. The low nibbles of the differences tell leads with the
+/// same high nibble apart, and are one for C0, E0 and F0.
+pub(super) const BELOW_FIRST_LEAD: i8 = 0xBF_u8 as i8;
+
+/// The rules for two bytes in a row, one bit each, as three tables of sixteen entries: a bit that is set in all three entries is a
+/// broken rule. Whether a sequence goes on after two or three bytes is decided by the same rules: its lead, [`LOWERED`], takes the
+/// place of the byte before.
+///
+/// The lookup is that of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021), with other
+/// indices. Theirs have a bit for two continuation bytes in a row, which is compared with what the bytes before those need.
+pub(super) struct Nibbles {
+    /// By the high nibble of the highest of three: the byte before and, [`LOWERED`], the two before that.
+    pub(super) high: [u8; 16],
+    /// By the low nibble of the byte before less [`BELOW_FIRST_LEAD`].
+    pub(super) low: [u8; 16],
+    /// By the high nibble of the byte.
+    pub(super) next: [u8; 16],
+}
+
+/// The rules of well-formed UTF-8.
+pub(super) static NIBBLES: Nibbles = {
+    let mut rules = Nibbles { high: [0; 16], low: [0; 16], next: [0; 16] };
+    // A lead without continuation.
+    rules.add([0xC0, 0xFF], [0x00, 0x7F], 1);
+    rules.add([0xC0, 0xFF], [0xC0, 0xFF], 1);
+    // A continuation without lead.
+    rules.add([0x00, 0xBF], [0x80, 0xBF], 2);
     let mut at = 0;
-    while at < rules.len() {
-        let (before, byte, bit) = rules[at];
+    while at < REFUSALS.len() {
+        rules.add(REFUSALS[at].0, REFUSALS[at].1, 4 << at);
+        at += 1;
+    }
+    rules
+};
+
+/// The bits of [`NIBBLES`] for a lead and a continuation byte it refuses.
+pub(super) const REFUSED: u8 = 0xFC;
+
+impl Nibbles {
+    /// Adds the rule that no byte of a range stands after a byte of another.
+    const fn add(&mut self, before: [u8; 2], byte: [u8; 2], bit: u8) {
         let mut value = before[0] as usize;
         while value <= before[1] as usize {
-            tables[0][value >> 4] |= bit;
-            tables[1][value & 0xF] |= bit;
+            self.high[value >> 4] |= bit;
+            self.low[value.saturating_sub(BELOW_FIRST_LEAD as u8 as usize) & 0xF] |= bit;
             value += 1;
         }
         let mut value = byte[0] as usize;
         while value <= byte[1] as usize {
-            tables[2][value >> 4] |= bit;
+            self.next[value >> 4] |= bit;
             value += 1;
         }
-        at += 1;
     }
-    tables
 }
-
-/// The bit of [`NIBBLES`] for two continuation bytes in a row: the highest.
-pub(super) const TWO_CONTINUATIONS: u8 = 0x80;
-
-/// The bits of [`NIBBLES`] for a lead and a continuation byte it refuses: 4, 8, 16, 32 and 64.
-pub(super) const REFUSED: u8 = 0x7C;
 
 /// Registers in a group.
 const GROUP: usize = 8;
@@ -402,6 +414,10 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
                 }
                 continue;
             }
+            // `check_pairs` finds C0 and C1 in this group, not before it.
+            if matches!(group.sub(1).read(), 0xC0 | 0xC1) {
+                return boundary(bytes, at);
+            }
             // A half that is ASCII is skipped.
             let errors = if first.is_ascii() {
                 check_half::<V>(group.add(HALF * V::LEN), highest)
@@ -625,9 +641,12 @@ unsafe fn check_each<V: Vector, const COUNT: usize, const LONGEST: usize>(from: 
 unsafe fn check<V: Vector, const LONGEST: usize>(from: *const u8, errors: V::Errors) -> V::Errors {
     // SAFETY: the loads begin one to three bytes before `from`, or there, and read `LEN` bytes.
     unsafe {
-        let two = if LONGEST > 2 { V::load(from.sub(2)) } else { V::zero() };
+        let (bytes, one) = (V::load(from), V::load(from.sub(1)));
+        if LONGEST == 2 {
+            return bytes.check_pairs(one, errors);
+        }
         let three = if LONGEST > 3 { V::load(from.sub(3)) } else { V::zero() };
-        V::load(from).check([V::load(from.sub(1)), two, three], errors)
+        bytes.check([one, V::load(from.sub(2)), three], errors)
     }
 }
 
@@ -674,7 +693,7 @@ mod tests {
 
     #[test]
     fn the_tables_say_of_each_pair_what_the_scalar_step_says() {
-        let (leads, seconds, [high, low, next]) = (refused_by_leads(), ranges_of_seconds(), rules_of_nibbles());
+        let (leads, seconds, rules) = (refused_by_leads(), ranges_of_seconds(), &NIBBLES);
         for (lead, second) in (0..=255).flat_map(|lead| (0..=255).map(move |second| (lead, second))) {
             let refused = match Sequence::read(&[lead, second, 0x80, 0x80]) {
                 Some(Sequence::IllFormed { kind: Kind::Continuation | Kind::TooShort, .. }) => false,
@@ -686,12 +705,12 @@ mod tests {
                 let found = leads[usize::from(lead & 0x3F)] & seconds[usize::from(second & 0x3F)];
                 assert_eq!(found != 0, refused, "{lead:02X} {second:02X}");
             }
-            let found = high[usize::from(lead >> 4)] & low[usize::from(lead & 0xF)] & next[usize::from(second >> 4)];
+            // Of a pair, the byte before is the highest that counts.
+            let low = usize::from(lead.saturating_sub(BELOW_FIRST_LEAD as u8) & 0xF);
+            let found = rules.high[usize::from(lead >> 4)] & rules.low[low] & rules.next[usize::from(second >> 4)];
             assert_eq!(found & REFUSED != 0, refused, "{lead:02X} {second:02X}");
             assert_eq!(found & 1 != 0, lead >= 0xC0 && !is_continuation(second), "{lead:02X} {second:02X}");
-            assert_eq!(found & 2 != 0, lead < 0x80 && is_continuation(second), "{lead:02X} {second:02X}");
-            let two = is_continuation(lead) && is_continuation(second);
-            assert_eq!(found & TWO_CONTINUATIONS != 0, two, "{lead:02X} {second:02X}");
+            assert_eq!(found & 2 != 0, lead < 0xC0 && is_continuation(second), "{lead:02X} {second:02X}");
         }
     }
 }

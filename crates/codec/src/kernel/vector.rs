@@ -110,6 +110,10 @@ pub(super) unsafe trait Vector: Copy {
     /// byte exactly where one of those needs one, and the byte before it does not refuse it. Adds the errors to `errors`.
     unsafe fn check(self, before: [Self; 3], errors: Self::Errors) -> Self::Errors;
 
+    /// As [`Self::check`], where no sequence is longer than two bytes, and `one` holds the bytes one place earlier. C0 and C1 are
+    /// errors where they stand in `self`, and need not be found in `one`.
+    unsafe fn check_pairs(self, one: Self, errors: Self::Errors) -> Self::Errors;
+
     unsafe fn has_error(errors: Self::Errors) -> bool;
 
     /// The bytes with errors.

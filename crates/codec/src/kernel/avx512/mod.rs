@@ -14,6 +14,9 @@
 //! both                4  .      refused
 //! ```
 //!
+//! Where no sequence is longer than two bytes, the only leads that refuse anything are C0 and C1, and these are errors wherever a
+//! lead may stand: `check_pairs` needs no tables.
+//!
 //! # Windows
 //!
 //! What is written is computed for every place, and the places that hold nothing are compressed away (`vpcompressb`,
@@ -153,6 +156,19 @@ unsafe impl Vector for Avx512 {
         let doubled = _mm512_add_epi8(self.0, self.0);
         let sign = _mm512_ternarylogic_epi64::<{ 0xF0 ^ (0xCC & !0xAA) }>(needed, self.0, doubled);
         Errors { sign: _mm512_or_si512(errors.sign, sign), any }
+    }
+
+    #[inline(always)]
+    unsafe fn check_pairs(self, one: Self, errors: Errors) -> Errors {
+        // In the highest bit: leads from C2 on.
+        let needed = _mm512_subs_epu8(one.0, _mm512_set1_epi8(0x42));
+        // needed ? not C0..FF : C2..FF
+        let doubled = _mm512_add_epi8(self.0, self.0);
+        let above = _mm512_add_epi8(self.0, _mm512_set1_epi8(0x3E));
+        let within = _mm512_ternarylogic_epi64::<{ 0xF0 & !0xCC | !0xF0 & 0xAA }>(needed, doubled, above);
+        // needed ^ (byte & within)
+        let sign = _mm512_ternarylogic_epi64::<{ 0xF0 ^ (0xCC & 0xAA) }>(needed, self.0, within);
+        Errors { sign: _mm512_or_si512(errors.sign, sign), ..errors }
     }
 
     #[inline(always)]
