@@ -227,6 +227,29 @@ fn errors_anywhere_in_long_text() {
     }
 }
 
+/// Such text is loaded ahead, or read by other registers.
+#[test]
+fn errors_in_text_that_no_cache_of_a_core_holds() {
+    if FEW {
+        return;
+    }
+    for text in ["a", "é", "€", "😀"] {
+        let mut long = text.repeat((4 << 20) / text.len() + 500).into_bytes();
+        let len = long.len();
+        for kernel in Kernel::available() {
+            assert_eq!(kernel.validate(&long), Ok(()), "{}: {text}", kernel.name());
+        }
+        for at in (0..1500).chain(len / 2..len / 2 + 1500).chain(len - 1500..len).step_by(13) {
+            let kept = std::mem::replace(&mut long[at], 0xFF);
+            for kernel in Kernel::available() {
+                let found = kernel.validate(&long).map_err(|error| error.valid_up_to());
+                assert_eq!(found, Err(at - at % text.len()), "{}: {text}", kernel.name());
+            }
+            long[at] = kept;
+        }
+    }
+}
+
 /// UTF-16 with pairs, lone surrogates, and code units of every length in UTF-8.
 fn units(bytes: &[u8]) -> Vec<u16> {
     let unit = |pair: &[u8; 2]| match pair {

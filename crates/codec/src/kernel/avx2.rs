@@ -52,6 +52,7 @@ unsafe impl Vector for Avx2 {
     const LEN: usize = 32;
     const NAME: &'static str = "avx2";
     type Errors = Self;
+    type Far = Self;
 
     #[inline(always)]
     unsafe fn no_errors() -> Self {

@@ -55,6 +55,7 @@ unsafe impl Vector for Neon {
     const LEN: usize = 16;
     const NAME: &'static str = "neon";
     type Errors = Self;
+    type Far = Self;
 
     #[inline(always)]
     unsafe fn no_errors() -> Self {

@@ -76,6 +76,7 @@ unsafe impl Vector for Sse41 {
     const LEN: usize = 16;
     const NAME: &'static str = "sse41";
     type Errors = Self;
+    type Far = Self;
 
     #[inline(always)]
     unsafe fn no_errors() -> Self {

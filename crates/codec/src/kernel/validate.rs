@@ -189,6 +189,9 @@ const LIKELY: [usize; 2] = [2, 16];
 /// turn: the processor does not foresee by itself what is beyond a page of memory.
 const LARGE: usize = 0x4_0000;
 
+/// Inputs with at least this many bytes are taken to be outside the caches that a core does not share: see [`Vector::Far`].
+const FAR: usize = 0x40_0000;
+
 /// A group is loaded this many bytes before its turn.
 const AHEAD: usize = 3072;
 
@@ -353,6 +356,10 @@ pub(super) unsafe fn ascii_groups<V: Vector>(bytes: &[u8]) -> usize {
         let mut at = first_group::<V>(start);
         if !V::load(start.add(at.saturating_sub(V::LEN))).is_ascii() {
             return 0;
+        }
+        while V::LEN > V::Far::LEN && len >= FAR && len - at >= GROUP * V::LEN && is_far_group_ascii::<V>(start.add(at))
+        {
+            at += GROUP * V::LEN;
         }
         while len - at >= GROUP * V::LEN && is_ascii_group::<V>(start.add(at)) {
             at += GROUP * V::LEN;
@@ -528,6 +535,16 @@ unsafe fn is_ascii_group<V: Vector>(from: *const u8) -> bool {
         }
         all.is_ascii()
     }
+}
+
+/// As [`is_ascii_group`], with registers of [`Vector::Far`].
+///
+/// # Safety
+/// The same contract.
+#[inline(always)]
+unsafe fn is_far_group_ascii<V: Vector>(from: *const u8) -> bool {
+    // SAFETY: a group of `Far` begins at a multiple of its size, which divides that of `V`, and the last ends where that of `V` does.
+    (0..V::LEN / V::Far::LEN).all(|part| unsafe { is_ascii_group::<V::Far>(from.add(part * GROUP * V::Far::LEN)) })
 }
 
 /// The bits that are set in `all`, or in any byte of `at..len`.

@@ -86,6 +86,7 @@ unsafe impl Vector for Avx512 {
     const LEN: usize = 64;
     const NAME: &'static str = "avx512";
     type Errors = Errors;
+    type Far = Avx2;
 
     #[inline(always)]
     unsafe fn no_errors() -> Errors {
