@@ -131,9 +131,11 @@ fn class_strings_everywhere_in_registers() {
 /// it. Which bytes a kernel checks, and against how many bytes before them, depends on what else is in the group.
 #[test]
 fn broken_sequences_everywhere_in_groups() {
-    const BROKEN: [&[u8]; 16] = [
+    const BROKEN: [&[u8]; 18] = [
         b"\x80",
+        b"\xC0",
         b"\xC0\xAF",
+        b"\xC1\x80",
         b"\xC3",
         b"\xE0\x9F\x80",
         b"\xE2",
@@ -227,9 +229,9 @@ fn errors_anywhere_in_long_text() {
     }
 }
 
-/// Such text is loaded ahead, or read by other registers.
+/// Kernels load large texts ahead of their turn, and may read ASCII in them with shorter registers.
 #[test]
-fn errors_in_text_that_no_cache_of_a_core_holds() {
+fn errors_in_texts_larger_than_the_caches_of_a_core() {
     if FEW {
         return;
     }
@@ -239,7 +241,8 @@ fn errors_in_text_that_no_cache_of_a_core_holds() {
         for kernel in Kernel::available() {
             assert_eq!(kernel.validate(&long), Ok(()), "{}: {text}", kernel.name());
         }
-        for at in (0..1500).chain(len / 2..len / 2 + 1500).chain(len - 1500..len).step_by(13) {
+        let step = if cfg!(debug_assertions) { 131 } else { 13 };
+        for at in (0..1500).chain(len / 2..len / 2 + 1500).chain(len - 1500..len).step_by(step) {
             let kept = std::mem::replace(&mut long[at], 0xFF);
             for kernel in Kernel::available() {
                 let found = kernel.validate(&long).map_err(|error| error.valid_up_to());

@@ -1,6 +1,6 @@
 //! AVX2: registers of 32 bytes, in two halves that shuffles do not cross.
 //!
-//! `check` and `check_pairs` are those of SSE4.1 (sse41.rs), with tables that are in both halves.
+//! `check` and `check_pairs` are those of SSE4.1 (sse41.rs), with each table repeated in both halves.
 //!
 //! A register costs what one of SSE4.1 costs, for twice the bytes. Where bytes are moved across the halves it takes another
 //! instruction, in [`Vector::shift_in`]. Inputs of 4 to 31 bytes are checked by registers of SSE4.1.
@@ -37,7 +37,7 @@ unsafe fn high_nibbles(bytes: __m256i) -> __m256i {
     _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(0x0F))
 }
 
-/// The rules of [`NIBBLES`] that bytes break, one bit each. `highest` is what the first table is indexed by, `before` the second.
+/// The rules of [`NIBBLES`] that `bytes` break, one bit each. `highest` selects from the first table, `before` from the second.
 #[inline(always)]
 unsafe fn table_errors(highest: __m256i, before: __m256i, bytes: __m256i) -> __m256i {
     let Nibbles { high, low, next } = &NIBBLES;
@@ -119,7 +119,8 @@ unsafe impl Vector for Avx2 {
     unsafe fn check_pairs(self, one: Self, errors: Self) -> Self {
         let needed =
             _mm256_cmpgt_epi8(_mm256_subs_epu8(one.0, _mm256_set1_epi8(0xC1_u8 as i8)), _mm256_setzero_si256());
-        // C0 where a continuation byte is needed, C2 elsewhere. As signed numbers, bytes from 80 on are the lowest.
+        // The bytes 80..BF must follow a lead, and 80..C1 must follow nothing else. As signed numbers, bytes from 80 on are the lowest,
+        // so one comparison finds either range.
         let limit = _mm256_or_si256(_mm256_andnot_si256(needed, _mm256_set1_epi8(2)), _mm256_set1_epi8(0xC0_u8 as i8));
         let below = _mm256_cmpgt_epi8(limit, self.0);
         Self(_mm256_or_si256(errors.0, _mm256_xor_si256(below, needed)))

@@ -1,7 +1,7 @@
 //! NEON: registers of 16 bytes, on AArch64.
 //!
-//! `check` and `check_pairs` are those of SSE4.1 (sse41.rs). NEON has shifts of bytes, but no instruction that gathers the highest bits of a
-//! register, so that masks of windows are gathered from four registers at a time.
+//! `check` and `check_pairs` are those of SSE4.1 (sse41.rs). NEON has shifts of bytes, but no instruction that gathers the
+//! highest bits of a register, so that masks of windows are gathered from four registers at a time.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
@@ -39,7 +39,7 @@ unsafe fn of_window(from: *const u8, is: impl Fn(uint8x16_t) -> uint8x16_t) -> u
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)))
 }
 
-/// The rules of [`NIBBLES`] that bytes break, one bit each. `highest` is what the first table is indexed by, `before` the second.
+/// The rules of [`NIBBLES`] that `bytes` break, one bit each. `highest` selects from the first table, `before` from the second.
 #[inline(always)]
 unsafe fn table_errors(highest: uint8x16_t, before: uint8x16_t, bytes: uint8x16_t) -> uint8x16_t {
     let Nibbles { high, low, next } = &NIBBLES;
@@ -116,7 +116,8 @@ unsafe impl Vector for Neon {
     #[inline(always)]
     unsafe fn check_pairs(self, one: Self, errors: Self) -> Self {
         let needed = vcgtq_u8(one.0, vdupq_n_u8(0xC1));
-        // C0 where a continuation byte is needed, C2 elsewhere. As signed numbers, bytes from 80 on are the lowest.
+        // The bytes 80..BF must follow a lead, and 80..C1 must follow nothing else. As signed numbers, bytes from 80 on are the lowest,
+        // so one comparison finds either range.
         let limit = vbslq_u8(needed, vdupq_n_u8(0xC0), vdupq_n_u8(0xC2));
         let below = vcgtq_s8(vreinterpretq_s8_u8(limit), vreinterpretq_s8_u8(self.0));
         Self(vorrq_u8(errors.0, veorq_u8(below, needed)))

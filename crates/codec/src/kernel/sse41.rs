@@ -1,9 +1,10 @@
 //! SSE4.1: registers of 16 bytes.
 //!
 //! `check` is the lookup of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021), with other
-//! indices. Three tables of sixteen entries hold one bit for each rule; a bit that is set in all three entries is a broken rule.
-//! The rules are those for two bytes. So that they hold for longer sequences, too, a lead two or three places earlier is lowered to
-//! one of two bytes, and counts in place of the byte before if it is higher; other bytes are no leads once lowered.
+//! indices. Three tables of sixteen entries hold one bit for each rule; a rule is broken where its bit is set in all three entries.
+//! The rules are about two bytes. To apply them to longer sequences, the bytes two and three places earlier are lowered, so that a
+//! lead whose sequence reaches this byte becomes a lead of two bytes and any other byte none; the highest of the three counts as the
+//! byte before.
 //!
 //! ```text
 //! bytes                       E2 82 AC A9
@@ -14,7 +15,7 @@
 //! errors                       .  .  .  1     A9 continues nothing
 //! ```
 //!
-//! `check_pairs` needs no tables: after a lead from C2 on, a byte is below C0, else it is not between 80 and C1.
+//! `check_pairs` needs no tables: after a lead, C2 or above, a byte must be in 80..BF; anywhere else it must not be in 80..C1.
 //!
 //! A register costs three shuffles and about fifteen other operations. SSE4.1 is the first set with `ptest`; `pshufb` and
 //! `palignr` are older.
@@ -49,7 +50,7 @@ unsafe fn high_nibbles(bytes: __m128i) -> __m128i {
     _mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(0x0F))
 }
 
-/// The rules of [`NIBBLES`] that bytes break, one bit each. `highest` is what the first table is indexed by, `before` the second.
+/// The rules of [`NIBBLES`] that `bytes` break, one bit each. `highest` selects from the first table, `before` from the second.
 #[inline(always)]
 unsafe fn table_errors(highest: __m128i, before: __m128i, bytes: __m128i) -> __m128i {
     let Nibbles { high, low, next } = &NIBBLES;
@@ -142,7 +143,8 @@ unsafe impl Vector for Sse41 {
     #[inline(always)]
     unsafe fn check_pairs(self, one: Self, errors: Self) -> Self {
         let needed = _mm_cmpgt_epi8(_mm_subs_epu8(one.0, _mm_set1_epi8(0xC1_u8 as i8)), _mm_setzero_si128());
-        // C0 where a continuation byte is needed, C2 elsewhere. As signed numbers, bytes from 80 on are the lowest.
+        // The bytes 80..BF must follow a lead, and 80..C1 must follow nothing else. As signed numbers, bytes from 80 on are the lowest,
+        // so one comparison finds either range.
         let limit = _mm_or_si128(_mm_andnot_si128(needed, _mm_set1_epi8(2)), _mm_set1_epi8(0xC0_u8 as i8));
         let below = _mm_cmpgt_epi8(limit, self.0);
         Self(_mm_or_si128(errors.0, _mm_xor_si128(below, needed)))

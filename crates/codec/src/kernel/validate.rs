@@ -16,8 +16,8 @@
 //! for each aligned group of 8 registers:
 //!     highest = the highest byte at each place, including the three bytes before
 //!     if highest < 80: next group                     (ASCII; a tighter loop follows)
-//!     if C0 or C1 is before the group: return the place before it
-//!     if highest < E0: check with the byte before          (no sequence is longer than two bytes, which takes less)
+//!     if the byte before the group is C0 or C1: return its place
+//!     if highest < E0: check with the byte before          (cheaper: no sequence is longer than two bytes)
 //!     if highest < F0: check with two bytes before
 //!     else:            check with three bytes before; after two such in a row, the next 2 to 16, too
 //!     if there is an error: return the boundary at the start of the first register with one
@@ -28,7 +28,7 @@
 //!
 //! # Example
 //!
-//! `61 E2 82 AC ED A0 80`, with the bytes that AVX-512 compares (SSE4.1 and AVX2 use a different lookup, with the same
+//! `61 E2 82 AC ED A0 80`, with the bytes that AVX-512 compares (the other kernels use a different lookup, with the same
 //! result):
 //!
 //! ```text
@@ -43,8 +43,8 @@
 //!
 //! # Cost
 //!
-//! A register costs four loads and about twenty instructions with three bytes before, two and ten with one; ASCII costs a load
-//! and an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. In large inputs, groups that are
+//! With three bytes before, a register costs four loads and about twenty instructions; with one, two loads and about ten. ASCII
+//! costs a load and an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. In large inputs, groups that are
 //! checked one at a time are loaded into the cache before their turn. Inputs of up to [`SHORT`] bytes take a path without groups,
 //! because aligning and grouping cost more than they save there. It loses on inputs shorter than a few bytes, where the calls and
 //! the scalar search for the place of an error take most of the time, and on text with many errors, where each one costs a check
@@ -118,24 +118,23 @@ const fn ranges_of_seconds() -> [u8; 64] {
     table
 }
 
-/// Subtracted with saturation from the bytes two and three places earlier, these leave a lead of two bytes where the sequence goes on,
-/// and no lead elsewhere: of E0..FF they make C0..DF, and of F0..FF C0..CF.
+/// Subtracted with saturation from the bytes two and three places earlier. A lead whose sequence reaches this byte becomes a lead of
+/// two bytes (E0..FF become C0..DF, F0..FF become C0..CF); any other byte ends up below C0.
 pub(super) const LOWERED: [i8; 2] = [0x20, 0x30];
 
-/// Subtracted with saturation, this leaves zero of bytes that are no leads. The low nibbles of the differences tell leads with the
-/// same high nibble apart, and are one for C0, E0 and F0.
+/// Subtracted with saturation, this leaves zero of every byte that is not a lead, so that no refusal is found where only a lowered
+/// lead selects from the first table. The low nibble of the difference tells leads with the same high nibble apart.
 pub(super) const BELOW_FIRST_LEAD: i8 = 0xBF_u8 as i8;
 
-/// The rules for two bytes in a row, one bit each, as three tables of sixteen entries: a bit that is set in all three entries is a
-/// broken rule. Whether a sequence goes on after two or three bytes is decided by the same rules: its lead, [`LOWERED`], takes the
-/// place of the byte before.
+/// The rules for two bytes in a row, one bit each, in three tables of sixteen entries: a rule is broken where its bit is set in all
+/// three. The third and fourth bytes of a sequence need no rules of their own: its lead, [`LOWERED`], stands in for the byte before.
 ///
 /// The lookup is that of J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte" (2021), with other
-/// indices. Theirs have a bit for two continuation bytes in a row, which is compared with what the bytes before those need.
+/// indices. Theirs has a bit for two continuation bytes in a row, and compares it with whether an earlier lead needs them.
 pub(super) struct Nibbles {
-    /// By the high nibble of the highest of three: the byte before and, [`LOWERED`], the two before that.
+    /// By the high nibble of the highest of the byte before and the two before that, [`LOWERED`].
     pub(super) high: [u8; 16],
-    /// By the low nibble of the byte before less [`BELOW_FIRST_LEAD`].
+    /// By the low nibble of the difference between the byte before and [`BELOW_FIRST_LEAD`], which is at least zero.
     pub(super) low: [u8; 16],
     /// By the high nibble of the byte.
     pub(super) next: [u8; 16],
@@ -161,7 +160,7 @@ pub(super) static NIBBLES: Nibbles = {
 pub(super) const REFUSED: u8 = 0xFC;
 
 impl Nibbles {
-    /// Adds the rule that no byte of a range stands after a byte of another.
+    /// Adds the rule that no byte in the range `byte` follows one in the range `before`.
     const fn add(&mut self, before: [u8; 2], byte: [u8; 2], bit: u8) {
         let mut value = before[0] as usize;
         while value <= before[1] as usize {
@@ -185,11 +184,11 @@ const GROUP: usize = 8;
 /// starting with many would cost more in a page of several scripts than it saves in emoji.
 const LIKELY: [usize; 2] = [2, 16];
 
-/// Inputs with at least this many bytes are taken to be outside the caches of a core, so that a group is loaded [`AHEAD`] of its
+/// Inputs with at least this many bytes are taken to be outside the smallest cache, so that a group is loaded [`AHEAD`] of its
 /// turn: the processor does not foresee by itself what is beyond a page of memory.
 const LARGE: usize = 0x4_0000;
 
-/// Inputs with at least this many bytes are taken to be outside the caches that a core does not share: see [`Vector::Far`].
+/// Inputs with at least this many bytes are taken to be outside all caches but the largest: see [`Vector::Far`].
 const FAR: usize = 0x40_0000;
 
 /// A group is loaded this many bytes before its turn.
@@ -421,7 +420,8 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
                 }
                 continue;
             }
-            // `check_pairs` finds C0 and C1 in this group, not before it.
+            // `check_pairs` finds C0 and C1 only in the bytes that it checks, and `check` only by the byte after: one at the end of
+            // the group before may not have been found yet.
             if matches!(group.sub(1).read(), 0xC0 | 0xC1) {
                 return boundary(bytes, at);
             }
@@ -540,10 +540,11 @@ unsafe fn is_ascii_group<V: Vector>(from: *const u8) -> bool {
 /// As [`is_ascii_group`], with registers of [`Vector::Far`].
 ///
 /// # Safety
-/// The same contract.
+/// `from..from + GROUP * LEN` can be read, and `from` is a multiple of `LEN`; the processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn is_far_group_ascii<V: Vector>(from: *const u8) -> bool {
-    // SAFETY: a group of `Far` begins at a multiple of its size, which divides that of `V`, and the last ends where that of `V` does.
+    // SAFETY: each group of `Far` begins at a multiple of its `LEN`, which divides that of `V`, and together they are the group of `V`.
+    // `Far` needs no other instructions than `V`.
     (0..V::LEN / V::Far::LEN).all(|part| unsafe { is_ascii_group::<V::Far>(from.add(part * GROUP * V::Far::LEN)) })
 }
 
@@ -616,7 +617,8 @@ unsafe fn highest<V: Vector>(from: *const u8) -> V {
     }
 }
 
-/// Checks half a group. No byte in it or in the three before is above the highest byte of `highest`.
+/// Checks half a group. No byte in it or in the three before is above the highest byte of `highest`, and the byte before is not C0 or
+/// C1.
 ///
 /// # Safety
 /// `from - 3..from + HALF * LEN` can be read; the processor has the instructions of `V`.
@@ -634,7 +636,8 @@ unsafe fn check_half<V: Vector>(from: *const u8, highest: V) -> V::Errors {
     }
 }
 
-/// Checks `COUNT` registers, where no sequence is longer than `LONGEST` bytes.
+/// Checks `COUNT` registers, where no sequence is longer than `LONGEST` bytes. If that is two, the caller has looked for C0 and C1 in
+/// the byte before `from`.
 ///
 /// # Safety
 /// `from - 3..from + COUNT * LEN` can be read; the processor has the instructions of `V`.
@@ -650,7 +653,8 @@ unsafe fn check_each<V: Vector, const COUNT: usize, const LONGEST: usize>(from: 
     }
 }
 
-/// Checks the register at `from`, with as many bytes before it as a sequence of at most `LONGEST` bytes can reach.
+/// Checks the register at `from`, with as many bytes before it as a sequence of at most `LONGEST` bytes can reach. If that is two, C0
+/// or C1 in the byte before is not found.
 ///
 /// # Safety
 /// `from - 3..from + LEN` can be read; the processor has the instructions of `V`.
@@ -722,7 +726,7 @@ mod tests {
                 let found = leads[usize::from(lead & 0x3F)] & seconds[usize::from(second & 0x3F)];
                 assert_eq!(found != 0, refused, "{lead:02X} {second:02X}");
             }
-            // Of a pair, the byte before is the highest that counts.
+            // With only a pair, the byte before is itself the highest.
             let low = usize::from(lead.saturating_sub(BELOW_FIRST_LEAD as u8) & 0xF);
             let found = rules.high[usize::from(lead >> 4)] & rules.low[low] & rules.next[usize::from(second >> 4)];
             assert_eq!(found & REFUSED != 0, refused, "{lead:02X} {second:02X}");

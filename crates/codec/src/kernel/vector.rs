@@ -56,8 +56,8 @@ pub(super) unsafe trait Vector: Copy {
     /// Errors found so far in one or more registers.
     type Errors: Copy;
 
-    /// The register that reads memory outside the caches fastest: Zen 5 took up to a quarter longer with registers of 64 bytes than
-    /// with those of 32. It has as many bytes as this one, or half as many, and needs no instructions that this one does not.
+    /// The register with which memory outside the caches is read fastest: on Zen 5, registers of 64 bytes took up to a quarter longer
+    /// than those of 32. It is as long as this one or half as long, and needs no other instructions.
     type Far: Vector;
 
     unsafe fn no_errors() -> Self::Errors;
@@ -111,11 +111,12 @@ pub(super) unsafe trait Vector: Copy {
     unsafe fn movemask(self) -> u64;
 
     /// Checks every byte of `self`, where `before` holds the bytes one, two and three places earlier: it is a continuation
-    /// byte exactly where one of those needs one, and the byte before it does not refuse it. Adds the errors to `errors`.
+    /// byte exactly where one of those needs one, and the byte before it does not refuse it. Adds the errors to `errors`. A refusal
+    /// by C0 or C1 need not be found where that byte is an error itself.
     unsafe fn check(self, before: [Self; 3], errors: Self::Errors) -> Self::Errors;
 
-    /// As [`Self::check`], where no sequence is longer than two bytes, and `one` holds the bytes one place earlier. C0 and C1 are
-    /// errors where they stand in `self`, and need not be found in `one`.
+    /// As [`Self::check`], for text with no byte above DF; `one` holds the bytes one place earlier. C0 and C1 in `self` are errors; in
+    /// `one` they need not be found.
     unsafe fn check_pairs(self, one: Self, errors: Self::Errors) -> Self::Errors;
 
     unsafe fn has_error(errors: Self::Errors) -> bool;

@@ -14,8 +14,8 @@
 //! both                4  .      refused
 //! ```
 //!
-//! Where no sequence is longer than two bytes, the only leads that refuse anything are C0 and C1, and these are errors wherever a
-//! lead may stand: `check_pairs` needs no tables.
+//! In text without longer sequences, only the leads C0 and C1 refuse continuation bytes, and they are errors wherever they occur, so
+//! `check_pairs` needs no tables.
 //!
 //! # Windows
 //!
@@ -63,7 +63,7 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(__m512i);
 
-/// Errors found: missing and unneeded continuation bytes by their sign bits, refused ones by any bits.
+/// Errors found: missing and unneeded continuation bytes, and in `check_pairs` C0 and C1, by their sign bits; refused ones by any bits.
 #[derive(Clone, Copy)]
 pub(super) struct Errors {
     sign: __m512i,
@@ -161,12 +161,12 @@ unsafe impl Vector for Avx512 {
 
     #[inline(always)]
     unsafe fn check_pairs(self, one: Self, errors: Errors) -> Errors {
-        // In the highest bit: leads from C2 on.
+        // The highest bits say all: here, of leads from C2 on.
         let needed = _mm512_subs_epu8(one.0, _mm512_set1_epi8(0x42));
-        // needed ? not C0..FF : C2..FF
+        // Of bytes from 80 on: needed ? below C0 : below C2
         let doubled = _mm512_add_epi8(self.0, self.0);
-        let above = _mm512_add_epi8(self.0, _mm512_set1_epi8(0x3E));
-        let within = _mm512_ternarylogic_epi64::<{ 0xF0 & !0xCC | !0xF0 & 0xAA }>(needed, doubled, above);
+        let below_c2 = _mm512_add_epi8(self.0, _mm512_set1_epi8(0x3E));
+        let within = _mm512_ternarylogic_epi64::<{ 0xF0 & !0xCC | !0xF0 & 0xAA }>(needed, doubled, below_c2);
         // needed ^ (byte & within)
         let sign = _mm512_ternarylogic_epi64::<{ 0xF0 ^ (0xCC & 0xAA) }>(needed, self.0, within);
         Errors { sign: _mm512_or_si512(errors.sign, sign), ..errors }
