@@ -366,6 +366,23 @@ fn conversions_from_and_to_other_encodings() {
     }
 }
 
+/// Blocks of units whose bits, taken together, are the lowest that ASCII does not have, or all that it does not have.
+#[test]
+fn blocks_that_are_almost_ascii() {
+    for kernel in Kernel::available() {
+        let mut utf8 = Vec::new();
+        let mut expect = |character: &str, convert: &dyn Fn(&mut Vec<u8>)| {
+            utf8.clear();
+            convert(&mut utf8);
+            assert_eq!(str::from_utf8(&utf8), Ok(&*character.repeat(100)), "{kernel}");
+        };
+        expect("\u{80}", &|out| kernel.from_latin_1_into(&[0x80; 100], out));
+        expect("\u{80}", &|out| kernel.from_utf16_lossy_into(&[0x80; 100], out));
+        expect("\u{80}", &|out| kernel.from_utf32_lossy_into(&[0x80; 100], out));
+        expect("\u{FFFD}", &|out| kernel.from_utf32_lossy_into(&[0xFFFF_FF80; 100], out));
+    }
+}
+
 #[test]
 fn characters_are_counted_wherever_in_a_cache_line_the_text_begins() {
     let text = "a\u{1F600}é\u{20AC}".repeat(300);

@@ -734,4 +734,22 @@ mod tests {
             assert_eq!(found & 2 != 0, lead < 0xC0 && is_continuation(second), "{lead:02X} {second:02X}");
         }
     }
+
+    #[test]
+    fn a_rule_is_in_the_rows_of_its_bytes() {
+        let mut rules = Nibbles { high: [0; 16], low: [0; 16], next: [0; 16] };
+        rules.add([0xE0, 0xE0], [0x80, 0x9F], 8);
+        rules.add([0xF5, 0xF7], [0x9F, 0xA0], 16);
+        let rows = |of: &[(usize, u8)]| {
+            let mut table = [0; 16];
+            of.iter().for_each(|&(row, bits)| table[row] = bits);
+            table
+        };
+        assert_eq!(rules.high, rows(&[(14, 8), (15, 16)]));
+        assert_eq!(rules.low, rows(&[(1, 8), (6, 16), (7, 16), (8, 16)]));
+        assert_eq!(rules.next, rows(&[(8, 8), (9, 8 | 16), (10, 16)]));
+        // Bytes that are not leads share the first row.
+        rules.add([0x00, 0xBF], [0x80, 0x80], 1);
+        assert_eq!(rules.low[0], 1);
+    }
 }
