@@ -16,8 +16,8 @@
 //! for each aligned group of 8 registers:
 //!     highest = the highest byte at each place, including the three bytes before
 //!     if highest < 80: next group                     (ASCII; a tighter loop follows)
-//!     if the byte before the group is C0 or C1: return its place
-//!     if highest < E0: check with the byte before          (cheaper: no sequence is longer than two bytes)
+//!     if highest < E0: if the byte before the group is C0 or C1: return its place
+//!                      check with the byte before          (cheaper: no sequence is longer than two bytes)
 //!     if highest < F0: check with two bytes before
 //!     else:            check with three bytes before; after two such in a row, the next 2 to 16, too
 //!     if there is an error: return the boundary at the start of the first register with one
@@ -422,15 +422,19 @@ pub(super) unsafe fn long_prefix<V: Partial>(bytes: &[u8], mut at: usize) -> usi
             }
             // `check_pairs` finds C0 and C1 only in the bytes that it checks, and `check` only by the byte after: one at the end of
             // the group before may not have been found yet.
-            if matches!(group.sub(1).read(), 0xC0 | 0xC1) {
-                return boundary(bytes, at);
-            }
+            let is_after_overlong = || matches!(group.sub(1).read(), 0xC0 | 0xC1);
             // A half that is ASCII is skipped.
             let errors = if first.is_ascii() {
                 check_half::<V>(group.add(HALF * V::LEN), highest)
             } else if second.is_ascii() && pending(bytes, at + HALF * V::LEN) == 0 {
+                if is_after_overlong() {
+                    return boundary(bytes, at);
+                }
                 check_half::<V>(group, highest)
             } else if highest.is_below(0xE0) {
+                if is_after_overlong() {
+                    return boundary(bytes, at);
+                }
                 check_each::<V, GROUP, 2>(group)
             } else if highest.is_below(0xF0) {
                 check_each::<V, GROUP, 3>(group)
