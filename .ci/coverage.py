@@ -1,7 +1,7 @@
 """Renders reports/coverage.json and .md from what llvm-cov exports. Called by .ci/coverage.
 
 Usage: coverage.py RUSTC LLVM KEPT [NAME WORK DIRECTORY...]; in WORK `lcov` and `json` are what llvm-cov exported, and
-`start`, if it exists, is what libFuzzer reports that the corpus reaches, guided by code coverage and by features. `--` separates two corpora.
+`start` is what libFuzzer reports that the corpus reaches, guided by code coverage and by features. `--` separates two corpora.
 
 coverage.json: `schema` (1), `target`, `toolchain {rustc, llvm}`, `kept`, `corpora[] {name, files, bytes, edges,
 features, directories {PATH: total}, sources {PATH: total}}`, where a total is `{lines, covered, percent, entered,

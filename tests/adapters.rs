@@ -134,6 +134,21 @@ fn an_adapter_that_does_not_greet_is_refused() {
     }
 }
 
+#[test]
+fn an_entry_point_that_an_adapter_lacks_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |entry: &str| {
+        let text =
+            format!("[[adapter]]\ncommand = [{:?}, \"sound\"]\nentries = [{entry:?}]\n", example("planted_adapter"));
+        std::fs::write(directory.path().join("adapter.toml"), text).unwrap();
+        let output = utfuzz(directory.path(), &["list", "--adapters=."]).output().unwrap();
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let listed = file("typo");
+    assert!(listed.contains("entries: it has no entry point \"typo\", but "), "{listed}");
+    assert!(!file("foreign-sound").contains("entries:"));
+}
+
 /// What is killed takes its adapters with it.
 #[cfg(target_os = "linux")]
 #[test]
@@ -178,14 +193,14 @@ const LIES: [(&str, &str, &str); 24] = [
     ("mute", "ASCII comes back", "it says of every input that the decoder cannot be asked about it"),
     ("truncated", "text of every length", "the output ends after 256 of 257 bytes"),
     ("latin-1", "text of every length", "plain text comes back changed"),
-    ("state", "does not depend on what was asked before", "the answer is another one than before"),
+    ("state", "does not depend on what was asked before", "the answer differs from the one before"),
     ("offset", "lie within the input", "is beyond the input, which has"),
     ("pieces", "arrive in pieces", "when the request arrives in pieces of 1 byte"),
     ("empty", "an empty batch", "it ended when a batch was empty; it ended with status 0"),
     ("huge", "a huge input", "it ended instead of answering; it ended with status 3"),
     // Of ten thousand, or of fewer on a machine that is busy.
     ("thousand", "a big batch", "wrong: 1000 of "),
-    ("mixes", "do not mix", "while other streams are open the answer is another one"),
+    ("mixes", "do not mix", "while other streams are open the answer differs"),
     ("unfinished", "starts anew", "after the stream was finished"),
     ("nonsense", "means nothing", "it answers with something that is not an answer"),
     ("lingers", "at the end of its input", "1.0 s after the end of its input it is still running"),
@@ -198,7 +213,7 @@ fn every_adapter_that_lies_is_refused_with_a_sentence_of_its_own() {
     let program = example("lying_adapter");
     let mut wrong = Vec::new();
     let offspring = ("offspring", "at the end of its input", "a process that it started goes on running");
-    let undropped = ("undropped", "starts anew", "after the stream was dropped inside a character, the answer is");
+    let undropped = ("undropped", "starts anew", "after the stream was dropped inside a character, the answer differs");
     for (fault, step, says) in LIES.into_iter().chain([offspring, undropped]) {
         let entry = if fault == "twins" { "" } else { "--entry one " };
         let (status, text) = proof(&format!("{entry}{program} {fault}"));

@@ -119,7 +119,7 @@ const REFUSED: [(&str, &str); 14] = [
     ("-DPACKAGE=NULL", "the entry point \"wrong\" lacks package="),
     ("-DCONTRACT=\"rfc3629 sometimes\"", "contract=\"rfc3629 sometimes\": "),
     ("-DDECODE=NULL", "the entry point \"wrong\" lacks the function decode"),
-    ("-DANSWERED=\"output stream\"", "lacks the function push, and answers=stream"),
+    ("-DANSWERED=\"output stream\"", "lacks the function push, which answers=stream requires"),
 ];
 
 /// Decoders that misbehave when they see one byte: what is defined to make them, the signature in a child, and that in a

@@ -162,6 +162,9 @@ fn contracts_are_told_in_words_and_in_rust() {
     assert_eq!(in_words(&Contract::STANDARD), "as Rust's core::str");
     let stripping = Contract { bom: Bom::Strip, segmentation: Segmentation::Run, ..Contract::STANDARD };
     assert_eq!(in_words(&stripping), "as the WHATWG decoder, but with one error for each run of ill-formed bytes");
+    let erring = Contract { end: End::Error, ..Contract::STANDARD };
+    let end = "as Rust's core::str, but with an incomplete sequence at the end as an error like any other";
+    assert_eq!(in_words(&erring), end);
     assert_eq!(rust(&Contract::STANDARD), "Contract::STANDARD");
     let other = Contract { segmentation: Segmentation::Byte, replacement: None, end: End::Error, ..Contract::STANDARD };
     assert_eq!(

@@ -256,7 +256,7 @@ fn the_thirteen_classes_are_sound() {
 #[test]
 fn the_kind_of_an_error_and_its_rule_are_these() {
     // Surrogates in four bytes, their neighbours, noncharacters, and half a pair.
-    let others: [&[u8]; 9] = [
+    let others: [&[u8]; 10] = [
         b"\xF0\x9F\xBF\xBE",
         b"\xF4\x8F\xBF\xBE",
         b"\xED\xA0\x80",
@@ -266,6 +266,7 @@ fn the_kind_of_an_error_and_its_rule_are_these() {
         b"\xF0\x8C\xA0\x80",
         b"\xF0\x8D\xBF\xBF",
         b"\xED\xA0\x80\xED\xB0\x80",
+        b"\xED\xA0\x80\xEDa",
     ];
     let mut text = String::new();
     for grammar in grammar::ALL {

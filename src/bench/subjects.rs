@@ -31,7 +31,7 @@ pub enum Kind {
 pub enum Operation {
     /// Are they well-formed?
     Validate,
-    /// How many of them are well-formed, up to the first error?
+    /// How many bytes precede the first error?
     Locate,
     /// To UTF-8, with U+FFFD for each maximal subpart.
     Lossy,

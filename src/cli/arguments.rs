@@ -40,7 +40,7 @@ pub(super) fn grammar(name: &str) -> Result<&'static Grammar, Error> {
     let of_encoding = || Encoding::named(name).ok().filter(|encoding| *encoding != Encoding::Utf8b)?.grammar();
     Grammar::named(&name.to_lowercase()).or_else(of_encoding).ok_or_else(|| {
         let known = ALL.map(|grammar| grammar.name).join(", ");
-        Error::usage(format!("no grammar is named {name:?}; there are: {known}"))
+        Error::usage(format!("no grammar is named {name:?}; known: {known}"))
     })
 }
 
@@ -90,8 +90,8 @@ pub(super) struct Adapters {
     /// Use the decoders of the adapters in this directory, or of one file adapter.toml [default: ./adapters]
     #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "adapters", require_equals = true)]
     adapters: Option<PathBuf>,
-    /// With --adapters, only those that take at most this much to install: 0 nothing, 1 packages of the system, 2 packages
-    /// of a language, 3 large ones
+    /// With --adapters, only those that take at most this much to install: 0 nothing, 1 system packages, 2 language
+    /// packages (PyPI, npm and others), 3 large ones
     #[arg(long, value_name = "N", default_value_t = 3, requires = "adapters", hide_default_value = true)]
     tier: u8,
     /// Use the decoders of the adapter that this command starts
@@ -214,7 +214,7 @@ impl Selection {
     }
 
     fn selects_none(&self) -> Error {
-        Error::usage(format!("--decoders {:?} selects no decoder", self.decoders))
+        Error::usage(format!("--decoders {:?} selects no decoder; `utfuzz list` shows their names", self.decoders))
     }
 
     /// As [`decoders`](Self::decoders), with those of UTF-16 and UTF-32.
@@ -278,14 +278,18 @@ impl Known {
         }
     }
 
+    /// The file of the ledger, if it is not the one built in and not ignored.
+    pub(super) fn ledger_file(&self, corpus: Option<&Path>) -> Option<PathBuf> {
+        let beside = || corpus.map(|path| path.join("known.toml")).filter(|path| path.exists());
+        if self.no_ledger { None } else { self.ledger.clone().or_else(beside) }
+    }
+
     /// The known differences of the decoders in this crate, or of the user, and those of the selected adapters.
     pub(super) fn ledger(&self, selection: &Selection, corpus: Option<&Path>) -> Result<Ledger, Error> {
         if self.no_ledger {
             return Ok(Ledger::default());
         }
-        let beside = corpus.map(|path| path.join("known.toml")).filter(|path| path.exists());
-        let ledger =
-            self.ledger.clone().or(beside).map_or_else(|| Ok(Ledger::built_in()), |path| Ledger::read(&path))?;
+        let ledger = self.ledger_file(corpus).map_or_else(|| Ok(Ledger::built_in()), |path| Ledger::read(&path))?;
         match selection.ledger() {
             Some(path) => ledger.with(Ledger::read(&path)?),
             None => Ok(ledger),
@@ -531,7 +535,7 @@ impl AdapterCheck {
             chosen.extend((!only.is_empty()).then_some((program, only)));
         }
         match self.entry.iter().find(|name| !known.contains(name)) {
-            Some(name) => Err(Error::usage(format!("there is no entry point {name}; there are {}", known.join(" ")))),
+            Some(name) => Err(Error::usage(format!("there is no entry point {name}; known: {}", known.join(" ")))),
             None => Ok(chosen),
         }
     }
@@ -617,7 +621,7 @@ mod tests {
         assert_eq!(chosen(&two, &[]), lists(&[&[], &[]]));
         assert_eq!(chosen(&two, &["b"]), lists(&[&["b"]]));
         assert_eq!(chosen(&two, &["b", "a"]), lists(&[&["a"], &["b"]]));
-        assert_eq!(chosen(&two, &["a", "c"]), Err("there is no entry point c; there are a b".to_owned()));
+        assert_eq!(chosen(&two, &["a", "c"]), Err("there is no entry point c; known: a b".to_owned()));
     }
 
     #[test]

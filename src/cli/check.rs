@@ -189,7 +189,7 @@ impl Check {
         match (self.bytes, &self.resume) {
             (Some(_), Some(_)) => "the same command continues where it ended",
             (Some(_), None) => "with --resume FILE, a run can be continued",
-            (None, _) => "the same command starts again, and --quick takes ten seconds",
+            (None, _) => "the same command starts over; --quick takes ten seconds",
         }
     }
 

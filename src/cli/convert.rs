@@ -210,7 +210,9 @@ impl Convert {
 
     fn options(&self) -> Result<Options, Error> {
         if self.on_error.0.is_none() && self.policy.is_some() {
-            return Err(Error::usage("--policy applies to replacements, and --on-error strict makes none"));
+            return Err(Error::usage(
+                "--policy applies to replacements, and --on-error strict makes none; choose another, or leave the policy out",
+            ));
         }
         // Detection looks for a byte order mark first.
         let mark = if self.from.is_some() { Mark::AsEncoded } else { Mark::Detect };
@@ -322,7 +324,7 @@ fn convert(
             None => out.write_all(&converted)?,
         }
         progress.add(read);
-        // Then a sequence without end is no fault of the input.
+        // If reading failed, a sequence cut off at the end is not an error of the input.
         if let Some(error) = unread {
             return Ok(End::Unread(error));
         }

@@ -153,7 +153,7 @@ fn line(found: &Result<Detection, Error>) -> String {
 /// The encoding, and how sure that is.
 pub(super) fn label(detection: &Detection) -> String {
     match detection.name {
-        None => "no text".into(),
+        None => "not text".into(),
         Some(name) if detection.is_unknown() => format!("unknown 8-bit (read as {name})"),
         Some(name) => format!("{name} ({})", detection.confidence.name()),
     }
@@ -357,7 +357,7 @@ impl Repair {
                 let exists = io::Error::from(io::ErrorKind::AlreadyExists);
                 return Err(Error::io(&copy, &exists).into());
             }
-            // If the file cannot be written, no copy is left.
+            // If the new text cannot be written, no copy is left; if only the last rename fails, one is.
             let mut file = OutputFile::create(&self.file)?;
             file.write(&repairs.text)?;
             keep(&self.file, &copy, before)?;

@@ -1,5 +1,5 @@
 //! `utfuzz explain`: what bytes mean, and what each decoder answers to them. They come from a file, or are typed or
-//! pasted: hexadecimal, escapes, code points, or text. Also `utfuzz chart`: the code page of a grammar.
+//! pasted: hexadecimal, escapes, code points, or text. Also `utfuzz chart`: the byte chart of a grammar.
 
 use crate::cli::arguments::{Selection, grammar};
 use crate::cli::output::{Failure, Verdict, has_colours, is_verbose, painted, write_to};
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// Explain text or bytes: what they are, what is wrong, and how to repair it
 ///
 /// The input is the name of a file, - for standard input, or what is typed: text, hexadecimal ('C0 AF', 0xC0,0xAF),
-/// escapes (\\xC0, %C3%A9, \\u20AC) or code points (U+20AC). Only a part of a long input is shown, around its first error.
+/// escapes (\xC0, %C3%A9, \u20AC) or code points (U+20AC). Only a part of a long input is shown, around its first error.
 #[derive(Debug, Args)]
 pub(super) struct Explain {
     /// A file, - for standard input, or text or bytes in any usual notation
@@ -198,13 +198,13 @@ fn encoded(contract: &Contract, text: &[u32]) -> Result<Vec<u8>, Error> {
         let others: Vec<&str> = ALL.iter().filter(takes).map(|grammar| grammar.name).collect();
         let remedy = match &others[..] {
             [] => "no grammar has it".to_owned(),
-            _ => format!("these have it, choose one with --as: {}", others.join(", ")),
+            _ => format!("choose one that has it with --as: {}", others.join(", ")),
         };
         Error::usage(format!("{} refuses {refused}; {remedy}", contract.grammar.name))
     })
 }
 
-/// Show the code page of a grammar: what each of the 256 bytes may be
+/// Show the byte chart of a grammar: what each of the 256 bytes may be
 #[derive(Debug, Args)]
 pub(super) struct Chart {
     /// The grammar: rfc3629, rfc2279, cesu-8, modified-utf-8, wtf-8 or another; an unknown name lists them all
@@ -310,7 +310,7 @@ pub(super) fn read(text: &str, notation: Notation) -> Result<Typed, Error> {
         Notation::Text => text.as_bytes().to_vec(),
         Notation::CodePoints => return words(text).map(code_point).collect::<Result<_, _>>().map(Typed::CodePoints),
         Notation::Escapes => {
-            escapes(text).ok_or_else(|| Error::usage(format!("{text:?} has an escape that is not complete{hint}")))?
+            escapes(text).ok_or_else(|| Error::usage(format!("{text:?} has an unknown or incomplete escape{hint}")))?
         }
         Notation::Hex => {
             let digits: String = words(text).map(unprefixed).collect();
@@ -346,7 +346,7 @@ fn code_point(word: &str) -> Result<u32, Error> {
     let digits = word.strip_prefix("U+").or_else(|| word.strip_prefix("u+"));
     let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    number.ok_or_else(|| Error::usage(format!("{word:?} is not a code point; write one as in U+20AC")))
+    number.ok_or_else(|| Error::usage(format!("{word:?} is not a code point; write it like U+20AC")))
 }
 
 /// Whether it has escapes, and each backslash and percent sign begins one.

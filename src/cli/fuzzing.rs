@@ -322,7 +322,7 @@ pub(super) struct Triage {
     /// Write the witnesses of new signatures into this directory; signatures that its files already show are not new
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Write report.json, .md, .junit.xml, .sarif and .html into this directory, including the nights in its history.jsonl
+    /// Write report.json, .md, .junit.xml, .sarif and .html into this directory; they also show the nights in its history.jsonl
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
     #[command(flatten)]
@@ -333,7 +333,8 @@ impl Triage {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
-        let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
+        let corpus = self.judging.known.corpus()?;
+        let ledger = self.judging.ledger(corpus.as_deref())?;
         let files = input::named_files(&self.paths, true)?;
         if files.is_empty() {
             return Err(Error::usage("the named directories contain no files; nothing was triaged").into());
@@ -345,6 +346,7 @@ impl Triage {
         let mut kept = Vec::new();
         let all_kept = self.output.as_ref().map_or(Ok(()), |directory| keep(&outcome, directory, &mut kept));
         let mut record = Record::of_triage(&clock, &decoders, &outcome, &kept);
+        record.enter_ledger(self.judging.known.ledger_file(corpus.as_deref()).as_deref());
         let nights = self.report.as_ref().map(|directory| history(&directory.join("history.jsonl")));
         if let Some(Ok(nights)) = &nights {
             record.enter_history(nights.clone());
@@ -582,6 +584,7 @@ impl Nightly {
         let corpus = if self.known.corpus.is_none() { beside_targets } else { None };
         let corpus = corpus.map_or_else(|| self.known.corpus(), |path| Ok(Some(path)))?;
         let ledger = self.known.ledger(&self.selection, corpus.as_deref())?;
+        let ledger_file = self.known.ledger_file(corpus.as_deref());
         let beside = || corpus.unwrap_or_else(|| PathBuf::from("corpus")).join("regressions");
         let jobs = self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
         let options = nightly::Options {
@@ -601,6 +604,7 @@ impl Nightly {
             has_faults = !night.faults.is_empty();
             let is_whole = self.shards.is_none();
             let record = finished.insert(Record::of_night(&clock, &decoders, night, self.shards.clone()));
+            record.enter_ledger(ledger_file.as_deref());
             if is_whole { write_night(record, &self.history, &self.output) } else { write_all(record, &self.output) }
         });
         bar.finish();

@@ -189,17 +189,21 @@ fn kernel_is_known() -> Result<(), Error> {
         return Ok(());
     }
     let (variable, name, names) = (Kernel::LIMIT, name.to_string_lossy(), names.join(", "));
-    Err(Error::usage(format!("{variable}: no kernel {name:?} on this processor; there are {names}")))
+    Err(Error::usage(format!("{variable}: no kernel {name:?} on this processor; known: {names}")))
 }
 
 /// Ends the process when a decoder hangs.
 fn watch_for_hangs() {
     crate::judge::watch(TIMEOUT, |stuck| {
-        let bytes = hex(&stuck.bytes);
+        /// Longer input is not shown in full.
+        const SHOWN: usize = 2048;
+        let shown = stuck.bytes.len().min(SHOWN);
+        let more = if shown < stuck.bytes.len() { " …" } else { "" };
+        let bytes = hex(&stuck.bytes[..shown]);
         let (decoder, seconds) = (&stuck.decoder, stuck.waited.as_secs());
         let _ = writeln!(
             io::stderr(),
-            "utfuzz: progress/{decoder}: no answer for {seconds} s on {} bytes: {bytes}; leave it out with \
+            "utfuzz: progress/{decoder}: no answer for {seconds} s on {} bytes: {bytes}{more}; leave it out with \
              --decoders=-{decoder}",
             stuck.bytes.len()
         );
@@ -336,8 +340,8 @@ fn merged(command: &Command, typed: Vec<OsString>, at: usize, path: &Path, text:
     Ok(Arguments { typed, at, of_file, path: path.to_owned() })
 }
 
-/// Whether an option is typed, or excluded by what is typed. `of` is the command after it has parsed that: only then it
-/// has its groups, and the options of every command.
+/// Whether an option is typed, or excluded by what is typed. `of` is the command after it has parsed that: only then does
+/// it have its groups, and the options of every command.
 fn is_overruled(of: &Command, typed: &ArgMatches, option: &Arg) -> bool {
     let is_typed = |other: &Arg| {
         let id = other.get_id().as_str();

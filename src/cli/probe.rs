@@ -123,7 +123,7 @@ impl List {
 
 /// Name the contract that a decoder keeps, whatever it claims
 ///
-/// At most eight questions lead to the contract; then the decoder is held to it on some hundred thousand inputs. If no contract
+/// At most eight questions lead to the contract; then the decoder is held to it on about a hundred thousand inputs. If no contract
 /// gives all its answers, the nearest is named, with the smallest inputs that show how the decoder departs from it.
 ///
 /// Exit status 1: a decoder keeps no known contract.
@@ -357,7 +357,7 @@ impl Probed {
             false => writeln!(out, "  no known contract fits; the nearest: {contract}{claim}")?,
         }
         if let Some(rule) = &self.rule {
-            writeln!(out, "  it departs from that {rule}")?;
+            writeln!(out, "  it differs: {rule}")?;
         }
         writeln!(out, "  {}", self.words)?;
         for Claim { field, value, witness } in &self.claims {

@@ -56,8 +56,8 @@ pub(super) struct Measure {
     /// has [default: what each chooses]
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = OF_ADAPTERS)]
     classes: Vec<String>,
-    /// Measure in this build of utfuzz instead of in the one that runs; may be given several times: then, in each row, the build
-    /// with the middle ratio of our decoder to the fastest peer counts
+    /// Measure with this build of utfuzz instead of the running one. Given several times, each row is that of the build whose
+    /// ratio of our decoder to the fastest peer is the median
     #[arg(long = "program", value_name = "FILE", requires = "classes")]
     programs: Vec<PathBuf>,
     /// Print one JSON object
@@ -93,7 +93,7 @@ impl Measure {
         }
         let known = bench::names();
         if !known.iter().any(|name| plan.selects(name)) {
-            return Err(Error::usage(format!("--subjects matches nothing; there are: {}", known.join(", "))).into());
+            return Err(Error::usage(format!("--subjects matches nothing; known: {}", known.join(", "))).into());
         }
         note_if_not_optimised();
         let bar = Bar::new();
@@ -213,7 +213,7 @@ fn no_class(name: &str, here: &[Class]) -> Error {
     let there = Class::ALL.iter().any(|class| class.kernel == name);
     let names: Vec<&str> = here.iter().map(|class| class.kernel).collect();
     let why = if there { "this processor lacks its instructions" } else { "there is no such class" };
-    Error::usage(format!("--classes {}: {why}; there are: {}, all", printable(name), names.join(", ")))
+    Error::usage(format!("--classes {}: {why}; known: {}, all", printable(name), names.join(", ")))
 }
 
 fn note_if_not_optimised() {
@@ -275,7 +275,7 @@ impl Score {
         let engine = |name: &String| {
             let names = || Engine::ALL.map(Engine::name).join(", ");
             let known = Engine::ALL.into_iter().find(|engine| engine.name() == name);
-            known.ok_or_else(|| Error::usage(format!("no engine is named {name:?}; there are: {}", names())))
+            known.ok_or_else(|| Error::usage(format!("no engine is named {name:?}; known: {}", names())))
         };
         let engines = self.engines.iter().map(engine).collect::<Result<Vec<_>, _>>()?;
         let boxes = Selection { decoders: self.decoders, ..Selection::default() }.decoders()?;
@@ -295,7 +295,7 @@ impl Score {
         let score = crate::engine::score::run(&decoders, &options, &|share| bar.show("score", share))?;
         bar.finish();
         if score.rows.is_empty() {
-            return Err(Error::usage("--decoders selects no planted decoder").into());
+            return Err(Error::usage("--decoders selects no planted decoder; `utfuzz list` shows their names").into());
         }
         let verdict = if Summary::of(&score).is_clean() { Verdict::Clean } else { Verdict::Diverged };
         let record = Record::of_score(&clock, score);
@@ -361,7 +361,7 @@ impl MatrixVerb {
     }
 }
 
-/// A filter of decoders. If it names none, or only some to exclude, all are meant, also if there are adapters.
+/// A filter of decoders. If it names none, or only some to exclude, all are meant, even if there are adapters.
 fn or_all(filter: &str) -> String {
     let names_none = filter.split(',').map(str::trim).all(|name| name.is_empty() || name.starts_with('-'));
     if names_none { format!("*,{filter}") } else { filter.to_owned() }
@@ -390,7 +390,7 @@ fn write_changes(changes: &[Change<'_>], out: &mut dyn Write) -> Result<(), Fail
     Ok(())
 }
 
-/// Write a static site of the reports that exist, and of the code pages of all grammars
+/// Write a static site of the reports that exist, and of the byte charts of all grammars
 #[derive(Debug, Args)]
 pub(super) struct Site {
     /// The directory for the pages; index.html is the first

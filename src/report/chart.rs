@@ -1,4 +1,4 @@
-//! The code page of a grammar: the role of each byte, and the number of bytes for each range of code points.
+//! The byte chart of a grammar: the role of each byte, and the number of bytes for each range of code points.
 //!
 //! Everything is derived from the rows of `spec`; the text and the page are rendered from it.
 
@@ -254,7 +254,7 @@ impl Cell {
         }
     }
 
-    /// The symbol in the code page, at most three columns wide.
+    /// The symbol in the byte chart, at most three columns wide.
     fn symbol(&self) -> String {
         const CONTROLS: [&str; 32] = [
             "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI",
@@ -295,7 +295,7 @@ fn fault(grammar: &'static Grammar, byte: u8) -> &'static str {
     }
 }
 
-/// Writes the code page, a legend and the ranges, in colour if `colours` is set.
+/// Writes the byte chart, a legend and the ranges, in colour if `colours` is set.
 ///
 /// # Errors
 /// Those of the writer.
@@ -380,7 +380,7 @@ pub(super) fn title(grammar: &Grammar) -> String {
     usual.to_owned()
 }
 
-/// The code page as an HTML page.
+/// The byte chart as an HTML page.
 ///
 /// # Errors
 /// It cannot be rendered.
@@ -388,7 +388,7 @@ pub(crate) fn page(grammar: &'static Grammar) -> io::Result<String> {
     html(&layout(grammar))
 }
 
-/// The layout of a code page.
+/// The layout of a byte chart.
 pub(super) fn layout(grammar: &'static Grammar) -> Document {
     let chart = Chart::of(grammar);
     let mut document = Document::new(title(grammar));
@@ -490,7 +490,7 @@ mod tests {
         ranges
     }
 
-    /// The published code page of UTF-8, and how the relatives differ from it.
+    /// The published byte chart of UTF-8, and how the relatives differ from it.
     #[test]
     fn the_code_page_is_the_published_one() {
         let chart = Chart::of(&grammar::RFC3629);

@@ -28,7 +28,7 @@ impl Exporter for Sarif {
         let run = sarif::Run::builder()
             .tool(sarif::Tool::builder().driver(driver).build())
             .invocations(vec![invocation(triage)])
-            .results(triage.members().map(|member| result(record, member)).collect::<Vec<_>>())
+            .results(triage.members().map(|member| result(record, triage, member)).collect::<Vec<_>>())
             .build();
         let log = sarif::Sarif::builder().schema(SARIF_SCHEMA).version("2.1.0").runs(vec![run]).build();
         out.write_all(json(&log)?.as_bytes())
@@ -48,7 +48,8 @@ fn rule(law: Law) -> sarif::ReportingDescriptor {
 }
 
 const HELP: &str = "`utfuzz explain BYTES` shows which byte is wrong, by which rule, and what every decoder answers. If the \
-                    decoder cannot be fixed, explain the difference in corpus/known.toml.";
+                    decoder cannot be fixed, enter the difference in the ledger: corpus/known.toml, or fuzz/known.toml in \
+                    a crate with the targets of `utfuzz init`.";
 
 /// The clause that a law enforces.
 fn clause(law: Law) -> &'static str {
@@ -76,7 +77,7 @@ fn invocation(triage: &Triage) -> sarif::Invocation {
         .build()
 }
 
-fn result(record: &Record, member: &Member) -> sarif::Result {
+fn result(record: &Record, triage: &Triage, member: &Member) -> sarif::Result {
     let level = if member.status == "new" { sarif::ResultLevel::Error } else { sarif::ResultLevel::Note };
     let known_as = member.known_as.as_ref().map_or(String::new(), |known_as| format!(" as {known_as}"));
     let others = match member.others.as_slice() {
@@ -89,9 +90,9 @@ fn result(record: &Record, member: &Member) -> sarif::Result {
         member.signature, member.decoder, member.version, member.notation, member.status
     );
     let artifact = |path: &str| sarif::ArtifactLocation::builder().uri(uri(path)).uri_base_id("%SRCROOT%").build();
-    let (path, line) = place(record, member);
+    let (path, line) = place(record, triage, member);
     let region = sarif::Region::builder().start_line(line).build();
-    let place = sarif::PhysicalLocation::builder().artifact_location(artifact(path)).region(region).build();
+    let place = sarif::PhysicalLocation::builder().artifact_location(artifact(&path)).region(region).build();
     let input = sarif::PhysicalLocation::builder().artifact_location(artifact(file(member))).build();
     let input = sarif::Location::builder().physical_location(input).message(message("the input")).id(1).build();
     // GitHub identifies a result only by the second fingerprint; without it, it would use the text of the file.
@@ -113,18 +114,23 @@ fn result(record: &Record, member: &Member) -> sarif::Result {
     result
 }
 
-/// Where to act on it, as a file of text and a line: the entry in the ledger, or the dependency in the manifest. It is
-/// the first line if our ledger or manifest has no such entry.
-fn place(record: &Record, member: &Member) -> (&'static str, i64) {
+/// Where to act on it, as a file of text and a line: for a known difference its entry in the ledger, otherwise the dependency
+/// in the manifest. It is the first line if our ledger or manifest has no such entry, and in another crate, where it is the
+/// manifest in the directory above that of the ledger.
+fn place(record: &Record, triage: &Triage, member: &Member) -> (String, i64) {
     const LEDGER: (&str, &str) = ("corpus/known.toml", include_str!("../../corpus/known.toml"));
     const MANIFEST: (&str, &str) = ("crates/core/Cargo.toml", crate::peers::MANIFEST);
+    let known_as = member.known_as.as_ref().filter(|_| member.status == "known");
+    if let Some(ledger) = triage.ledger.as_deref().filter(|ledger| uri(ledger) != LEDGER.0) {
+        return (if known_as.is_some() { ledger.to_owned() } else { format!("{ledger}/../../Cargo.toml") }, 1);
+    }
     let judged = record.decoders.iter().find(|judged| judged.name == member.decoder);
-    let ((path, text), wanted) = match &member.known_as {
-        Some(id) if member.status == "known" => (LEDGER, format!("id = \"{id}\"")),
-        _ => (MANIFEST, format!("{} = ", judged.map_or("", |judged| &judged.package))),
+    let ((path, text), wanted) = match known_as {
+        Some(id) => (LEDGER, format!("id = \"{id}\"")),
+        None => (MANIFEST, format!("{} = ", judged.map_or("", |judged| &judged.package))),
     };
     let line = text.lines().position(|line| line.starts_with(&wanted)).unwrap_or(0);
-    (path, line as i64 + 1)
+    (path.to_owned(), line as i64 + 1)
 }
 
 /// The file that shows it: the one in which it is or was kept, otherwise one in which it was found.

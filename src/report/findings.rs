@@ -54,9 +54,8 @@ pub(super) fn findings(record: &Record, triage: &Triage) -> io::Result<Document>
     tiles.extend(run_tiles(record));
     document.blocks.push(Block::Tiles { tiles });
     document.paragraph(format!(
-        "{} judged: {} show a divergence, {} none. They have {}, listed below with the smallest input of each.",
+        "{} judged, {} of them without a divergence. The others have {}, listed below with the smallest input of each.",
         counted(triage.inputs as usize, "input"),
-        grouped(triage.inputs.saturating_sub(triage.quiet)),
         grouped(triage.quiet),
         counted(triage.clusters.len(), "cause"),
     ));

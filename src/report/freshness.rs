@@ -31,7 +31,7 @@ pub struct Report {
     pub sources: &'static [&'static str],
     /// The command that generates it.
     pub command: &'static str,
-    /// Whether it may be stale without an error, because it takes long; `.ci/report all` does not generate it.
+    /// Whether it may be stale without an error; `.ci/report all` does not generate it.
     pub slow: bool,
 }
 
@@ -307,7 +307,7 @@ pub fn report(name: &str) -> Result<&'static Report, Error> {
     REPORTS
         .iter()
         .find(|report| report.name == name)
-        .ok_or_else(|| Error::usage(format!("no report is named {name:?}; there are: {}", names())))
+        .ok_or_else(|| Error::usage(format!("no report is named {name:?}; known: {}", names())))
 }
 
 /// The packages whose version may change a report: those of the decoders, and those that make inputs.

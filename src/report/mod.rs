@@ -68,7 +68,7 @@ impl Exporter for Csv {
 /// all of them can be rendered, and each file is replaced atomically.
 ///
 /// # Errors
-/// The directory or a file in it cannot be written.
+/// The record cannot be rendered, or the directory or a file in it cannot be written.
 pub fn write_all(record: &Record, directory: &Path) -> Result<(), Error> {
     let pages: [(&str, &dyn Exporter); 3] = [("json", &Json), ("md", &Markdown), ("html", &Html)];
     let (name, more): (&str, &[(&str, &dyn Exporter)]) = match &record.section {

@@ -1,5 +1,5 @@
 //! Pages other than those of single records: the explanation of an input, for people, in a terminal or as a page, and
-//! for programs; and a static site with every report that exists as a page, the code pages of the grammars, and an
+//! for programs; and a static site with every report that exists as a page, the byte charts of the grammars, and an
 //! index of them.
 
 use crate::case::Case;
@@ -186,7 +186,12 @@ impl Explanation {
         let (accept, reject) = (count(|family| family.accept.len()), count(|family| family.reject.len()));
         if accept == 0 || reject == 0 {
             let does = if accept == 0 { "reject" } else { "accept" };
-            return text + &format!("all {} {does} it; -v shows their answers\n", counted(accept + reject, "decoder"));
+            return text
+                + &match accept + reject {
+                    0 => "no decoder says whether it is well-formed; -v shows their answers\n".to_owned(),
+                    1 => format!("the only decoder that says so {does}s it; -v shows its answer\n"),
+                    count => format!("all {count} decoders {does} it; -v shows their answers\n"),
+                };
         }
         let width = self.families.iter().map(|family| family.grammar.len()).max().unwrap_or(0);
         for Verdicts { grammar, says, .. } in &self.families {
@@ -401,7 +406,7 @@ pub(crate) fn write(reports: &Path, site: &Path) -> Result<Vec<String>, Error> {
     }
     let mut links = vec![("utfuzz", INDEX.to_owned())];
     links.extend(pages.iter().map(|(source, _)| (source.name, file(source.name))));
-    links.push(("code pages", chart_file(&grammar::RFC3629)));
+    links.push(("byte charts", chart_file(&grammar::RFC3629)));
     let mut documents = vec![(INDEX.to_owned(), index(&pages))];
     documents.extend(pages.into_iter().map(|(source, shown)| (file(source.name), shown.document)));
     documents.extend(grammar::ALL.map(|grammar| (chart_file(grammar), code_page(grammar))));
@@ -452,7 +457,7 @@ fn index(pages: &[(&Source, Shown)]) -> Document {
 }
 
 fn code_pages() -> Table {
-    let mut table = Table::new(["code page", "source"]);
+    let mut table = Table::new(["byte chart", "source"]);
     for grammar in grammar::ALL {
         let name = Cell { href: chart_file(grammar), ..Cell::from(chart::title(grammar)) };
         table.row([name, Cell::from(grammar.source)]);
@@ -460,7 +465,7 @@ fn code_pages() -> Table {
     table
 }
 
-/// A code page, with links to the others.
+/// A byte chart, with links to the others.
 fn code_page(grammar: &'static Grammar) -> Document {
     let mut document = chart::layout(grammar);
     document.heading(2, "Other grammars");

@@ -114,7 +114,7 @@ fn an_interrupted_check_prints_what_it_found() {
     assert!(new.out().contains("\n  verdict/utf8-decode/overlong-2/anywhere\n"), "{}", new.out());
     for run in [nothing, new] {
         let note = run.err().lines().find(|line| line.starts_with("note: interrupted during ")).map(str::to_owned);
-        assert!(note.is_some_and(|note| note.contains("the same command starts again")), "{}", run.err());
+        assert!(note.is_some_and(|note| note.contains("the same command starts over")), "{}", run.err());
         assert!(!run.out().contains("SILENT") && !run.out().contains("all agree"), "{}", run.out());
     }
 }

@@ -207,7 +207,7 @@ fn detect_examines_the_files_that_can_be_read() {
     let json = run(directory.path(), &["detect", "--json", "nowhere", "ascii", "tree", "noise"]);
     assert_none_wrong([text.wrong_status(2), json.wrong_status(2)].into_iter().flatten());
     let lines: Vec<String> = text.out().lines().map(str::to_owned).collect();
-    let starts = ["nowhere: not read", "ascii: UTF-8 ", "tree: not read", "noise: no text: "];
+    let starts = ["nowhere: not read", "ascii: UTF-8 ", "tree: not read", "noise: not text: "];
     assert_eq!(lines.len(), starts.len());
     assert!(lines.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{lines:?}");
     assert_eq!(json.json()["files"].as_array().map(Vec::len), Some(4));
@@ -245,7 +245,7 @@ fn every_answer_of_detect_says_how_sure_it_is() {
         "marked: UTF-16LE (certain): ",
         "nowhere: not read",
         "jis: ISO-2022-JP (likely): ",
-        "noise: no text: ",
+        "noise: not text: ",
     ];
     for (line, start) in text.out().lines().zip(starts) {
         assert!(line.starts_with(start), "{line}");
@@ -309,7 +309,7 @@ fn convert_detects_what_is_not_named() {
     assert_eq!(stream.out(), long);
     assert!(stream.err().contains("read as UTF-8 (certain)"), "{}", stream.err());
     assert_none_wrong(convert(&["latin"]).wrong_refusal(&["latin: unknown 8-bit", "--from", "--guess"]));
-    assert_none_wrong(convert(&["noise"]).wrong_refusal(&["noise: no text", "--from"]));
+    assert_none_wrong(convert(&["noise"]).wrong_refusal(&["noise: not text", "--from"]));
     let guessed = convert(&["--guess", "latin"]);
     assert_eq!((guessed.status, guessed.out()), (Some(0), "café".into()));
     assert_none_wrong(convert(&["--guess", "-f", "utf-8", "latin"]).wrong_status(2));

@@ -98,6 +98,7 @@ pub(crate) fn record(texts: &[String]) -> Record {
         unread: texts.to_vec(),
         slow: texts.to_vec(),
         faults: texts.to_vec(),
+        ledger: None,
         shards: std::collections::BTreeMap::new(),
     };
     with_section(texts, Section::Triage(triage))

@@ -102,8 +102,8 @@ fn all_valid<U>(valid_up_to: usize, units: &[U]) -> Result<(), UnitError> {
     if valid_up_to == units.len() { Ok(()) } else { Err(UnitError { valid_up_to }) }
 }
 
-/// Appends `bytes` as UTF-16. At most one code unit for each byte; it reserves memory for that many and a
-/// few more.
+/// Appends `bytes` as UTF-16. At most one code unit for each byte; it reserves memory for that many and 192
+/// more.
 ///
 /// # Errors
 /// The first error of `bytes`, in which case nothing is appended.
@@ -120,8 +120,8 @@ pub fn utf16_into(bytes: &[u8], out: &mut Vec<u16>) -> Result<(), Utf8Error> {
     Ok(())
 }
 
-/// Appends `bytes` as UTF-16, with replacement. At most one code unit for each byte; it reserves memory for that many and a
-/// few more.
+/// Appends `bytes` as UTF-16, with replacement. At most one code unit for each byte; it reserves memory for that many and 192
+/// more.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -132,8 +132,8 @@ pub fn utf16_lossy_into(bytes: &[u8], out: &mut Vec<u16>) {
     Kernel::best().utf16_lossy_into(bytes, out);
 }
 
-/// Appends `bytes` as UTF-32. At most one code unit for each byte; it reserves memory for that many and a
-/// few more.
+/// Appends `bytes` as UTF-32. At most one code unit for each byte; it reserves memory for that many and 192
+/// more.
 ///
 /// # Errors
 /// The first error of `bytes`, in which case nothing is appended.
@@ -150,8 +150,8 @@ pub fn utf32_into(bytes: &[u8], out: &mut Vec<u32>) -> Result<(), Utf8Error> {
     Ok(())
 }
 
-/// Appends `bytes` as UTF-32, with replacement. At most one code unit for each byte; it reserves memory for that many and a
-/// few more.
+/// Appends `bytes` as UTF-32, with replacement. At most one code unit for each byte; it reserves memory for that many and 192
+/// more.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -220,7 +220,7 @@ pub fn from_utf32_lossy_into(units: &[u32], out: &mut Vec<u8>) {
     Kernel::best().from_utf32_lossy_into(units, out);
 }
 
-/// Appends UTF-16 as UTF-32, with replacement. At most one code unit for each.
+/// Appends UTF-16 as UTF-32, with replacement. At most one code unit for each that is read.
 ///
 /// ```
 /// let mut scalars = Vec::new();
@@ -231,7 +231,7 @@ pub fn utf32_from_utf16_lossy_into(units: &[u16], out: &mut Vec<u32>) {
     Kernel::best().utf32_from_utf16_lossy_into(units, out);
 }
 
-/// Appends UTF-32 as UTF-16, with replacement. At most two code units for each.
+/// Appends UTF-32 as UTF-16, with replacement. At most two code units for each that is read.
 ///
 /// ```
 /// let mut units = Vec::new();
@@ -242,7 +242,7 @@ pub fn utf16_from_utf32_lossy_into(units: &[u32], out: &mut Vec<u16>) {
     Kernel::best().utf16_from_utf32_lossy_into(units, out);
 }
 
-/// Appends Latin-1 (ISO/IEC 8859-1) as UTF-8: every byte is the code point of that number. At most two bytes for each.
+/// Appends Latin-1 (ISO/IEC 8859-1) as UTF-8: every byte is the code point of that number. At most two bytes for each that is read.
 ///
 /// ```
 /// let mut text = Vec::new();
@@ -345,8 +345,8 @@ impl Streaming {
     /// Ends the stream: replaces an incomplete sequence, and gets ready for another stream.
     ///
     /// # Errors
-    /// The first error of the whole stream, its offset counted from the start of the stream; `usize::MAX` if that is
-    /// larger.
+    /// The first error of the whole stream. Its offset counts from the start of the stream; where it does not fit into a
+    /// `usize`, which happens in streams over 4 GiB on a 32-bit platform, it is `usize::MAX`.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Utf8Error> {
         if self.pending_len > 0 {
             out.extend_from_slice(REPLACEMENT);
@@ -389,7 +389,7 @@ impl Streaming {
         &chunk[decided - held..]
     }
 
-    /// Keeps the first error. On a 32-bit platform a stream may be too long for its offset.
+    /// Keeps the first error. On a 32-bit platform its offset may not fit into a `usize`.
     fn note(&mut self, offset: u64, error: Utf8Error) {
         let valid_up_to = usize::try_from(offset).unwrap_or(usize::MAX);
         self.first_error.get_or_insert(Utf8Error { valid_up_to, ..error });
@@ -462,7 +462,7 @@ impl<R: Read> Read for Utf8Reader<R> {
     }
 }
 
-/// Reads some bytes, none at the end.
+/// Reads at least one byte, except at the end or into an empty `chunk`. Retries when a read is interrupted.
 ///
 /// # Errors
 /// The reader fails, or says that it read more than there is room for.

@@ -8,6 +8,8 @@
 //! Input in chunks is decoded by [`Streaming`], into which the caller pushes bytes, and [`Utf8Reader`], which pulls them
 //! from another reader.
 //!
+//! In the comments, bytes, code units and code points are hexadecimal, without a prefix; lengths and counts are decimal.
+//!
 //! Modules are declared lowest layer first: each imports only modules declared before it.
 
 pub mod utf8;

@@ -1,7 +1,7 @@
 //! The operations on UTF-8 on several threads, for large inputs. The result is that of a single thread, byte for byte.
 //!
 //! UTF-8 can be cut near any place: a cut moves past up to three continuation bytes. No sequence, whole or truncated,
-//! continues after three of them, and one that belongs to no sequence is an error by itself on either side of a cut. To
+//! continues after three of them, and a continuation byte of no sequence is an error by itself on either side of a cut. To
 //! convert, each of rayon's threads takes a part. First the units of each part are counted, which takes a fraction of the time
 //! of decoding; the last part need not be counted if it has room for a unit per byte. Then each thread knows where its
 //! units begin, and decodes to that place. A kernel writes past its last unit, where the place of another thread begins, so
@@ -74,7 +74,8 @@ pub fn utf32_lossy_into(bytes: &[u8], out: &mut Vec<u32>) {
     TO_UTF32.append(bytes, out);
 }
 
-/// The first place, `at` or up to three bytes later, where the input can be cut: no segment continues there.
+/// A place, `at` or up to three bytes later, where the input can be cut, as no segment continues there; the end of the input if
+/// `at` is after it.
 pub fn boundary(bytes: &[u8], at: usize) -> usize {
     const LONGEST: usize = 3;
     let rest = bytes.get(at..).unwrap_or_default();
@@ -147,8 +148,8 @@ impl<U: Copy + Send + Sync> Conversion<U> {
             places.into_par_iter().zip(&parts).map(|(place, part)| self.fill(kernel, part, place)).collect();
         assert_eq!(written[..counted], lens[..counted], "a kernel counts other units than it decodes");
         let written = written.iter().sum::<usize>();
-        // SAFETY: every place that was counted is full. At most the last was not, and its units are at its start: `written`
-        // units in a row.
+        // SAFETY: the places whose units were counted are full. Only the last may have been sized by its bytes instead, and its
+        // units are at its start. So `written` units are in a row from the end of `out` on.
         unsafe { out.set_len(out.len() + written) };
     }
 

@@ -126,7 +126,8 @@ impl ErrorLen {
 pub enum Kind {
     /// A continuation byte (80..BF) where a character must start.
     Continuation,
-    /// A byte that no well-formed sequence of the grammar contains (F8..FF in RFC 3629, FE and FF in RFC 2279).
+    /// A byte that begins no form, not even an overlong one or one of a code point that is too large: F8..FF in RFC 3629, FE and
+    /// FF in RFC 2279.
     InvalidByte,
     /// A form longer than the shortest for its code point; the field is the length in bytes that its lead byte
     /// announces, 2 to 6.
@@ -226,8 +227,8 @@ pub const fn is_continuation(byte: u8) -> bool {
 /// The 13 classes of bytes. RFC 3629 §4 and Unicode Table 3-7 distinguish the bytes of one class only by the resulting
 /// code point.
 ///
-/// By RFC 3629, with maximal subparts or single bytes, exchanging a byte for another of its class changes neither the offset
-/// nor the length of any error.
+/// In RFC 3629, whether an error is a maximal subpart or a single byte, exchanging a byte for another of its class changes neither
+/// the offset nor the length of any error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ByteClass(u8);
 
@@ -268,7 +269,7 @@ impl ByteClass {
         table
     };
 
-    /// First and last byte of each class.
+    /// First and last byte of each class. ED, which lies between those of E1..EF, is a class of its own.
     pub const BOUNDS: [(u8, u8); Self::RANGES.len()] = {
         let mut bounds = [(0, 0); Self::RANGES.len()];
         let mut class = 0;
@@ -288,7 +289,7 @@ impl ByteClass {
         Self(Self::OF_BYTE[byte as usize])
     }
 
-    /// Every class, in byte order.
+    /// Every class, in the order of their first bytes.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT as u8).map(Self)
     }
@@ -344,12 +345,17 @@ pub fn extended_len(code_point: u32) -> usize {
     }
 }
 
-/// Appends the shortest form of any code point of up to 31 bits, surrogates included (RFC 2279 §2).
+/// Appends the shortest form of any code point of up to 31 bits, surrogates included (RFC 2279 §2). For a larger number the
+/// bytes mean nothing.
 pub fn push_extended(code_point: u32, out: &mut Vec<u8>) {
     push_form(code_point, extended_len(code_point), out);
 }
 
-/// Appends a code point in a form of `len` bytes, 1 to 6, which need not be the shortest (RFC 2279 §2).
+/// Appends a code point in a form of `len` bytes, 1 to 6, which need not be the shortest but must be long enough for it: in a
+/// shorter form its upper bits change the lead byte (RFC 2279 §2).
+///
+/// # Panics
+/// May panic for any other length.
 pub fn push_form(code_point: u32, len: usize, out: &mut Vec<u8>) {
     if len == 1 {
         out.push(code_point as u8);

@@ -13,8 +13,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A decoder under test.
 ///
-/// Implement [`info`](Decoder::info) and at least one of the three questions. Each question may be answered `None`,
-/// "this decoder cannot say", which is never taken for "rejected".
+/// Implement [`info`](Decoder::info) and at least one of [`validate`](Decoder::validate),
+/// [`decode_lossy`](Decoder::decode_lossy) and [`stream`](Decoder::stream). The answer `None` means "cannot say", and is never
+/// taken for "rejected".
 ///
 /// ```
 /// # use utfuzz_core as utfuzz;
@@ -357,7 +358,7 @@ impl Info {
 }
 
 /// Checks that decoders can be judged together: each has a unique name, of lower-case letters, digits, `-`, `_` and `.`,
-/// and a contract that does not contradict itself.
+/// and a contract and a promise that do not contradict themselves.
 ///
 /// # Errors
 /// Which decoder has no such name or contract, or panics when it is asked for them.

@@ -68,7 +68,7 @@ pub fn fresh_file(path: &Path) -> Result<File, Error> {
     temporary_beside(path)?.persist(path).map_err(|error| Error::io(path, &error.error))
 }
 
-/// A file that no other process can lock while this one holds it; it is created if it does not exist. `None` if
+/// A file that cannot be locked again while this one is open, in this process or another; it is created if it does not exist. `None` if
 /// another process holds it. A symbolic link is not followed.
 ///
 /// # Errors

@@ -92,6 +92,13 @@ impl Record {
         record
     }
 
+    /// Sets the file of the ledger in the record of a triage.
+    pub fn enter_ledger(&mut self, ledger: Option<&Path>) {
+        if let Section::Triage(triage) = &mut self.section {
+            triage.ledger = ledger.map(named);
+        }
+    }
+
     /// Sets the history of nights in the record of a triage.
     pub fn enter_history(&mut self, history: Vec<Night>) {
         if let Section::Triage(triage) = &mut self.section {
@@ -364,9 +371,16 @@ impl Record {
         }
         let decoders = |record: &Self| order(&record.decoders);
         if (self.schema, &self.version) != (other.schema, &other.version) || decoders(&self) != decoders(&other) {
-            let (mine, others) = (&self.version, &other.version);
-            let reason = if mine == others { "other decoders".to_owned() } else { format!("{mine} and {others}") };
-            return Err(Error::usage(format!("shards of different builds cannot be merged: {reason}")));
+            let reason = if self.version != other.version {
+                format!("versions {} and {}", self.version, other.version)
+            } else if self.schema != other.schema {
+                format!("schemas {} and {}", self.schema, other.schema)
+            } else {
+                "different decoders".to_owned()
+            };
+            return Err(Error::usage(format!(
+                "shards of different builds cannot be merged: {reason}; run every shard with the same build and --decoders"
+            )));
         }
         let (first, second) = (order(&self.machine) <= order(&other.machine), self.started.min(other.started));
         let machine = if first { self.machine.clone() } else { other.machine.clone() };
@@ -402,6 +416,7 @@ impl Triage {
             unread: union(self.unread, other.unread),
             slow: union(self.slow, other.slow),
             faults: union(self.faults, other.faults),
+            ledger: self.ledger.max(other.ledger),
             shards,
         };
         merged.count_inputs();
@@ -574,6 +589,7 @@ mod tests {
             // A signature is in one cluster of a record.
             clusters: super::clusters(clusters.into_iter()),
             unread: vec![format!("unread-{}", dice.below(3))],
+            ledger: (dice.below(2) == 1).then(|| format!("{}/known.toml", dice.below(2))),
             ..Triage::default()
         };
         let started = 1000 + dice.below(3);

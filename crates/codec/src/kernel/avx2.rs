@@ -119,8 +119,8 @@ unsafe impl Vector for Avx2 {
     unsafe fn check_pairs(self, one: Self, errors: Self) -> Self {
         let needed =
             _mm256_cmpgt_epi8(_mm256_subs_epu8(one.0, _mm256_set1_epi8(0xC1_u8 as i8)), _mm256_setzero_si256());
-        // The bytes 80..BF must follow a lead, and 80..C1 must follow nothing else. As signed numbers, bytes from 80 on are the lowest,
-        // so one comparison finds either range.
+        // After a lead a byte must be in 80..BF; after any other byte it must not be in 80..C1. As signed numbers, bytes from 80 on
+        // are the lowest, so one comparison with C0 or C2 finds either range.
         let limit = _mm256_or_si256(_mm256_andnot_si256(needed, _mm256_set1_epi8(2)), _mm256_set1_epi8(0xC0_u8 as i8));
         let below = _mm256_cmpgt_epi8(limit, self.0);
         Self(_mm256_or_si256(errors.0, _mm256_xor_si256(below, needed)))
@@ -165,7 +165,7 @@ unsafe impl Vector for Avx2 {
     }
 }
 
-// SAFETY: each function says which memory it accesses, and returns the end of the sequences.
+// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; each returns the end of the sequences.
 unsafe impl SequenceWriter for Avx2 {
     #[inline(always)]
     unsafe fn have_none(first: __m128i, second: __m128i, bits: u16) -> bool {
@@ -298,7 +298,7 @@ unsafe fn eight_of_three(from: *const u8) -> __m256i {
     _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x1000_0001))
 }
 
-// SAFETY: each function says which memory it accesses; `to` moves by one unit for each place, or as `replace` states.
+// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Avx2 {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {

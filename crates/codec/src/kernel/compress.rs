@@ -534,7 +534,7 @@ unsafe fn text<F: Form<Unit: Unit>, V: OfThree>(from: *const u8, count: usize, m
                 continue;
             }
             let before = if first { 0 } else { here.sub(4).cast::<u32>().read_unaligned().swap_bytes() & 0xFF_FFFF };
-            // The bytes before from F0 on: the highest bit of each.
+            // Which of the three bytes before are F0 or above: the highest bit of each.
             let above_f0 = before & before << 1 & before << 2 & before << 3 & 0x80_8080;
             let fours = V::leads_of_4_of(here);
             let of_before = u64::from(above_f0 >> 23 | above_f0 >> 14 & 2 | above_f0 >> 5 & 4);
@@ -592,7 +592,7 @@ unsafe fn units_of_three(from: *const u8, first: bool, part: usize) -> [__m128i;
     };
     let own = without_mark(bytes);
     let second = _mm_and_si128(_mm_and_si128(one, _mm_set1_epi8(0x3F)), continuations(bytes));
-    // Two places before the end of a sequence in text, E0 to EF leads that sequence, and nothing above stands there.
+    // Two bytes before the end of a sequence of text, only its own lead can be E0 or above; all else becomes zero.
     let third = _mm_subs_epu8(two, _mm_set1_epi8(0xE0_u8 as i8));
     joined(own, second, third)
 }

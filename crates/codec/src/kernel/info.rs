@@ -10,7 +10,7 @@ pub struct KernelInfo {
     /// The processor features it needs, as `is_x86_feature_detected!` and `is_aarch64_feature_detected!` name them; none for
     /// `scalar`.
     pub features: &'static [&'static str],
-    /// The code that validates an input of this many bytes.
+    /// The code that validates an input of this many bytes; an empty input needs none.
     pub path: fn(usize) -> Path,
 }
 
@@ -32,7 +32,7 @@ impl Path {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Registers {
-    /// No registers are used.
+    /// Portable code, which names no registers.
     None,
     /// One register, filled with zeros where the input is shorter.
     One,

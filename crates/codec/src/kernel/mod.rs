@@ -148,8 +148,8 @@ static BEST: AtomicPtr<Operations> = AtomicPtr::new(ptr::null_mut());
 /// Calls an operation of a kernel.
 macro_rules! run {
     ($kernel:ident.$operation:ident($($argument:expr),*)) => {
-        // SAFETY: a `Kernel` is made only by `available`, if the processor has its features, and from `SCALAR`, which
-        // needs none. The operations have no other precondition.
+        // SAFETY: a `Kernel` is made by `available`, if the processor has its features; from `SCALAR`, which needs none; or by
+        // `best`, from the table of one that these made. The operations have no other precondition.
         unsafe { ($kernel.0.$operation)($($argument),*) }
     };
 }
@@ -168,10 +168,11 @@ impl Kernel {
         ALL.iter().filter(|operations| (operations.is_here)()).map(|&operations| Self(operations))
     }
 
-    /// The kernel that is used if none is named: the last of those available, determined once.
+    /// The kernel that is used if none is named: the last of those available, or the one that [`LIMIT`](Self::LIMIT) names.
+    /// Determined at the first call.
     #[inline]
     pub fn best() -> Self {
-        // SAFETY: the pointer is null or was made from a reference to a static.
+        // SAFETY: the pointer is null, or `find_best` made it from the static table of a kernel that this processor can run.
         unsafe { BEST.load(Ordering::Relaxed).as_ref() }.map_or_else(Self::find_best, Self)
     }
 
@@ -251,13 +252,13 @@ impl Kernel {
     }
 
     /// Appends `bytes` as UTF-16, with U+FFFD for every maximal subpart. At most one code unit for each byte; it reserves memory
-    /// for that many and a few more.
+    /// for that many and 192 more.
     pub fn utf16_lossy_into(self, bytes: &[u8], out: &mut Vec<u16>) {
         Room::append(out, bytes.len() + MARGIN, |room| self.utf16_lossy(bytes, room));
     }
 
     /// Appends `bytes` as UTF-32, with U+FFFD for every maximal subpart. At most one code unit for each byte; it reserves memory
-    /// for that many and a few more.
+    /// for that many and 192 more.
     pub fn utf32_lossy_into(self, bytes: &[u8], out: &mut Vec<u32>) {
         Room::append(out, bytes.len() + MARGIN, |room| self.utf32_lossy(bytes, room));
     }
@@ -293,12 +294,13 @@ impl Kernel {
         self.ucs4_valid_up_to(units, char::MAX.into())
     }
 
-    /// Appends UTF-16 as UTF-32, with U+FFFD for every lone surrogate. At most one code unit for each.
+    /// Appends UTF-16 as UTF-32, with U+FFFD for every lone surrogate. At most one code unit for each that is read.
     pub fn utf32_from_utf16_lossy_into(self, units: &[u16], out: &mut Vec<u32>) {
         run!(self.utf32_from_utf16(units, out))
     }
 
-    /// Appends UTF-32 as UTF-16, with U+FFFD for every number that is not a scalar value. At most two code units for each.
+    /// Appends UTF-32 as UTF-16, with U+FFFD for every number that is not a scalar value. At most two code units for each that
+    /// is read.
     pub fn utf16_from_utf32_lossy_into(self, units: &[u32], out: &mut Vec<u16>) {
         run!(self.utf16_from_utf32(units, out))
     }

@@ -1,7 +1,7 @@
 //! NEON: registers of 16 bytes, on AArch64.
 //!
 //! `check` and `check_pairs` are those of SSE4.1 (sse41.rs). NEON has shifts of bytes, but no instruction that gathers the
-//! highest bits of a register, so that masks of windows are gathered from four registers at a time.
+//! highest bits of a register, so the masks of text without errors are gathered from four registers at a time.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
@@ -116,8 +116,8 @@ unsafe impl Vector for Neon {
     #[inline(always)]
     unsafe fn check_pairs(self, one: Self, errors: Self) -> Self {
         let needed = vcgtq_u8(one.0, vdupq_n_u8(0xC1));
-        // The bytes 80..BF must follow a lead, and 80..C1 must follow nothing else. As signed numbers, bytes from 80 on are the lowest,
-        // so one comparison finds either range.
+        // After a lead a byte must be in 80..BF; after any other byte it must not be in 80..C1. As signed numbers, bytes from 80 on
+        // are the lowest, so one comparison with C0 or C2 finds either range.
         let limit = vbslq_u8(needed, vdupq_n_u8(0xC0), vdupq_n_u8(0xC2));
         let below = vcgtq_s8(vreinterpretq_s8_u8(limit), vreinterpretq_s8_u8(self.0));
         Self(vorrq_u8(errors.0, veorq_u8(below, needed)))
@@ -193,7 +193,7 @@ unsafe fn write_sixteen(first: uint8x16_t, second: uint8x16_t, two: uint8x16_t, 
     }
 }
 
-// SAFETY: each function says which memory it accesses, and returns the end of the sequences.
+// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; each returns the end of the sequences.
 unsafe impl SequenceWriter for Neon {
     #[inline(always)]
     unsafe fn write_sixteen_of_two(a: uint8x16_t, b: uint8x16_t, to: *mut u8) -> *mut u8 {
@@ -288,7 +288,7 @@ unsafe fn widen_sixteen_to_32(bytes: uint8x16_t, to: *mut u32) {
     }
 }
 
-// SAFETY: each function says which memory it accesses; `to` moves by one unit for each place, or as `replace` states.
+// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Neon {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {

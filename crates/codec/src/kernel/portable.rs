@@ -1,9 +1,9 @@
-//! Conversions for every processor: UTF-8 to UTF-16 and UTF-32, and those and Latin-1 to UTF-8, with replacement.
+//! Conversions for every processor, with replacement: UTF-8 to UTF-8, UTF-16 and UTF-32; UTF-16, UTF-32 and Latin-1 to UTF-8.
 //!
 //! # Idea
 //!
 //! Decoding branches on the length of each sequence: text has runs of one length, and a loop for one length is shorter than
-//! one without branches for every length. Encoding does not: the end of every word would be a wrong prediction, which costs as much as ten
+//! a branch-free one for every length. Encoding does not: the end of every word would be a wrong prediction, which costs as much as ten
 //! units. Instead it looks up, by the upper bits of a unit, the bytes and the place of the six lowest bits in them; writes four
 //! bytes; and moves on by the length. The next sequence overwrites the excess.
 //!
@@ -14,7 +14,7 @@
 //!
 //! Blocks of ASCII are converted at once by loops that the compiler turns into registers.
 //!
-//! Room is made before: for a stretch of what becomes UTF-8, for all of what becomes UTF-16 or UTF-32. A whole block
+//! Room is reserved in advance: for a stretch of what becomes UTF-8, for all of what becomes UTF-16 or UTF-32. A whole block
 //! can be read at every step. So no step compares an index with a length.
 
 use crate::kernel::room::{MARGIN, Room};
@@ -227,7 +227,7 @@ unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, m
     let (mut at, end) = (range.start, range.end);
     // SAFETY: every step begins below `end`, reads at most a block, and writes at most `LONGEST` bytes for each unit it takes;
     // up to a register more is overwritten later. Units without a bit of `OVER_7FF` are below 800, the length of `SHORT`;
-    // `fewer + 2 * place` is at `to + place` or after it.
+    // `fewer + 2 * place` is between `to + place` and `to + 2 * place`.
     unsafe {
         while at < end {
             while let Some(bytes) = U::ascii(&*units.add(at).cast()) {
@@ -250,7 +250,7 @@ unsafe fn utf8_run<U: Source>(units: *const U, range: core::ops::Range<usize>, m
                     (at, to) = (stop, fewer.wrapping_add(2 * BLOCK));
                     continue;
                 }
-                // ASCII and two bytes: in most scripts of two bytes, all words and the spaces after them.
+                // One or two bytes: in scripts whose letters take two bytes, whole words and the spaces after them.
                 while at < stop
                     && let unit @ 0..0x800 = (*units.add(at)).into() as usize
                 {
@@ -351,7 +351,7 @@ unsafe trait Target: Copy + From<u8> {
     /// Most units for one byte.
     const LONGEST: usize;
 
-    /// Writes a scalar value whose sequence takes `LEN` bytes, two or three, the first of `bytes`; returns its end.
+    /// Writes a scalar value; as UTF-8, its sequence, which is the first `LEN` of `bytes`. Returns its end.
     ///
     /// # Safety
     /// Four units can be written.
@@ -485,8 +485,8 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
                 _ => subpart_len(&bytes[at..]),
             };
             out.extend_from_slice(REPLACEMENT);
-            // The continuation bytes after that are errors, too; in a sequence of three or four bytes, a byte of ASCII may stand
-            // before them in the place of another.
+            // The continuation bytes after that are errors, too. In a damaged sequence of three or four bytes, a byte of ASCII may
+            // stand before them.
             if first >= 0xE0
                 && let [ascii @ ..0x80, 0x80..0xC0, ..] = bytes[at..]
             {
@@ -519,7 +519,7 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends ASCII, and U+FFFD for the maximal subparts in it, up to a well-formed sequence of more than one byte or near the
-/// end. Returns how many bytes those are.
+/// end. Returns how many bytes of the input that takes.
 fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     let mut at = 0;
     loop {
@@ -528,7 +528,7 @@ fn append_ascii_with_errors(bytes: &[u8], out: &mut Vec<u8>) -> usize {
         if is_last {
             return at;
         }
-        // A byte that no continuation byte follows is a maximal subpart, whatever it is.
+        // A byte that is not ASCII and that no continuation byte follows is a maximal subpart.
         at += match bytes[at..] {
             [_] | [_, 0..0x80 | 0xC0.., ..] => 1,
             _ => match Sequence::read(&bytes[at..]) {
@@ -725,7 +725,7 @@ fn of_four(word: u32) -> Option<u32> {
 /// those are.
 ///
 /// # Safety
-/// As many units can be written.
+/// A unit can be written for each of `bytes`.
 #[inline(never)]
 unsafe fn ascii_run<U: Target>(bytes: &[u8], to: *mut U) -> usize {
     let blocks = bytes.as_chunks::<LONG>().0.iter().take(RUN).take_while(|block| block.is_ascii());

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-/// More units than there are bytes, for which there must be room: a kernel writes whole windows, the last of them padded.
+/// How many units of room a kernel needs beyond one for each byte: it writes whole windows, the last of them padded.
 pub(crate) const MARGIN: usize = 192;
 
 /// Room for units, which are written from its start on. It does not grow.
@@ -23,7 +23,7 @@ impl<'a, U> Room<'a, U> {
         let mut room = Room::new(out.spare_capacity_mut());
         write(&mut room);
         let len = room.len();
-        // SAFETY: `len` units are written after those of the vector.
+        // SAFETY: the room is the spare capacity of the vector, and its first `len` units are written, as `end_at` requires.
         unsafe { out.set_len(out.len() + len) };
     }
 
@@ -41,13 +41,13 @@ impl<'a, U> Room<'a, U> {
         self.units[self.len..][..most].as_mut_ptr().cast()
     }
 
-    /// Ends what is written at `end`, less `left_out` units.
+    /// Sets what is written: the units before `end`, without the last `left_out` of them.
     ///
     /// # Safety
-    /// `end` follows units in this room, at least `left_out` of them, and those before the ones left out are written.
+    /// `end` is in this room or at its end, at least `left_out` units from its start. The units that count are written.
     #[inline]
     pub(super) unsafe fn end_at(&mut self, end: *const U, left_out: usize) {
-        // SAFETY: both are in this room.
+        // SAFETY: `end` is in this room or at its end, so it is not before the start.
         self.len = unsafe { end.offset_from_unsigned(self.units.as_ptr().cast()) } - left_out;
     }
 }

@@ -17,8 +17,7 @@
 //!
 //! `check_pairs` needs no tables: after a lead, C2 or above, a byte must be in 80..BF; anywhere else it must not be in 80..C1.
 //!
-//! A register costs three shuffles and about fifteen other operations. SSE4.1 is the first set with `ptest`; `pshufb` and
-//! `palignr` are older.
+//! A register costs three shuffles and about fifteen other operations. SSE4.1 is needed for `ptest`; `pshufb` is older.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "register intrinsics need the instructions only, as the contract of `Vector` states once"
@@ -143,8 +142,8 @@ unsafe impl Vector for Sse41 {
     #[inline(always)]
     unsafe fn check_pairs(self, one: Self, errors: Self) -> Self {
         let needed = _mm_cmpgt_epi8(_mm_subs_epu8(one.0, _mm_set1_epi8(0xC1_u8 as i8)), _mm_setzero_si128());
-        // The bytes 80..BF must follow a lead, and 80..C1 must follow nothing else. As signed numbers, bytes from 80 on are the lowest,
-        // so one comparison finds either range.
+        // After a lead a byte must be in 80..BF; after any other byte it must not be in 80..C1. As signed numbers, bytes from 80 on
+        // are the lowest, so one comparison with C0 or C2 finds either range.
         let limit = _mm_or_si128(_mm_andnot_si128(needed, _mm_set1_epi8(2)), _mm_set1_epi8(0xC0_u8 as i8));
         let below = _mm_cmpgt_epi8(limit, self.0);
         Self(_mm_or_si128(errors.0, _mm_xor_si128(below, needed)))
@@ -192,7 +191,7 @@ unsafe impl Vector for Sse41 {
 // SAFETY: it has only what the trait provides.
 unsafe impl SequenceWriter for Sse41 {}
 
-// SAFETY: each function says which memory it accesses; `to` moves by one unit for each place, or as `replace` states.
+// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Sse41 {
     #[inline(always)]
     unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {

@@ -42,7 +42,7 @@
 //! ```
 //!
 //! A register costs a load, a few operations for the mask and a population count; only AVX-512 uses this. SSE4.1 and AVX2
-//! are faster with the portable loop, which the compiler turns into registers of sums. Up to 63 bytes at the end are counted
+//! are faster with the portable loop, which the compiler turns into registers of sums. Up to 63 bytes at either end are counted
 //! by that loop, too.
 
 use crate::kernel::room::Room;
@@ -195,8 +195,8 @@ pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
     }
 }
 
-/// Decodes windows, until `patience` of them in a row have no error; of the first ones, three more. [`usize::MAX`] stands for no
-/// end to that. Returns how many bytes are decoded; they end between two segments.
+/// Decodes windows, until `patience` of them in a row have no error, or three more of the first ones; with [`usize::MAX`], to the
+/// end. Returns how many bytes are decoded; they end between two segments.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are at least `READ + WINDOW` bytes.
@@ -288,8 +288,8 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
 /// A cache line of the output is loaded this many bytes before it is written.
 const AHEAD: usize = 1024;
 
-/// Hints that the cache lines [`AHEAD`] bytes after those of the units of a window at `to` will be written. The processor foresees
-/// reads by itself, but writes less well: without this, ASCII takes up to an eighth longer.
+/// Hints that the cache lines [`AHEAD`] bytes after those of the units of a window at `to` will be written. The processor
+/// prefetches well for reads by itself, less well for writes: without this, ASCII takes up to an eighth longer.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -310,7 +310,7 @@ pub(super) unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: 
     if most == 0 {
         return 0;
     }
-    // SAFETY: each window begins at `last` at most, and ends with its units before `most * WINDOW`.
+    // SAFETY: each window begins at `last` at most, so it and its units end at `most * WINDOW` at most.
     unsafe {
         if !F::ascii::<V>(from, to) {
             return 0;

@@ -3,7 +3,7 @@
 //! # Idea
 //!
 //! Every character gets a lane of four bytes, or of two if no sequence is longer, and its sequence is computed there
-//! for whatever length it has, at the end of the lane. A shuffle, looked up by the lengths, moves the sequences together:
+//! for whatever length it has, at the end of the lane (at the start of one of two bytes). A shuffle, looked up by the lengths, moves the sequences together:
 //!
 //! ```text
 //! scalar values  00E9      4E16      0061      1F600
@@ -40,8 +40,8 @@ pub(super) struct Packing {
 
 impl Packing {
     /// For lanes of `LANE` bytes. The length of the sequence in a lane, less one, has two bits: the higher is bit `lane` of the
-    /// index, the lower bit `4 + lane`. If lengths are `counted`, it is the number of bits set among bits `2 * lane` and the next.
-    /// With lanes of two bytes there are eight, and one bit each. A sequence is at the end of its lane, or at its start if lanes
+    /// index, the lower bit `4 + lane`. If lengths are `counted`, it is how many of the bits `2 * lane` and `2 * lane + 1` are set.
+    /// With lanes of two bytes it has one bit, bit `lane`, for each of eight lanes. A sequence is at the end of its lane, or at its start if lanes
     /// have two bytes.
     const fn of<const LANE: usize>(counted: bool) -> Self {
         let mut packing = Self { places: [[0x80; REGISTER]; 256], lengths: [0; 256] };
@@ -222,8 +222,8 @@ unsafe fn write_eight_with_pairs(from: *const u16, first: bool, to: *mut u8) -> 
 ///
 /// # Safety
 /// An implementation writes only where its contract says that memory can be written, and returns the end of the sequences, all of
-/// which it has written; if `narrow_ascii` returns true, it has written all bytes. The tests have the results described: only
-/// then is well-formed what is written.
+/// which it has written; if `narrow_ascii` returns true, it has written all bytes. `have_none` and `have_no_surrogate` have the
+/// results described: otherwise the output may be ill-formed.
 pub(super) unsafe trait SequenceWriter {
     /// Whether no unit of two registers has any of these bits.
     ///
@@ -237,7 +237,7 @@ pub(super) unsafe trait SequenceWriter {
     /// Whether no unit of two registers is a surrogate.
     ///
     /// # Safety
-    /// The same.
+    /// As for [`Self::have_none`].
     #[inline(always)]
     unsafe fn have_no_surrogate(first: __m128i, second: __m128i) -> bool {
         is_none_set(_mm_or_si128(are_surrogates(first), are_surrogates(second)))
@@ -274,7 +274,7 @@ pub(super) unsafe trait SequenceWriter {
     /// Writes sixteen bytes of Latin-1.
     ///
     /// # Safety
-    /// The same as of [`Self::write_sixteen_of_two`].
+    /// As for [`Self::write_sixteen_of_two`].
     #[inline(always)]
     unsafe fn write_sixteen_bytes(bytes: __m128i, to: *mut u8) -> *mut u8 {
         // SAFETY: the same contract.
@@ -444,8 +444,7 @@ pub(super) unsafe fn utf16_from_utf32(units: &[u32], out: &mut Vec<u16>) {
     out.reserve(units.len());
     for stretch in steps.chunks(STRETCH / (2 * BLOCK)) {
         out.reserve(2 * stretch.as_flattened().len());
-        // SAFETY: a step is four registers. Each makes at most eight units, as many as are written from the end of what is
-        // written.
+        // SAFETY: a step is four registers. Each makes at most eight units, and eight units are written from where the last ended.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len()).cast::<u8>();
             for step in stretch {
@@ -488,8 +487,8 @@ pub(super) unsafe fn from_latin_1<V: SequenceWriter>(bytes: &[u8], out: &mut Vec
     let (steps, rest) = bytes.as_chunks::<{ 4 * REGISTER }>();
     for stretch in steps.chunks(STRETCH / (4 * REGISTER)) {
         out.reserve(2 * stretch.as_flattened().len() + REGISTER);
-        // SAFETY: a step is four registers. Each makes at most two, and at most a register is written from the end of what is
-        // written.
+        // SAFETY: a step is four registers. Each makes at most two of output, and at most one more is written from where the last
+        // ended.
         unsafe {
             let mut to = out.as_mut_ptr().add(out.len());
             for step in stretch {

@@ -8,8 +8,8 @@
 //! checks all its bytes against the same bytes one, two and three places earlier, which are loaded again from memory.
 //! Registers pass nothing to each other, and errors are only added up, so a byte may be checked twice: the last register
 //! overlaps the one before it. Where the input has only one or two bytes more than a register, zeros are shifted in before the
-//! last register, too, and errors in its first three bytes do not count. Where the shortest register is loaded without a mask,
-//! scalar code checks inputs below four bytes.
+//! last register, too, and errors in its first three bytes do not count. Kernels without masked loads, all but AVX-512,
+//! leave inputs below four bytes to scalar code.
 //!
 //! ```text
 //! check the first register, zeros shifted in before it
@@ -44,9 +44,9 @@
 //! # Cost
 //!
 //! With three bytes before, a register costs four loads and about twenty instructions; with one, two loads and about ten. ASCII
-//! costs a load and an `or`. Loads across a cache line are cheaper here than shuffles, which the lookups need. In large inputs, groups that are
-//! checked one at a time are loaded into the cache before their turn. Inputs of up to [`SHORT`] bytes take a path without groups,
-//! because aligning and grouping cost more than they save there. It loses on inputs shorter than a few bytes, where the calls and
+//! costs a load and an `or`. Loads across a cache line are cheaper here than shuffles: the lookups already use the units for those.
+//! In large inputs every group is prefetched; in others, those that are checked one at a time. Inputs of up to [`SHORT`] bytes take a path without groups,
+//! because aligning and grouping cost more than they save there. It is slow on inputs shorter than a few bytes, where the calls and
 //! the scalar search for the place of an error take most of the time, and on text with many errors, where each one costs a check
 //! of a whole group and of its registers one by one: decoding with replacement uses windows instead.
 
@@ -180,18 +180,18 @@ impl Nibbles {
 const GROUP: usize = 8;
 
 /// Once two groups in a row have sequences of four bytes in both halves, the next groups are checked for such sequences without
-/// looking at their highest byte first: this many at first, and at most. The number doubles as long as the text stays like this:
+/// looking at their highest byte first: the first number of them at first, at most the second. The number doubles as long as the text stays like this:
 /// starting with many would cost more in a page of several scripts than it saves in emoji.
 const LIKELY: [usize; 2] = [2, 16];
 
-/// Inputs with at least this many bytes are taken to be outside the smallest cache, so that a group is loaded [`AHEAD`] of its
-/// turn: the processor does not foresee by itself what is beyond a page of memory.
+/// Inputs with at least this many bytes are taken to exceed the first-level cache, and every group is prefetched: the processor
+/// does not prefetch beyond a page of memory by itself.
 const LARGE: usize = 0x4_0000;
 
 /// Inputs with at least this many bytes are taken to be outside all caches but the largest: see [`Vector::Far`].
 const FAR: usize = 0x40_0000;
 
-/// A group is loaded this many bytes before its turn.
+/// How many bytes before its turn a group is prefetched.
 const AHEAD: usize = 3072;
 
 /// Registers in half a group, which are skipped if all of them are ASCII.
@@ -318,7 +318,7 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
 /// at the places `mask`, and zeros at the others.
 ///
 /// # Safety
-/// The processor has the instructions of `V`.
+/// The processor has the instructions of `V`, and `all` is as described.
 #[inline(always)]
 pub(super) unsafe fn prefix_of_sequences<V: Vector>(all: V, bytes: &[u8], mask: u64) -> usize {
     note_run(V::NAME, Registers::One);
@@ -336,8 +336,8 @@ pub(super) unsafe fn prefix_of_sequences<V: Vector>(all: V, bytes: &[u8], mask: 
     }
 }
 
-/// How many of more than [`SHORT`] bytes are ASCII, from the first on: all of them; or none, if there are others before the first
-/// group; or up to the beginning of a group.
+/// The length of a prefix that is ASCII, of more than [`SHORT`] bytes: all of them, or up to the beginning of a group; none, if
+/// another byte stands before the first group.
 ///
 /// # Safety
 /// The processor has the instructions of `V`; there are more than [`SHORT`] bytes.
@@ -345,7 +345,8 @@ pub(super) unsafe fn prefix_of_sequences<V: Vector>(all: V, bytes: &[u8], mask: 
 pub(super) unsafe fn ascii_groups<V: Vector>(bytes: &[u8]) -> usize {
     note_run(V::NAME, Registers::Groups);
     let (start, len) = (bytes.as_ptr(), bytes.len());
-    // SAFETY: `len > 128 >= 2 * LEN`, and `at <= LEN + 2`. The first two loads read `..LEN` and `at - LEN..at`. A group begins at
+    // SAFETY: `len > 128 >= 2 * LEN`, and `at <= LEN + 2`. The first two loads read `..LEN` and
+    // `at - LEN..at`, or `..LEN` again if `at` is less. A group begins at
     // a multiple of `LEN`, as the first does, and ends at `len` at most. `or_all` reads below `len`.
     unsafe {
         let first = V::load(start);
@@ -499,7 +500,7 @@ pub(super) unsafe fn good_groups<V: Vector>(from: *const u8, most: usize) -> usi
     good
 }
 
-/// Hints that the group [`AHEAD`] of that at `group` will be read.
+/// Prefetches the group that is [`AHEAD`] bytes after this one.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -552,7 +553,7 @@ unsafe fn is_far_group_ascii<V: Vector>(from: *const u8) -> bool {
     (0..V::LEN / V::Far::LEN).all(|part| unsafe { is_ascii_group::<V::Far>(from.add(part * GROUP * V::Far::LEN)) })
 }
 
-/// The bits that are set in `all`, or in any byte of `at..len`.
+/// The bits that are set in `all`, in any byte of `at..len`, or in any other byte of the last register.
 ///
 /// # Safety
 /// `start..start + len` can be read, at least `LEN` bytes; the processor has the instructions of `V`.
@@ -562,22 +563,22 @@ unsafe fn or_all<V: Vector>(start: *const u8, mut at: usize, len: usize, mut all
     unsafe {
         while at + V::LEN < len {
             all = all.or(V::load(start.add(at)));
-            // Hidden from the optimiser, which would prepare a loop of a few registers for many.
+            // Hidden from the optimiser, which would unroll a loop that rarely has more than a few steps.
             at = opaque((at + V::LEN) as u64) as usize;
         }
         all.or(V::load(start.add(len - V::LEN)))
     }
 }
 
-/// Whether all of `len` bytes are ASCII, more than two registers and at most [`SHORT`], except those of the first register and the
-/// last. The registers nearest to both ends hold all bytes, some of them twice, so the code needs no loop with an end that is hard
+/// Whether all bytes between the first register and the last are ASCII. There are more than two registers and at most [`SHORT`]
+/// bytes, so the registers nearest to both ends hold them all, some of them twice: the code needs no loop, whose end would be hard
 /// to predict.
 ///
 /// # Safety
 /// `start..start + len` can be read, more than `2 * LEN` bytes; the processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn is_middle_ascii<V: Vector>(start: *const u8, len: usize) -> bool {
-    // SAFETY: a register begins at `index * LEN`, or ends `index * LEN` before the end, and has `len > (index + 1) * LEN`.
+    // SAFETY: a register begins at `index * LEN`, or ends `index * LEN` before the end, and `len >= (index + 1) * LEN`.
     unsafe {
         let both = |index: usize| V::load(start.add(index * V::LEN)).or(V::load(start.add(len - (index + 1) * V::LEN)));
         let mut all = both(1);
@@ -686,7 +687,7 @@ pub(super) fn path_of_words<V: Vector>(len: usize) -> Path {
 /// [`Partial::partial_prefix`] that reads the bytes as two integers, which overlap. `load` makes a register of two words.
 ///
 /// # Safety
-/// The processor has the instructions of `V`, whose registers have sixteen bytes.
+/// The processor has the instructions of `V`, whose registers have sixteen bytes; `load` puts the first word in the lower half.
 #[inline(always)]
 pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64; 2]) -> V) -> usize {
     let len = bytes.len();

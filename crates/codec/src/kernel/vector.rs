@@ -3,7 +3,7 @@
 //!
 //! `compress.rs` and `to_utf8.rs` are written with operations on registers of 16 bytes under Intel's names: those of SSE4.1,
 //! and the same in NEON. In NEON they have Intel's results where the kernels use them, with these limits: masks have all bits
-//! of a lane or none, and places are below 16 or from 80 on.
+//! of a lane or none, and the indices of a shuffle are below 16, or 80 (hexadecimal) and above.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use core::arch::x86_64::*;
@@ -12,12 +12,12 @@ pub(super) use in_neon::*;
 #[cfg(target_arch = "x86_64")]
 pub(super) use in_sse::*;
 
-/// Functions that are compiled on their own, by `compile!` in the kernels' `mod.rs`: each calls the one that it names, for this
-/// register. Where that one is inlined, its constants take registers from the loops around it, and short inputs pay for the
-/// stack frame that others need.
+/// Functions that `compile!` in the kernels' `mod.rs` compiles on their own: each calls the generic function of its name for this
+/// register. Inlined, the constants of that function would take registers from the loops around it, and short inputs would pay
+/// for a stack frame that only long ones need.
 ///
 /// # Safety
-/// Each function calls the one that it names and returns its result, from which callers compute which memory they access. It has
+/// Each function calls the one that it names and returns its result, from which callers compute which memory they access. Each has
 /// the precondition of that function.
 pub(super) unsafe trait Apart: Vector {
     /// `long_prefix` of `validate.rs`.
@@ -38,6 +38,7 @@ pub(super) unsafe trait Apart: Vector {
 /// the implementing file; they have no other precondition except:
 /// * [`load`](Vector::load) and [`load_aligned`](Vector::load_aligned) read `from..from + LEN`, which must be readable;
 /// * [`store`](Vector::store) writes `to..to + LEN`, which must be writable;
+/// * `limit` of [`is_below`](Vector::is_below) is not zero;
 /// * what is said of [`continuations_of`](Vector::continuations_of) and [`leads_of_4_of`](Vector::leads_of_4_of).
 ///
 /// None of these needs alignment, except that `from` of `load_aligned` is a multiple of `LEN`. No other function touches memory of
@@ -112,7 +113,7 @@ pub(super) unsafe trait Vector: Copy {
 
     /// Checks every byte of `self`, where `before` holds the bytes one, two and three places earlier: it is a continuation
     /// byte exactly where one of those needs one, and the byte before it does not refuse it. Adds the errors to `errors`. A refusal
-    /// by C0 or C1 need not be found where that byte is an error itself.
+    /// by C0 or C1 need not be found where that byte stands in place of a continuation byte, which is an error already.
     unsafe fn check(self, before: [Self; 3], errors: Self::Errors) -> Self::Errors;
 
     /// As [`Self::check`], for text with no byte above DF; `one` holds the bytes one place earlier. C0 and C1 in `self` are errors; in
@@ -180,7 +181,7 @@ unsafe fn of_window<V: Vector>(from: *const u8, mask: impl Fn(V) -> u64) -> u64 
     all
 }
 
-/// The word, hidden from the optimiser. LLVM would merge shifts that fill up from a neighbouring word into `shld`, which is
+/// The word, hidden from the optimiser. LLVM would merge a pair of shifts that moves bits between words into `shld`, which is
 /// slower than the three instructions it replaces, and turn arithmetic on words that came from vectors into arithmetic on
 /// vectors of bits, which takes several times as long.
 #[inline(always)]
@@ -198,7 +199,7 @@ pub(super) fn opaque(word: u64) -> u64 {
 }
 
 /// The pointer, hidden from the optimiser. LLVM would assemble a register that was partly loaded before from what is in
-/// other registers, which takes several times as long as to load it again.
+/// other registers, which takes several times as long as loading it again.
 #[inline(always)]
 #[cfg(not(miri))]
 #[allow(clippy::pointers_in_nomem_asm_block, reason = "the pointer is passed on, and nothing is read")]
@@ -403,7 +404,7 @@ mod in_neon {
         usize::from(vaddvq_u16(vandq_u16(lanes!(u16 set), bits)))
     }
 
-    /// Of each byte that is set, bit `i`, if it is byte `i` or `8 + i`; added up in pairs, they become masks.
+    /// For each byte that is set, a single bit: bit `i` in byte `i` and in byte `8 + i`. Sums of pairs of these are masks.
     #[inline(always)]
     pub(crate) unsafe fn bits_to_add(set: __m128i) -> __m128i {
         hidden(vandq_u8(set, vld1q_u8([1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128].as_ptr())))

@@ -4,8 +4,8 @@
 //! # Idea
 //!
 //! One bit of a word stands for one byte of the window. What becomes of a byte is decided by the three bytes before it and
-//! the three after it, so windows lie at fixed offsets, and the only thing one window passes to the next is its last three
-//! bits ([`Carry`]). There is no restart at an error, and no branch that depends on where errors are.
+//! the three after it, so windows lie at fixed offsets, and all that one window passes to the next is which of its first
+//! three bytes continue something ([`Carry`]). There is no restart at an error, and no branch that depends on where errors are.
 //!
 //! ```text
 //! by_1 = leads followed by a continuation byte they do not refuse
@@ -70,7 +70,7 @@
 //! # Cost of decoding
 //!
 //! Without errors: validation and a copy, in turns every 16 KiB. With errors everywhere: the windows.
-//! It loses where errors are a few hundred bytes apart: each costs either a change to windows and back, or windows all the way.
+//! It is slow where errors are a few hundred bytes apart: each costs either a change to windows and back, or windows all the way.
 //! Inputs below 32 bytes never get here
 //! ([`Kernel::lossy_into`](crate::Kernel::lossy_into)).
 
@@ -134,8 +134,8 @@ impl Masks {
         self.lead << 1 & self.continuation() != 0
     }
 
-    /// Whether no lead is followed by a continuation byte, here or across the start: then every byte that is not ASCII is an
-    /// error of its own, and no segment continues after this window.
+    /// Whether no lead is followed by a continuation byte, nothing continues from the window before, and the last byte is no lead:
+    /// then every byte that is not ASCII is an error of its own, and no segment continues after this window.
     #[inline(always)]
     pub(super) fn all_isolated(self, carry: Carry) -> bool {
         !self.has_continued_lead() && self.lead >> 63 | carry.others == 0
@@ -486,7 +486,7 @@ const PATIENCE: [usize; 2] = [2, 256];
 /// If validation finds fewer good bytes than this before an error, errors are close to each other.
 const CLOSE: usize = 512;
 
-/// How many windows in a row without an error it takes until validation is tried again, which has just stopped after `good` bytes:
+/// How many windows in a row must have no error before validation, which has just stopped after `good` bytes, is tried again:
 /// the fewest, or twice as many as `before`, so that text with many errors is not validated in vain.
 #[inline(always)]
 pub(super) fn patience(before: usize, good: usize) -> usize {
@@ -620,7 +620,7 @@ unsafe fn windows<V: Apart + WindowWriter>(bytes: &[u8], patience: usize, out: &
 /// other.
 const SPARSE: u32 = 2;
 
-/// If those in a row had fewer bytes than this, they cost more than they saved, and none are looked for in the next [`PAUSE`]
+/// If a run of such windows has fewer bytes than this, it cost more than it saved, and none is looked for in the next [`PAUSE`]
 /// bytes.
 const WORTHWHILE: usize = 512;
 const PAUSE: usize = 4096;
@@ -691,7 +691,7 @@ pub(super) unsafe fn sparse_run<V: WindowWriter>(
             let ascii = others.trailing_zeros() as usize;
             (at, to) = (at + ascii, to.add(ascii));
             let four = from.add(at).cast::<[u8; 4]>().read();
-            // A byte that no continuation byte follows is a maximal subpart, whatever it is.
+            // A byte that is not ASCII and that no continuation byte follows is a maximal subpart.
             let ill_formed = if !is_continuation(four[1]) {
                 1
             } else {
@@ -712,7 +712,7 @@ pub(super) unsafe fn sparse_run<V: WindowWriter>(
     }
 }
 
-/// Copies ASCII from the start of `len` bytes, of which the first [`ASCII`] are ASCII. Returns how many bytes are
+/// Copies ASCII from the start of `len` bytes; the first block of [`ASCII`] is known to be ASCII. Returns how many bytes are
 /// copied; the run may be a little longer.
 ///
 /// # Safety
@@ -733,7 +733,7 @@ unsafe fn ascii_run<V: Vector>(from: *const u8, len: usize, to: *mut u8) -> usiz
     }
 }
 
-/// Copies [`ASCII`] bytes.
+/// Copies a block of [`ASCII`] bytes.
 ///
 /// # Safety
 /// They can be read at `from` and written at `to`; the processor has the instructions of `V`.
@@ -745,7 +745,7 @@ unsafe fn copy_ascii<V: Vector>(from: *const u8, to: *mut u8) {
     }
 }
 
-/// Whether [`ASCII`] bytes are ASCII.
+/// Whether a block of [`ASCII`] bytes is ASCII.
 ///
 /// # Safety
 /// They can be read at `from`; the processor has the instructions of `V`.

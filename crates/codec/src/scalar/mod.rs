@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Example, `C3 A9` (é): the row of C3 holds `ONE` (6) at offset 0, so `BOUNDARY` (0) becomes 6. The row of A9 holds
-//! `BOUNDARY` at offset 6, so 6 becomes 0: a sequence is complete. If 61 followed instead: its row holds `REJECT` at
+//! `BOUNDARY` at offset 6, so 6 becomes 0: a sequence is complete. If 61 follows instead, its row holds `REJECT` at
 //! offset 6.
 //!
 //! The row is loaded independently of the state, so the chain from byte to byte is one shift, whatever the text. The automaton is
@@ -148,7 +148,7 @@ impl Utf8Error {
 
     /// The bytes of the error, incomplete or not.
     pub fn range(&self) -> core::ops::Range<usize> {
-        self.valid_up_to..self.valid_up_to + self.len
+        self.valid_up_to..self.valid_up_to.saturating_add(self.len)
     }
 
     /// The rule that is broken.
@@ -260,7 +260,7 @@ pub(super) fn before_and_from_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(before.min(bytes.len()))
 }
 
-/// The sum of `number` over all bytes. It returns three at most.
+/// The sum of `number`, which returns three at most, over all bytes.
 #[inline(always)]
 fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
     const BLOCK: usize = 64;
@@ -834,6 +834,14 @@ pub(crate) fn write_units<U: CodeUnit<N> + From<F>, F: Copy, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The offset is `usize::MAX` where a stream is longer than memory.
+    #[test]
+    fn the_range_of_an_error_ends_within_memory() {
+        let error = Utf8Error { valid_up_to: usize::MAX, len: 3, kind: Kind::Surrogate };
+        assert_eq!(error.range(), usize::MAX..usize::MAX);
+        assert_eq!(Utf8Error { valid_up_to: 5, ..error }.range(), 5..8);
+    }
 
     #[test]
     fn every_character_is_read_from_its_sequence() {

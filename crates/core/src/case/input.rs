@@ -43,7 +43,7 @@ impl Input {
     }
 
     /// The content of the file for this input, and its extension: `bin` for only bytes, `cut` for bytes and cuts. Cuts
-    /// at offsets above 65,535 cannot be written and are omitted.
+    /// at offsets above 65,535, and all but the first 32 of cuts at every N-th byte, cannot be written and are omitted.
     pub fn to_file(&self) -> (Vec<u8>, &'static str) {
         let Some(cuts) = &self.cuts else { return (self.bytes.clone(), "bin") };
         let cuts: Vec<u16> = cuts.offsets().iter().filter_map(|&cut| u16::try_from(cut).ok()).collect();

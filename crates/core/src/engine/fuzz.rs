@@ -2,8 +2,9 @@
 //! the first new divergence.
 //!
 //! A target returns whether its input has a new behaviour feature (see [`judge`](crate::judge)), and which. libFuzzer
-//! keeps inputs with a new feature and discards the others. On Linux (x86-64, AArch64) a [`Target`] leaves it the counters of the
-//! code, about a hundred thousand, only with `UTFUZZ_FEATURES=none` (see [`link`](crate::engine::link)): they say little about branch-free decoders.
+//! keeps inputs with a new feature and discards the others. On Linux (x86-64, AArch64) it gets the counters of code
+//! coverage, about a hundred thousand, only with `UTFUZZ_FEATURES=none` (see [`link`](crate::engine::link)): they say little
+//! about branch-free decoders.
 //!
 //! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
 //! `UTFUZZ_DECODERS` selects others (see [`peers::select`]). `UTFUZZ_FEATURES` selects groups of behaviour features by
@@ -74,7 +75,7 @@ pub enum Scope {
     All,
     /// Those whose grammar is RFC 3629.
     Standard,
-    /// Those of every other contract: another grammar, or another replacement than U+FFFD.
+    /// Those of any contract but the usual one: another grammar, or another replacement than U+FFFD.
     Relatives,
 }
 

@@ -246,7 +246,7 @@ impl Run<'_> {
     /// Runs it for the rest of its time. Returns what went wrong.
     fn fuzz(&self, time: Duration, state: &mut State, progress: &dyn Fn(f64)) -> Result<Vec<String>, Error> {
         let name = self.target.name;
-        self.complete_merge()?;
+        self.undo_merge()?;
         make(&self.corpus())?;
         make(&self.artifacts())?;
         let done = state.of(name).clone();
@@ -323,8 +323,8 @@ impl Run<'_> {
         Ok(if merged { Vec::new() } else { vec![format!("{}: not merged: {ended}", shown(&corpus))] })
     }
 
-    /// Completes a merge that was interrupted between its two renames.
-    fn complete_merge(&self) -> Result<(), Error> {
+    /// Undoes a merge that was interrupted between its two renames: the larger corpus is put back.
+    fn undo_merge(&self) -> Result<(), Error> {
         let (corpus, larger) = (self.corpus(), self.directory.join("corpus.old"));
         if !corpus.is_dir() && larger.is_dir() {
             fs::rename(&larger, &corpus).map_err(|error| Error::io(&larger, &error))?;

@@ -157,7 +157,7 @@ impl Programs {
     }
 }
 
-/// libFuzzer's options for a target. The yardstick has none.
+/// libFuzzer's options for a target. The yardsticks, `plain` and `baseline`, have none.
 ///
 /// libFuzzer's own limit for the length of inputs is 4096 bytes without a corpus, which some counters and buffers exceed. Our
 /// mutators keep most inputs short by themselves; libFuzzer's would not. For the other forms, which are entropy, its limit is

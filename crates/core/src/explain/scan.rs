@@ -297,7 +297,7 @@ fn replaced(text: &str) -> Option<Guess> {
     let count = text.matches('\u{FFFD}').count();
     let says = || {
         let times = counted(count, "time");
-        format!("U+FFFD, {times}: a decoder replaced what it could not read; the bytes before that are lost")
+        format!("U+FFFD, {times}: a decoder replaced what it could not read; the original bytes are lost")
     };
     (count > 0).then(|| Guess::new("replaced", says(), None))
 }

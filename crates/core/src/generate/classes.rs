@@ -46,7 +46,7 @@ impl Block {
     }
 }
 
-/// What `check` covers: lengths 0 to 4 at offsets 0 to 64; length 5 at offset 0 and across the edges at 16, 32 and 64.
+/// What `check --deep` covers, and `check` in turns: lengths 0 to 4 at offsets 0 to 64; length 5 at offset 0 and across the edges at 16, 32 and 64.
 pub fn blocks() -> Vec<Block> {
     let short = (0..=4).flat_map(|len| (0..=64).map(move |offset| Block { len, offset }));
     let crossing = [0].into_iter().chain(12..16).chain(28..32).chain(60..64);

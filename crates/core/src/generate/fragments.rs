@@ -107,7 +107,8 @@ fn joined(parts: impl Iterator<Item = Vec<u8>>, end: &[u8]) -> Vec<u8> {
 
 /// Equal letters, as many as [`SMALL`] says; then a truncated character, which streams get in two chunks; all fragments,
 /// overlong or too large forms of each length and three truncated characters, each followed by a letter; and a truncated
-/// character: a tenth of a mixture, at a tenth of its cost. The output buffer has no capacity.
+/// character: a tenth of a mixture, at a tenth of its cost. For an input of this length, an output buffer without capacity is
+/// chosen.
 fn small_mixture() -> Vec<u8> {
     [SMALL.bytes(), text_of_small_mixture()].concat()
 }
@@ -166,7 +167,7 @@ pub fn opening() -> impl Iterator<Item = Input> {
 const TELLING: [&[u8]; 6] =
     [b"\xF0\x9F\x98\x80", b"\xEF\xBB\xBFab\xE2\x82", b"\xED\xA0\x80", b"\xEDa", b"\xC0", b"\xF5"];
 
-/// An input for which something is drawn that others have rarely, since it has just this many letters.
+/// An input whose number of letters makes a choice that is rare for other inputs.
 struct Rare {
     before: &'static [u8],
     letter: u8,

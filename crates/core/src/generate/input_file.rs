@@ -33,7 +33,7 @@ impl Form {
     }
 
     /// The form of a file, determined by its path: `NAME.cut`, or in a directory named after the target, or one level below
-    /// that. It does not depend on how the path is typed.
+    /// that; `NAME.bin` is always bytes. It does not depend on how the path is typed.
     pub fn of(path: &Path) -> Self {
         let directory = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());

@@ -51,7 +51,7 @@ impl Pool {
     /// Most bytes of an input that is kept.
     const LONGEST: usize = 1 << 14;
 
-    /// Without inputs.
+    /// An empty pool.
     #[allow(clippy::new_without_default, reason = "only a static needs one")]
     pub const fn new() -> Self {
         Self(VecDeque::new())

@@ -19,7 +19,7 @@ pub enum Ask {
     EveryWayCut,
     /// Only the stream: with each cut inside the string and at its ends, and with all of them, once and twice.
     EveryCut,
-    /// Only the verdict: at each of 64 alignments, between ASCII and between bytes that change it if they are read.
+    /// Only the verdict and the output: at each of 64 alignments, between ASCII and between bytes that change it if they are read.
     Placement,
 }
 
@@ -39,7 +39,7 @@ impl Ask {
                 "stream, and its early output at one of the cuts: with each cut in the string, its ends included, once and twice, which makes an empty chunk; with all of them, once and twice"
             }
             Self::Placement => {
-                "verdict and first error at each of 64 alignments, between lead and continuation bytes, and between ASCII"
+                "verdict, first error and output at each of 64 alignments, between lead and continuation bytes, and between ASCII"
             }
         }
     }
@@ -251,8 +251,8 @@ pub fn remote(few: bool) -> Vec<Part> {
 /// When it is their turn, every question is asked where a register of 16 bytes ends, and elsewhere every question about
 /// the bytes. The questions that are thus asked only at some offsets are about cuts, the address, what was asked before,
 /// or text before the string, and most of this is chosen pseudo-randomly in any case. Strings of length 5 cross each edge
-/// at one offset of four, and are cut for streams at the last of the edges, and at the start of the input when it is
-/// their turn. A sequence of RFC 3629 has four bytes at most, so one of the five places is a neighbour; whichever that
+/// at one offset of four, and streams are cut only at the last of the edges and, in their turn, at the start of
+/// the input. A sequence of RFC 3629 has four bytes at most, so one of the five places is a neighbour; whichever that
 /// is, the other four have every combination of classes at each of the four offsets.
 pub fn standard() -> Vec<Part> {
     let (short, crossing): (Vec<_>, Vec<_>) = blocks().into_iter().partition(|strings| strings.len <= 4);

@@ -6,7 +6,7 @@ use crate::utf8::{push_extended, push_form};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use core::fmt;
 
-/// A byte string made of segments; at most about [`Structured::LONGEST`] bytes.
+/// A byte string made of segments; most have at most about [`Structured::LONGEST`] bytes, and a few are long on purpose.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Structured(pub Vec<u8>);
 

@@ -36,7 +36,7 @@ pub(crate) enum Question {
     Reused,
     /// The verdict on the input after an ASCII prefix.
     Prefix,
-    /// The verdict on the same bytes at another address, between other bytes.
+    /// The verdict on the same bytes at another address, between other bytes, and their output.
     Placement,
     /// Verdict and output of a copy next to an inaccessible page.
     Bounds,
@@ -94,7 +94,7 @@ impl Questions {
     /// The input in chunks, and the output written before its end.
     pub const STREAM: Self = Self::of(&[Question::Stream, Question::Written]);
 
-    /// The verdict on the same bytes at another address.
+    /// The verdict on the same bytes at another address, and their output.
     pub const PLACEMENT: Self = Self::of(&[Question::Placement]);
 
     /// These questions.
@@ -241,8 +241,8 @@ impl Automaton {
         Self { next, refused, depth, after_lead, ascii_is_whole }
     }
 
-    /// Skips ASCII up to the first other byte, if every ASCII byte is a sequence of its own. It may leave up to seven ASCII bytes
-    /// before the end, or before a byte there.
+    /// Skips ASCII up to the first other byte, if every ASCII byte is a sequence of its own. It may stop up to seven ASCII
+    /// bytes too early.
     #[inline]
     fn skip_ascii<'a>(&self, mut rest: &'a [u8]) -> &'a [u8] {
         const HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;

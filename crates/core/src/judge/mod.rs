@@ -138,7 +138,7 @@ impl<'d> Judge<'d> {
     }
 
     /// Judges a case in full if it has a feature that is new to this judge; otherwise asks [`Judge::SAMPLE`] decoders
-    /// one question each. For engines that run very many similar inputs, where throughput matters most. Decoders and
+    /// one question each, or every question if the case is a rare one. For engines that run very many similar inputs, where throughput matters most. Decoders and
     /// questions are derived from the bytes.
     ///
     /// If the case is novel, `feature` is called with each of its behaviour features, numbers below [`FEATURES`], some
@@ -178,6 +178,9 @@ impl<'d> Judge<'d> {
     pub const SAMPLE: usize = 1;
 
     /// The first law one decoder breaks on a case, judged in full.
+    ///
+    /// # Panics
+    /// There is no decoder at this index.
     pub fn judge_one(&mut self, decoder: usize, case: &Case<'_>) -> Option<Broken> {
         self.expectations.forget();
         self.broken.clear();
@@ -272,6 +275,9 @@ impl<'d> Judge<'d> {
     }
 
     /// The decoder at this index.
+    ///
+    /// # Panics
+    /// There is none.
     pub fn decoder(&self, place: usize) -> &'d dyn Decoder {
         self.slots[place].decoder
     }

@@ -268,7 +268,7 @@ impl Output {
 }
 
 impl Errors {
-    /// Continues after each error the decoder reports or, unless it states offset and length, the expected one.
+    /// Continues after each error: where the decoder says that it ends or, if it does not say, where the expected one does.
     fn ask_all(
         &mut self,
         decoder: &dyn Decoder,
@@ -596,10 +596,10 @@ fn make_room(output: &mut Vec<u8>, case: &Case<'_>, len: usize) -> usize {
 fn ask_at_once(decoder: &dyn Decoder, bytes: &[u8]) -> Option<bool> {
     /// How often this thread asks while the other one does.
     const ROUNDS: usize = 32;
-    /// From this many bytes on, an answer takes long enough that a thread which wakes may interrupt it. Two threads of which
-    /// none ever waits may take turns instead, with many answers in each turn.
+    /// From this many bytes on, an answer takes long enough that a thread which wakes may interrupt it. Two threads neither of
+    /// which ever waits may take turns instead, with many answers in each turn.
     const LONG: usize = 1024;
-    /// Ends the other thread, also if this one panics.
+    /// Ends the other thread, even if this one panics.
     struct Until<'f>(&'f AtomicBool);
     impl Drop for Until<'_> {
         fn drop(&mut self) {

@@ -100,7 +100,7 @@ impl core::fmt::Display for UnknownDecoder {
         /// Nobody would read more names than this.
         const MOST: usize = 60;
         let listed = self.known[..self.known.len().min(MOST)].join(", ");
-        write!(f, "no decoder is named {:?}; there are: {listed}", self.pattern)?;
+        write!(f, "no decoder is named {:?}; known: {listed}", self.pattern)?;
         match self.known.len().saturating_sub(MOST) {
             0 => Ok(()),
             more => write!(f, " and {more} more, which `utfuzz list` prints"),
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(count("owl").unwrap_err().pattern, "owl");
         let names = |count: usize| (0..count).map(|index| format!("d{index}")).collect();
         let refused = |count| UnknownDecoder { pattern: "owl".into(), known: names(count) }.to_string();
-        assert_eq!(refused(2), "no decoder is named \"owl\"; there are: d0, d1");
+        assert_eq!(refused(2), "no decoder is named \"owl\"; known: d0, d1");
         assert!(refused(726).ends_with(", d59 and 666 more, which `utfuzz list` prints"), "{}", refused(726));
     }
 

@@ -71,7 +71,7 @@ impl Grammar {
         Self { name, source, rows, pairs_join: false, first_row }
     }
 
-    /// False only if exchanging one of these bytes for the other leaves every well-formed sequence well-formed.
+    /// Whether exchanging one of these bytes for the other may make a well-formed sequence ill-formed.
     pub fn tells_apart(&self, one: u8, other: u8) -> bool {
         let has = |&(first, last): &Range, byte: u8| first <= byte && byte <= last;
         self.rows.iter().flat_map(|row| row.bytes).any(|range| has(range, one) != has(range, other))
@@ -167,7 +167,7 @@ pub static RFC3629_WITH_SURROGATES: Grammar = Grammar::new(
     &[ASCII, TWO, THREE_E0, THREE_E1, THREE_ED, LEAD_SURROGATE, TRAIL_SURROGATE, THREE_EE, FOUR_F0, FOUR_F1, FOUR_F4],
 );
 
-/// RFC 3629 and every overlong form of two to four bytes.
+/// RFC 3629 and every overlong form of two to four bytes, except those of surrogates.
 pub static RFC3629_WITH_OVERLONG: Grammar = Grammar::new(
     "rfc3629-with-overlong",
     "RFC 3629 §4, and the forms §3 forbids as overlong",

@@ -399,8 +399,8 @@ pub fn decode(contract: &Contract, bytes: &[u8], out: &mut Vec<u32>) -> Result<(
 ///
 /// A leading surrogate followed by a trailing one is one code point if the grammar has one form for both (WTF-8,
 /// CESU-8, Modified UTF-8), and two otherwise. Under [`Replacement::SurrogateEscape`] U+DC80..U+DCFF become the bytes
-/// they represent (UTF-8B): any bytes survive [`decode`] followed by [`encode_text`] unchanged, if the grammar excludes
-/// surrogates, contains every byte below 80 and has one form for each code point.
+/// they represent (UTF-8B): any bytes survive [`decode`] followed by [`encode_text`] unchanged, if the contract keeps a
+/// byte order mark and the grammar excludes surrogates, contains every byte below 80 and has one form for each code point.
 ///
 /// # Errors
 /// The first code point that the grammar excludes; nothing is appended then.
@@ -528,6 +528,10 @@ impl Rule {
                     None => format!("{lead:02X} starts a code point that"),
                 };
                 (format!("{form} is beyond U+10FFFF, the last code point"), "RFC 3629 §3 and §4 (UTF8-4 ends at F4 8F)")
+            }
+            // Of a surrogate that may stand alone, the three bytes would be well-formed.
+            Kind::TooShort if lead == 0xED && matches!(rest.get(1), Some(0xA0..=0xBF)) => {
+                ("a leading surrogate, and the other half of its pair is not complete".into(), "UTR #26 §2")
             }
             Kind::TooShort => (
                 format!(

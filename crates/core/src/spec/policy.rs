@@ -15,7 +15,7 @@
 //! assert_eq!(validity(&by_byte, b"a\xE2\x82b").to_string(), "invalid at 1, length 1, too-short");
 //! ```
 
-use crate::spec::grammar::{Form, Grammar, RFC3629};
+use crate::spec::grammar::{self, Form, Grammar, RFC3629};
 use crate::utf8::REPLACEMENT;
 use crate::utf8::push_extended;
 use core::fmt;
@@ -35,7 +35,7 @@ pub struct Contract {
     pub bom: Bom,
     /// How a sequence truncated by the end of the input is reported.
     pub end: End,
-    /// When a stream writes decided output.
+    /// When a stream writes output that later bytes cannot change.
     pub detection: Detection,
 }
 
@@ -306,7 +306,9 @@ impl FromStr for Contract {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default();
-        let grammar = Grammar::named(name).ok_or_else(|| format!("{name:?} is not the name of a grammar"))?;
+        let grammar = Grammar::named(name).ok_or_else(|| {
+            format!("no grammar is named {name:?}; known: {}", grammar::ALL.map(|known| known.name).join(", "))
+        })?;
         let mut contract = Self { grammar, ..Self::STANDARD };
         for word in words {
             if let Some(segmentation) = Segmentation::ALL.into_iter().find(|of| of.name() == word) {

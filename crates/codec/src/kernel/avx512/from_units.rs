@@ -7,7 +7,7 @@
 //! form costs that one shift, and one operation that masks the payload and sets the marks. Masks select the form of each
 //! unit. Bytes that are not needed stay zero and are compressed away: all that are neither the first of a unit nor a continuation
 //! byte. Pairs of UTF-16 are joined to scalar values first, unless lanes of two bytes suffice: each half of a pair is two of the
-//! four bytes. On the way to UTF-8 no step ends in a pair.
+//! four bytes. On the way to UTF-8 no step ends inside a pair.
 //!
 //! ```text
 //! while 33 units are left:
@@ -36,8 +36,8 @@
 //!
 //! Sixteen units cost about twenty instructions and a compression. Where lanes of two bytes suffice, or 32 units are ASCII, a unit
 //! costs half of that. ASCII that a stretch of 4096 units begins with is narrowed 64 units at a time. Branches tell these cases apart:
-//! text that changes between them every few units loses time to mispredictions. Inputs of up to 32 units are left to portable
-//! code.
+//! text that changes between them every few units loses time to mispredictions. What does not fill a
+//! step, from UTF-16 at most 32 units at the end, is left to code without intrinsics.
 
 use crate::kernel::avx512::table;
 use crate::kernel::portable;

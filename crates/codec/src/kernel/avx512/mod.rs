@@ -216,7 +216,7 @@ unsafe impl Vector for Avx512 {
 }
 
 /// An input is checked by the shortest register that holds it.
-// SAFETY: the result is that of `prefix_of`, or 0 of no bytes.
+// SAFETY: the result is that of `prefix_of`, or 0 for no bytes.
 unsafe impl Partial for Avx512 {
     fn partial_path(len: usize) -> Path {
         let kernel = if len <= Sse41::LEN {
@@ -238,7 +238,7 @@ unsafe impl Partial for Avx512 {
                 return 0;
             }
             let (from, mask) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
-            // Input of up to 16 bytes reaches its case by one jump more than other input; if it is ASCII, it returns without another.
+            // Input of up to 16 bytes takes one jump more than other input to reach its case, but none after that if it is ASCII.
             if bytes.len() > Avx2::LEN {
                 prefix_of::<_, false>(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask)
             } else if bytes.len() > Sse41::LEN {
@@ -275,7 +275,7 @@ unsafe fn prefix_of<V: Vector, const ASCII: bool>(all: V, bytes: &[u8], mask: u6
 #[inline(always)]
 fn cold() {}
 
-// SAFETY: each function says which memory it accesses; `to` moves by one unit for each place, or as `replace` states.
+// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Avx512 {
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
@@ -433,7 +433,7 @@ unsafe fn one_two_byte<U: Units>(from: *const u8, begun: &mut u64, mut to: *mut 
     }
 }
 
-/// The units that end with the upper byte of each lane, of that byte and the one before it, or of that alone if it is `ascii`.
+/// The unit that ends with the upper byte of each lane: from both bytes, or from the upper one alone where `ascii` is set.
 ///
 /// # Safety
 /// The processor has the instructions of this file.
@@ -604,8 +604,8 @@ const fn interleaved() -> [[u8; 64]; 2] {
     tables
 }
 
-/// Permutations for each quarter of a register: of pairs of bytes from half a register of them, and a byte of the other register
-/// after each. The fourth byte may be anything.
+/// For each quarter of the output, a permutation that makes lanes of four: two bytes of the first register, then one of the other;
+/// the fourth may be anything.
 static WITH_UPPER: [[u8; 64]; 4] = with_upper();
 
 const fn with_upper() -> [[u8; 64]; 4] {

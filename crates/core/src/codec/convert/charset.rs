@@ -104,7 +104,7 @@ const fn except(mut upper: [u16; 128], changes: &[(u8, u16)]) -> [u16; 128] {
 }
 
 impl SingleByte {
-    /// Code points from here on are in none of the tables; the last that is in one is U+2122.
+    /// All tables have only code points below this; the highest is U+2122.
     const CODE_POINTS: usize = 0x2600;
 
     /// The encoding with these code points for 80..FF.
@@ -170,7 +170,7 @@ impl SingleByte {
         (byte != 0 || code_point == 0).then_some(byte)
     }
 
-    /// How many bytes at the start are assigned, in blocks.
+    /// The length of a prefix of assigned bytes, in whole blocks.
     pub(super) fn clean_prefix(&self, bytes: &[u8]) -> usize {
         const BLOCK: usize = 256;
         let unassigned = &self.unassigned.0[..self.unassigned.1];

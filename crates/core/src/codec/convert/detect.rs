@@ -20,7 +20,7 @@ pub struct Detection {
     pub confidence: Confidence,
     /// Why.
     pub reason: String,
-    /// How many bytes there were.
+    /// How many bytes were examined: all, or as many as decided the answer.
     pub read: u64,
     /// Whether all of them are ASCII.
     pub is_ascii: bool,
@@ -158,7 +158,7 @@ impl Detector {
         self.marked.iter_mut().for_each(|marked| marked.push(&self.sample[..len], &mut self.out));
     }
 
-    /// Whether only the number of the bytes to come, and not their values, can change the answer.
+    /// Whether nothing about the bytes to come can change the answer, except how many they are.
     pub fn is_decided(&self) -> bool {
         let mut left = self.candidates.iter().chain(&self.marked).filter(|candidate| candidate.fault.is_none());
         self.sample.len() == SAMPLE && left.next().is_none()

@@ -522,7 +522,7 @@ impl Encoding {
         let near = labels().map(|(encoding, label)| (distance(&label, &wanted), encoding)).min_by_key(|near| near.0);
         let remedy = match near {
             Some((away, encoding)) if away <= 2.min(wanted.len() / 2) => format!("did you mean {encoding}?"),
-            _ => format!("there are: {}", Self::all().map(Self::name).collect::<Vec<_>>().join(", ")),
+            _ => format!("known: {}", Self::all().map(Self::name).collect::<Vec<_>>().join(", ")),
         };
         Err(Error::usage(format!("no encoding is named {label:?}; {remedy}")))
     }
@@ -608,9 +608,9 @@ mod tests {
         if cfg!(not(feature = "charsets")) {
             assert_eq!(error("windows-1253"), "no encoding is named \"windows-1253\"; did you mean windows-1252?");
         }
-        assert!(error("rfc2279-surrogates").contains("there are: UTF-8, RFC2279, RFC2279-without-surrogates, "));
-        assert!(error("klingon").contains("there are: UTF-8, RFC2279, "));
-        assert!(error("").contains("there are: UTF-8, RFC2279, "));
+        assert!(error("rfc2279-surrogates").contains("known: UTF-8, RFC2279, RFC2279-without-surrogates, "));
+        assert!(error("klingon").contains("known: UTF-8, RFC2279, "));
+        assert!(error("").contains("known: UTF-8, RFC2279, "));
     }
 
     #[test]

@@ -12,8 +12,9 @@ use core::fmt;
 pub struct Options {
     /// What is written for an ill-formed segment; `None` if the first error ends the conversion.
     ///
-    /// U+FFFD also replaces what the output encoding lacks (`?` if that lacks U+FFFD), and `Drop` leaves that out. The others
-    /// say how ill-formed bytes are read, and a code point the output encoding lacks still ends the conversion.
+    /// U+FFFD, or `?` if the output encoding lacks it, also replaces code points that the output encoding lacks; `Drop` omits
+    /// them. The others say how ill-formed bytes are read, and a code point that the output encoding lacks still ends the
+    /// conversion.
     pub on_error: Option<Replacement>,
     /// How ill-formed bytes of UTF-8 and its relatives are cut into segments: each is replaced, or the first ends the
     /// conversion.
@@ -65,13 +66,13 @@ impl Options {
     pub(super) fn check(&self, from: Encoding, to: Encoding) -> Result<(), Error> {
         let by_bytes = !matches!(self.on_error, None | Some(Replacement::ReplacementCharacter | Replacement::Drop));
         let wrong = if by_bytes && from.form().unit_len() > 1 {
-            format!("ill-formed {from} does not consist of single bytes to replace; replace or skip errors instead")
+            format!("ill-formed {from} does not consist of single bytes to replace; use --on-error replace or skip")
         } else if self.segmentation != Segmentation::MaximalSubpart && !from.is_utf8_like() {
             format!("{from} is not a relative of UTF-8, so no policy cuts it; leave the policy out")
         } else if self.segmentation == Segmentation::Run && self.on_error.is_none() {
             "the policy run joins errors, and the first error ends the conversion; leave the policy out".into()
         } else if self.mark == Mark::Add && !to.has_byte_order_mark() {
-            format!("{to} has no byte order mark to add")
+            format!("{to} has no byte order mark to add; leave the option out")
         } else if self.mark == Mark::Strip && to.is_marked() {
             format!("{to} begins with a byte order mark; name {to}LE or {to}BE to have none")
         } else {
@@ -114,7 +115,7 @@ impl Fault {
         self.offset
     }
 
-    /// The line, counted from 1 by U+000A.
+    /// The line, from 1; lines end with U+000A.
     pub fn line(&self) -> u64 {
         self.line
     }

@@ -85,7 +85,7 @@ pub enum Doubt {
     Controls,
     /// Some of its bytes are neither UTF-8 nor plausible as Windows-1252, in this line or another.
     OtherEncoding,
-    /// Some of its bytes are not UTF-8, and no character beyond ASCII in the text is.
+    /// Some of its bytes are not UTF-8, and the text has no UTF-8 character beyond ASCII.
     NotUtf8,
 }
 
@@ -109,7 +109,7 @@ impl Doubt {
             Self::Plausible => "it is plausible as it is",
             Self::Cited => "what could be undone stands alone between quotation marks or brackets",
             Self::Part => "only a part of its characters beyond ASCII could be undone",
-            Self::Depth => "it could be undone once, or more often",
+            Self::Depth => "it could be undone once or several times",
             Self::Controls => "undone, it would have control characters",
             Self::OtherEncoding => "there are bytes that are neither UTF-8 nor plausible as Windows-1252",
             Self::NotUtf8 => "no character beyond ASCII is in UTF-8; to convert all of the text, use `utfuzz convert`",

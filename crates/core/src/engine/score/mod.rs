@@ -53,7 +53,7 @@ pub struct Score {
 pub struct LeftOut {
     /// The engine.
     pub engine: Engine,
-    /// What failed, and what to do about it.
+    /// What failed, and the remedy if there is one.
     pub why: String,
 }
 

@@ -159,7 +159,7 @@ fn report(asked: &Asked, how: &str) {
         write(&hex[..2 * chunk.len()]);
     }
     write(if bytes.len() > SHOWN { b"..." } else { b"" });
-    write(b"; see `check --isolate`, or leave it out with --decoders=-");
+    write(b"; see `utfuzz check --isolate`, or leave it out with --decoders=-");
     write(decoder.as_bytes());
     write(b"\n");
 }
@@ -331,7 +331,7 @@ pub fn is_child() -> Option<PathBuf> {
 /// thread only.
 ///
 /// # Errors
-/// The file in the directory cannot be created.
+/// The files in the directory cannot be created or mapped.
 pub fn note_questions(directory: &Path) -> io::Result<()> {
     let file = File::options().read(true).write(true).create(true).truncate(false).open(question_file(directory))?;
     keep_questions_in(&file)?;

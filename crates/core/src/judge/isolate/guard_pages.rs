@@ -34,7 +34,7 @@ static SLOTS: [Slot; 256] = [const { Slot { base: AtomicUsize::new(0), touched: 
 static PAGE: AtomicUsize = AtomicUsize::new(0);
 
 impl GuardedBuffer {
-    /// A new buffer; `None` if the system refuses it.
+    /// A new buffer; `None` if the system refuses it, or if all 256 places are in use.
     pub fn new() -> Option<Self> {
         let page = install_handler()?;
         // SAFETY: a fresh anonymous mapping at an address of the system's choice.

@@ -215,7 +215,7 @@ impl Shared {
             Some(process) => process,
             None => Process::start(&self.program, Some(&self.name))?.0,
         };
-        // A batch that takes fifty times as long as any before hangs. A single question has the full time: it is asked
+        // A batch that takes fifty times as long as any before is taken to hang. A single question has the full time: it is asked
         // alone because it is suspected.
         let most = self.program.timeout;
         let usual = lane.slowest.filter(|_| batch.len() > 1);
@@ -337,7 +337,7 @@ impl Reading {
         rejected.filter(|_| parts.verdict).or_else(|| answer.validity(parts))
     }
 
-    /// A decoder without a replacement states its output only for the whole, so that it is known to be complete.
+    /// A decoder without a replacement gives its output only for the whole input, so that it is known to be complete.
     fn take(&mut self, entry: &Entry, answer: &Answer, out: &mut Vec<u8>) {
         let has_output = entry.contract.is_none_or(|contract| contract.replacement.is_some());
         if let Some(output) = answer.output.as_ref().filter(|_| has_output) {

@@ -168,7 +168,7 @@ impl Plugin {
         let entry = Entry::of(texts.iter().copied()).map_err(|why| format!("entry point {}: {why}", index + 1))?;
         let lacks =
             |function: &str| format!("the entry point {} lacks the function {function}", quoted(&entry.name, 80));
-        let stream = |function: &str| format!("{}, and answers=stream", lacks(function));
+        let stream = |function: &str| format!("{}, which answers=stream requires", lacks(function));
         Ok(Self {
             info: info(&entry),
             texts,

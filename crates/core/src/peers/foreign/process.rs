@@ -201,7 +201,11 @@ fn serve(mut command: Command, printed: &Printed, requests: &Receiver<Batch>, ev
     let tell = |event| drop(events.send(event));
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return tell(Event::Trouble(Trouble::of(format!("cannot be started: {error}")))),
+        Err(error) => {
+            return tell(Event::Trouble(Trouble::of(format!(
+                "cannot be started: {error}; check the command, and that its program is installed"
+            ))));
+        }
     };
     tell(Event::Started(Pid::from_child(&child)));
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());

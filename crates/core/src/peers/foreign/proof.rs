@@ -564,7 +564,7 @@ impl<'p> Proof<'p> {
             None => Ok(()),
             Some(index) => {
                 let what =
-                    format!("{when} the answer is another one than before, which was {}", in_words(&before[index]));
+                    format!("{when} the answer differs from the one before, which was {}", in_words(&before[index]));
                 Err(self.fault(what, batch, index, &answers[index], remedy))
             }
         }

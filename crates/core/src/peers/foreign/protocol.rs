@@ -273,7 +273,12 @@ fn parts(words: &str) -> Result<Parts, String> {
             "length" => parts.length = true,
             "output" => parts.output = true,
             "stream" => parts.stream = true,
-            _ => return Err(format!("answers={} is unknown", quoted(word, 40))),
+            _ => {
+                return Err(format!(
+                    "answers={} is unknown; known: verdict, offset, length, output, stream",
+                    quoted(word, 40)
+                ));
+            }
         }
     }
     match parts.verdict || parts.output {
@@ -339,6 +344,9 @@ impl Batch {
     }
 
     /// An operation and its bytes.
+    ///
+    /// # Panics
+    /// There is no operation at this index.
     pub fn operation(&self, index: usize) -> (Operation, &[u8]) {
         let start = index.checked_sub(1).map_or(0, |before| self.operations[before].1);
         let (operation, end) = self.operations[index];
@@ -351,6 +359,9 @@ impl Batch {
     }
 
     /// Some of the operations.
+    ///
+    /// # Panics
+    /// There are none in a part of the range.
     pub fn part(&self, range: Range<usize>) -> Self {
         let mut part = Self::default();
         range.map(|index| self.operation(index)).for_each(|(operation, bytes)| part.push(operation, bytes));
@@ -358,6 +369,9 @@ impl Batch {
     }
 
     /// Writes the request in a spelling.
+    ///
+    /// # Errors
+    /// It cannot be written.
     pub fn write(&self, spelling: Spelling, to: &mut impl Write) -> io::Result<()> {
         let mut text = Vec::with_capacity(self.len() * 9 + 3 * self.bytes.len() + 8);
         match spelling {
@@ -426,7 +440,7 @@ impl Batch {
                     line.clear();
                     from.read_until(b'\n', &mut line).map_err(|_| None)?;
                     let Some(text) = line.strip_suffix(b"\n") else {
-                        return Err((from.limit() == 0).then(|| "it floods its output".into()));
+                        return Err((from.limit() == 0).then(|| "it writes more than a batch can take".into()));
                     };
                     let wrong = || {
                         let text = quoted(&String::from_utf8_lossy(text), 80);
@@ -449,11 +463,14 @@ impl Batch {
         let size = u64::from(u32::from_le_bytes(size));
         let least = 13 * self.len() as u64;
         if size < least {
-            return Err(Some(format!("a reply of {size} bytes to {} operations; it has at least {least}", self.len())));
+            return Err(Some(format!(
+                "a reply of {size} bytes to {} operations; it must have at least {least}",
+                self.len()
+            )));
         }
         if size > self.largest_reply() {
             return Err(Some(format!(
-                "a reply of {size} bytes to {} operations with {} bytes in all; that floods",
+                "a reply of {size} bytes to {} operations with {} bytes in all; is its size field right?",
                 self.len(),
                 self.bytes.len()
             )));

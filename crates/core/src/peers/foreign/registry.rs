@@ -122,6 +122,12 @@ impl Program {
         if let Some(what) = greeting.error {
             return Err(Trouble { ending: Ending::Garbage, what });
         }
+        let is_missing = |name: &&String| greeting.entries.iter().all(|entry| entry.name != **name);
+        if let Some(name) = only.and_then(|only| only.iter().find(is_missing)) {
+            let names: Vec<&str> = greeting.entries.iter().map(|entry| &*entry.name).collect();
+            let what = format!("entries: it has no entry point {name:?}, but {}", names.join(", "));
+            return Err(Trouble { ending: Ending::Garbage, what });
+        }
         let entries = greeting.entries.into_iter();
         let entries = entries.filter(|entry| only.is_none_or(|only| only.contains(&entry.name)));
         let is_slow = |entry: &Entry| slow.iter().any(|glob| matches_glob(glob, &entry.name));
@@ -136,7 +142,7 @@ impl Program {
 
 /// A program that a file `adapter.toml` configures.
 pub struct Configured {
-    /// The directory of the file.
+    /// The name of the directory of the file.
     pub name: String,
     /// How it is started.
     pub program: Program,
@@ -163,7 +169,10 @@ pub fn configured(path: &Path, tier: u8) -> Result<Vec<Configured>, Error> {
         }
     };
     if files.is_empty() {
-        return Err(Error::usage(format!("{}: no adapter.toml there, nor in its directories", shown(path))));
+        return Err(Error::usage(format!(
+            "{}: no adapter.toml there, nor in its directories; name a directory of adapters, or one adapter.toml",
+            shown(path)
+        )));
     }
     let mut programs = Vec::new();
     for file in files {
