@@ -428,7 +428,7 @@ fn serve(plugin: &Plugin, from: &mut impl Read, to: &mut impl Write) -> io::Resu
     }
 }
 
-/// Prove an adapter, before its decoder is judged
+/// Test an adapter, before its decoder is judged
 #[derive(Debug, Args)]
 pub(super) struct Adapter {
     #[command(subcommand)]
@@ -440,7 +440,7 @@ enum Verb {
     Check(AdapterCheck),
 }
 
-/// Prove that an adapter passes on what is asked and answered
+/// Test that an adapter passes on what is asked and answered
 ///
 /// Each step is printed when it is done; docs/adapter.md describes what an adapter does. Exit status 1: a step failed, so
 /// what the adapter says about its decoder proves nothing.
@@ -514,7 +514,7 @@ impl AdapterCheck {
         Ok(if wrong == 0 { Verdict::Clean } else { Verdict::Diverged })
     }
 
-    /// The programs to prove, each with the entry points to prove; an empty list stands for all.
+    /// The programs to test, each with the entry points to test; an empty list stands for all.
     fn chosen(&self) -> Result<Vec<(Program, Vec<String>)>, Error> {
         let programs = self.programs()?;
         if self.entry.is_empty() {
@@ -551,7 +551,7 @@ impl AdapterCheck {
         match self.command.as_slice() {
             [path] if is_configured(path) => match configured(Path::new(path), u8::MAX)? {
                 none if none.is_empty() => Err(Error::usage(format!(
-                    "{}: no [[adapter]] there, so there is nothing to prove; docs/adapter.md describes adapter.toml",
+                    "{}: no [[adapter]] there, so there is nothing to test; docs/adapter.md describes adapter.toml",
                     shown(Path::new(path))
                 ))),
                 programs => Ok(programs),
@@ -603,7 +603,7 @@ mod tests {
         directory
     }
 
-    /// The entry points that `adapter check` proves of each program.
+    /// The entry points that `adapter check` tests of each program.
     fn chosen(directory: &TempDir, entry: &[&str]) -> Result<Vec<Vec<String>>, String> {
         let command = vec![directory.path().to_str().unwrap().to_owned()];
         let entry = entry.iter().map(|name| (*name).to_owned()).collect();

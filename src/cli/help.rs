@@ -122,7 +122,7 @@ const GROUPS: [(&str, &[Entry]); 4] = [
             (
                 "adapter",
                 &[
-                    ("utfuzz adapter check python3 mine.py", "proves a new adapter, step by step"),
+                    ("utfuzz adapter check python3 mine.py", "tests a new adapter, step by step"),
                     ("utfuzz adapter check adapters/perl", "the adapter in a directory"),
                 ],
             ),
