@@ -16,7 +16,7 @@ install_packages() { # PACKAGE...
 debian() { # PACKAGE...
     local package missing=() status=0
     for package in "$@"; do
-        [[ $(dpkg-query --show --showformat '${db:Status-Status}' "$package" 2>/dev/null) = installed ]] || missing+=("$package")
+        dpkg-query --show --showformat '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
     done
     [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}" >/dev/null 2>&1 || for package in "${missing[@]}"; do
         install_packages "$package" >/dev/null 2>&1 || { echo "skipped $package: apt-get could not install it"; status=1; }

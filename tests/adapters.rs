@@ -121,7 +121,7 @@ fn an_adapter_that_does_not_greet_is_refused() {
     let program = example("planted_adapter");
     let commands = [
         (format!("{program} banner"), "the first line is \"Welcome to the runtime\""),
-        (format!("{program} version"), "this is version 1"),
+        (format!("{program} version"), "the first line must be `utfuzz 1 lines`"),
         (format!("{program} segmentation"), "any-segmentation promises no length"),
         ("false".to_owned(), "it ended without a greeting; it ended with status 1"),
         ("none/such".to_owned(), "none/such: cannot be started"),
@@ -145,8 +145,17 @@ fn an_entry_point_that_an_adapter_lacks_is_named() {
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     };
     let listed = file("typo");
-    assert!(listed.contains("entries: it has no entry point \"typo\", but "), "{listed}");
-    assert!(!file("foreign-sound").contains("entries:"));
+    assert!(listed.contains("`entries` names \"typo\"; its entry points are foreign-sound"), "{listed}");
+    assert!(!file("foreign-sound").contains("`entries`"));
+}
+
+#[test]
+fn a_single_decoder_is_not_called_all() {
+    let adapter = format!("{} sound", example("planted_adapter"));
+    let directory = tempfile::tempdir().unwrap();
+    let output = utfuzz(directory.path(), &["explain", "C0 AF", "--adapter", &adapter]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.ends_with("\nthe only decoder that answers rejects it; -v shows its answer\n"), "{text}");
 }
 
 /// What is killed takes its adapters with it.

@@ -165,6 +165,10 @@ fn contracts_are_told_in_words_and_in_rust() {
     let erring = Contract { end: End::Error, ..Contract::STANDARD };
     let end = "as Rust's core::str, but with an incomplete sequence at the end as an error like any other";
     assert_eq!(in_words(&erring), end);
+    let rejecting = in_words(&Contract { replacement: None, ..erring });
+    assert!(rejecting.starts_with("as Rust's core::str, but ") && rejecting.ends_with(&end[25..]), "{rejecting}");
+    let by_byte = Contract { segmentation: Segmentation::Byte, ..Contract::STANDARD };
+    assert_eq!([in_words(&by_byte), in_words(&Contract { end: End::Error, ..by_byte })], ["as Go's range loop"; 2]);
     assert_eq!(rust(&Contract::STANDARD), "Contract::STANDARD");
     let other = Contract { segmentation: Segmentation::Byte, replacement: None, end: End::Error, ..Contract::STANDARD };
     assert_eq!(

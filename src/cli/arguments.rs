@@ -278,10 +278,11 @@ impl Known {
         }
     }
 
-    /// The file of the ledger, if it is not the one built in and not ignored.
-    pub(super) fn ledger_file(&self, corpus: Option<&Path>) -> Option<PathBuf> {
-        let beside = || corpus.map(|path| path.join("known.toml")).filter(|path| path.exists());
-        if self.no_ledger { None } else { self.ledger.clone().or_else(beside) }
+    /// Where a difference can be accepted, if that is not the ledger of this repository: the ledger that was named, that of the
+    /// adapters, or that of another crate, which has its fuzz targets in `fuzz`.
+    pub(super) fn other_ledger(&self, selection: &Selection, fuzz: &Path) -> Option<PathBuf> {
+        let of_crate = || Some(self.corpus.as_deref().unwrap_or(fuzz).join("known.toml"));
+        self.ledger.clone().or_else(|| if registered().is_empty() { selection.ledger() } else { of_crate() })
     }
 
     /// The known differences of the decoders in this crate, or of the user, and those of the selected adapters.
@@ -289,7 +290,9 @@ impl Known {
         if self.no_ledger {
             return Ok(Ledger::default());
         }
-        let ledger = self.ledger_file(corpus).map_or_else(|| Ok(Ledger::built_in()), |path| Ledger::read(&path))?;
+        let beside = corpus.map(|path| path.join("known.toml")).filter(|path| path.exists());
+        let ledger =
+            self.ledger.clone().or(beside).map_or_else(|| Ok(Ledger::built_in()), |path| Ledger::read(&path))?;
         match selection.ledger() {
             Some(path) => ledger.with(Ledger::read(&path)?),
             None => Ok(ledger),

@@ -211,7 +211,7 @@ impl Convert {
     fn options(&self) -> Result<Options, Error> {
         if self.on_error.0.is_none() && self.policy.is_some() {
             return Err(Error::usage(
-                "--policy applies to replacements, and --on-error strict makes none; choose another, or leave the policy out",
+                "--policy applies to replacements, and --on-error strict makes none; choose another --on-error, or leave --policy out",
             ));
         }
         // Detection looks for a byte order mark first.

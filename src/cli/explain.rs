@@ -198,7 +198,7 @@ fn encoded(contract: &Contract, text: &[u32]) -> Result<Vec<u8>, Error> {
         let others: Vec<&str> = ALL.iter().filter(takes).map(|grammar| grammar.name).collect();
         let remedy = match &others[..] {
             [] => "no grammar has it".to_owned(),
-            _ => format!("choose one that has it with --as: {}", others.join(", ")),
+            _ => format!("choose one that has it, with --as: {}", others.join(", ")),
         };
         Error::usage(format!("{} refuses {refused}; {remedy}", contract.grammar.name))
     })

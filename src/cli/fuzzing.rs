@@ -1,4 +1,4 @@
-//! Fuzzing in a project. `utfuzz init` sets up fuzz targets, a test, CI workflows and an empty ledger in somebody else's
+//! Fuzzing in a project. `utfuzz init` sets up fuzz targets, a test, a CI workflow and an empty ledger in somebody else's
 //! crate; `utfuzz nightly` runs the targets, and `utfuzz merge` merges the results of several machines; `utfuzz replay`,
 //! `minimize` and `triage` are for files left by a fuzz target or a user.
 
@@ -333,8 +333,7 @@ impl Triage {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let boxes = self.judging.selection.decoders()?;
         let decoders: Vec<&dyn Decoder> = boxes.iter().map(|decoder| &**decoder).collect();
-        let corpus = self.judging.known.corpus()?;
-        let ledger = self.judging.ledger(corpus.as_deref())?;
+        let ledger = self.judging.ledger(self.judging.known.corpus()?.as_deref())?;
         let files = input::named_files(&self.paths, true)?;
         if files.is_empty() {
             return Err(Error::usage("the named directories contain no files; nothing was triaged").into());
@@ -346,7 +345,7 @@ impl Triage {
         let mut kept = Vec::new();
         let all_kept = self.output.as_ref().map_or(Ok(()), |directory| keep(&outcome, directory, &mut kept));
         let mut record = Record::of_triage(&clock, &decoders, &outcome, &kept);
-        record.enter_ledger(self.judging.known.ledger_file(corpus.as_deref()).as_deref());
+        record.enter_ledger(self.judging.known.other_ledger(&self.judging.selection, Path::new("fuzz")).as_deref());
         let nights = self.report.as_ref().map(|directory| history(&directory.join("history.jsonl")));
         if let Some(Ok(nights)) = &nights {
             record.enter_history(nights.clone());
@@ -584,7 +583,7 @@ impl Nightly {
         let corpus = if self.known.corpus.is_none() { beside_targets } else { None };
         let corpus = corpus.map_or_else(|| self.known.corpus(), |path| Ok(Some(path)))?;
         let ledger = self.known.ledger(&self.selection, corpus.as_deref())?;
-        let ledger_file = self.known.ledger_file(corpus.as_deref());
+        let other_ledger = self.known.other_ledger(&self.selection, &self.fuzz_dir);
         let beside = || corpus.unwrap_or_else(|| PathBuf::from("corpus")).join("regressions");
         let jobs = self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
         let options = nightly::Options {
@@ -604,7 +603,7 @@ impl Nightly {
             has_faults = !night.faults.is_empty();
             let is_whole = self.shards.is_none();
             let record = finished.insert(Record::of_night(&clock, &decoders, night, self.shards.clone()));
-            record.enter_ledger(ledger_file.as_deref());
+            record.enter_ledger(other_ledger.as_deref());
             if is_whole { write_night(record, &self.history, &self.output) } else { write_all(record, &self.output) }
         });
         bar.finish();

@@ -357,7 +357,7 @@ impl Probed {
             false => writeln!(out, "  no known contract fits; the nearest: {contract}{claim}")?,
         }
         if let Some(rule) = &self.rule {
-            writeln!(out, "  it differs: {rule}")?;
+            writeln!(out, "  it differs {rule}")?;
         }
         writeln!(out, "  {}", self.words)?;
         for Claim { field, value, witness } in &self.claims {

@@ -92,7 +92,7 @@ fn result(record: &Record, triage: &Triage, member: &Member) -> sarif::Result {
     let artifact = |path: &str| sarif::ArtifactLocation::builder().uri(uri(path)).uri_base_id("%SRCROOT%").build();
     let (path, line) = place(record, triage, member);
     let region = sarif::Region::builder().start_line(line).build();
-    let place = sarif::PhysicalLocation::builder().artifact_location(artifact(&path)).region(region).build();
+    let place = sarif::PhysicalLocation::builder().artifact_location(artifact(path)).region(region).build();
     let input = sarif::PhysicalLocation::builder().artifact_location(artifact(file(member))).build();
     let input = sarif::Location::builder().physical_location(input).message(message("the input")).id(1).build();
     // GitHub identifies a result only by the second fingerprint; without it, it would use the text of the file.
@@ -115,22 +115,22 @@ fn result(record: &Record, triage: &Triage, member: &Member) -> sarif::Result {
 }
 
 /// Where to act on it, as a file of text and a line: for a known difference its entry in the ledger, otherwise the dependency
-/// in the manifest. It is the first line if our ledger or manifest has no such entry, and in another crate, where it is the
-/// manifest in the directory above that of the ledger.
-fn place(record: &Record, triage: &Triage, member: &Member) -> (String, i64) {
+/// in the manifest; the first line, if our ledger or manifest has no such entry. In another repository it is always the first
+/// line of its ledger.
+fn place<'r>(record: &Record, triage: &'r Triage, member: &Member) -> (&'r str, i64) {
     const LEDGER: (&str, &str) = ("corpus/known.toml", include_str!("../../corpus/known.toml"));
     const MANIFEST: (&str, &str) = ("crates/core/Cargo.toml", crate::peers::MANIFEST);
-    let known_as = member.known_as.as_ref().filter(|_| member.status == "known");
-    if let Some(ledger) = triage.ledger.as_deref().filter(|ledger| uri(ledger) != LEDGER.0) {
-        return (if known_as.is_some() { ledger.to_owned() } else { format!("{ledger}/../../Cargo.toml") }, 1);
+    if let Some(ledger) = &triage.ledger {
+        return (ledger, 1);
     }
+    let known_as = member.known_as.as_ref().filter(|_| member.status == "known");
     let judged = record.decoders.iter().find(|judged| judged.name == member.decoder);
     let ((path, text), wanted) = match known_as {
         Some(id) => (LEDGER, format!("id = \"{id}\"")),
         None => (MANIFEST, format!("{} = ", judged.map_or("", |judged| &judged.package))),
     };
     let line = text.lines().position(|line| line.starts_with(&wanted)).unwrap_or(0);
-    (path.to_owned(), line as i64 + 1)
+    (path, line as i64 + 1)
 }
 
 /// The file that shows it: the one in which it is or was kept, otherwise one in which it was found.

@@ -53,12 +53,12 @@ pub(super) fn findings(record: &Record, triage: &Triage) -> io::Result<Document>
     tiles.push(tile(grouped(triage.inputs), "inputs judged", ""));
     tiles.extend(run_tiles(record));
     document.blocks.push(Block::Tiles { tiles });
-    document.paragraph(format!(
-        "{} judged, {} of them without a divergence. The others have {}, listed below with the smallest input of each.",
-        counted(triage.inputs as usize, "input"),
-        grouped(triage.quiet),
-        counted(triage.clusters.len(), "cause"),
-    ));
+    let judged = counted(triage.inputs as usize, "input");
+    let causes = match triage.clusters.len() {
+        0 => String::new(),
+        count => format!(" The others have {}, listed below with the smallest input of each.", counted(count, "cause")),
+    };
+    document.paragraph(format!("{judged} judged, {} of them without a divergence.{causes}", grouped(triage.quiet)));
     let alert = |text: String, alert| Block::Paragraph { spans: vec![plain(text)], alert };
     document.blocks.extend(triage.faults.iter().map(|text| alert(format!("Fault: {text}"), true)));
     document.blocks.extend(triage.unread.iter().map(|text| alert(format!("Unread: {text}"), false)));

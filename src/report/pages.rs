@@ -189,7 +189,7 @@ impl Explanation {
             return text
                 + &match accept + reject {
                     0 => "no decoder says whether it is well-formed; -v shows their answers\n".to_owned(),
-                    1 => format!("the only decoder that says so {does}s it; -v shows its answer\n"),
+                    1 => format!("the only decoder that answers {does}s it; -v shows its answer\n"),
                     count => format!("all {count} decoders {does} it; -v shows their answers\n"),
                 };
         }

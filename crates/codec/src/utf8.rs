@@ -126,8 +126,8 @@ impl ErrorLen {
 pub enum Kind {
     /// A continuation byte (80..BF) where a character must start.
     Continuation,
-    /// A byte that begins no form, not even an overlong one or one of a code point that is too large: F8..FF in RFC 3629, FE and
-    /// FF in RFC 2279.
+    /// A byte that begins no form of as many bytes as the grammar has, not even an overlong one or one of a code point that is too
+    /// large: F8..FF in RFC 3629, FE and FF in RFC 2279.
     InvalidByte,
     /// A form longer than the shortest for its code point; the field is the length in bytes that its lead byte
     /// announces, 2 to 6.

@@ -358,7 +358,7 @@ impl Info {
 }
 
 /// Checks that decoders can be judged together: each has a unique name, of lower-case letters, digits, `-`, `_` and `.`,
-/// and a contract and a promise that do not contradict themselves.
+/// and a contract and a promise that contradict neither each other nor themselves.
 ///
 /// # Errors
 /// Which decoder has no such name or contract, or panics when it is asked for them.

@@ -69,7 +69,7 @@ pub fn fresh_file(path: &Path) -> Result<File, Error> {
 }
 
 /// A file that cannot be locked again while this one is open, in this process or another; it is created if it does not exist. `None` if
-/// another process holds it. A symbolic link is not followed.
+/// it is locked. A symbolic link is not followed.
 ///
 /// # Errors
 /// It cannot be opened or locked.

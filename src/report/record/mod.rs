@@ -305,7 +305,7 @@ pub struct Triage {
     pub slow: Vec<String>,
     /// Failures of the run itself, such as a target that was not built or did not run.
     pub faults: Vec<String>,
-    /// The file of the ledger, if it was not the one built in.
+    /// Where a difference can be accepted, if that is not the ledger of this repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<String>,
     /// What each shard contributed, by its name, if the night was divided into shards.

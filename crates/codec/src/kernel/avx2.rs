@@ -165,7 +165,7 @@ unsafe impl Vector for Avx2 {
     }
 }
 
-// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; each returns the end of the sequences.
+// SAFETY: no function accesses memory beyond what its contract allows, as its comments show; each returns the end of the sequences.
 unsafe impl SequenceWriter for Avx2 {
     #[inline(always)]
     unsafe fn have_none(first: __m128i, second: __m128i, bits: u16) -> bool {
@@ -298,7 +298,7 @@ unsafe fn eight_of_three(from: *const u8) -> __m256i {
     _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x1000_0001))
 }
 
-// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; `to` moves by one unit for each place, or as `replace` states.
+// SAFETY: no function accesses memory beyond what its contract allows, as its comments show; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Avx2 {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {

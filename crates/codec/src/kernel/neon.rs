@@ -193,7 +193,7 @@ unsafe fn write_sixteen(first: uint8x16_t, second: uint8x16_t, two: uint8x16_t, 
     }
 }
 
-// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; each returns the end of the sequences.
+// SAFETY: no function accesses memory beyond what its contract allows, as its comments show; each returns the end of the sequences.
 unsafe impl SequenceWriter for Neon {
     #[inline(always)]
     unsafe fn write_sixteen_of_two(a: uint8x16_t, b: uint8x16_t, to: *mut u8) -> *mut u8 {
@@ -288,7 +288,7 @@ unsafe fn widen_sixteen_to_32(bytes: uint8x16_t, to: *mut u32) {
     }
 }
 
-// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; `to` moves by one unit for each place, or as `replace` states.
+// SAFETY: no function accesses memory beyond what its contract allows, as its comments show; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Neon {
     #[inline(always)]
     unsafe fn widen_to_16(from: *const u8, replaced: u64, to: *mut u16) {

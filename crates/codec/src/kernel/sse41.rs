@@ -191,7 +191,7 @@ unsafe impl Vector for Sse41 {
 // SAFETY: it has only what the trait provides.
 unsafe impl SequenceWriter for Sse41 {}
 
-// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; `to` moves by one unit for each place, or as `replace` states.
+// SAFETY: no function accesses memory beyond what its contract allows, as its comments show; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Sse41 {
     #[inline(always)]
     unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {

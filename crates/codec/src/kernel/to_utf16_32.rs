@@ -195,7 +195,7 @@ pub(super) unsafe fn padded<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
     }
 }
 
-/// Decodes windows, until `patience` of them in a row have no error, or three more of the first ones; with [`usize::MAX`], to the
+/// Decodes windows, until `patience` of them in a row have no error (at the start, `patience + 3`); with [`usize::MAX`], to the
 /// end. Returns how many bytes are decoded; they end between two segments.
 ///
 /// # Safety

@@ -3,7 +3,7 @@
 //! # Idea
 //!
 //! Every character gets a lane of four bytes, or of two if no sequence is longer, and its sequence is computed there
-//! for whatever length it has, at the end of the lane (at the start of one of two bytes). A shuffle, looked up by the lengths, moves the sequences together:
+//! for whatever length it has, at the end of the lane (of a lane of two bytes, at its start). A shuffle, looked up by the lengths, moves the sequences together:
 //!
 //! ```text
 //! scalar values  00E9      4E16      0061      1F600

@@ -45,7 +45,8 @@
 //!
 //! With three bytes before, a register costs four loads and about twenty instructions; with one, two loads and about ten. ASCII
 //! costs a load and an `or`. Loads across a cache line are cheaper here than shuffles: the lookups already use the units for those.
-//! In large inputs every group is prefetched; in others, those that are checked one at a time. Inputs of up to [`SHORT`] bytes take a path without groups,
+//! Groups of large inputs are prefetched, except
+//! while all are ASCII; those of others, where they are checked without a look at their highest byte. Inputs of up to [`SHORT`] bytes take a path without groups,
 //! because aligning and grouping cost more than they save there. It is slow on inputs shorter than a few bytes, where the calls and
 //! the scalar search for the place of an error take most of the time, and on text with many errors, where each one costs a check
 //! of a whole group and of its registers one by one: decoding with replacement uses windows instead.
@@ -180,11 +181,11 @@ impl Nibbles {
 const GROUP: usize = 8;
 
 /// Once two groups in a row have sequences of four bytes in both halves, the next groups are checked for such sequences without
-/// looking at their highest byte first: the first number of them at first, at most the second. The number doubles as long as the text stays like this:
+/// looking at their highest byte first: `LIKELY[0]` of them at first, at most `LIKELY[1]`. The number doubles as long as the text stays like this:
 /// starting with many would cost more in a page of several scripts than it saves in emoji.
 const LIKELY: [usize; 2] = [2, 16];
 
-/// Inputs with at least this many bytes are taken to exceed the first-level cache, and every group is prefetched: the processor
+/// Inputs with at least this many bytes are taken to exceed the first-level cache, and groups are prefetched: the processor
 /// does not prefetch beyond a page of memory by itself.
 const LARGE: usize = 0x4_0000;
 

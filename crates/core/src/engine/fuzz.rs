@@ -3,7 +3,7 @@
 //!
 //! A target returns whether its input has a new behaviour feature (see [`judge`](crate::judge)), and which. libFuzzer
 //! keeps inputs with a new feature and discards the others. On Linux (x86-64, AArch64) it gets the counters of code
-//! coverage, about a hundred thousand, only with `UTFUZZ_FEATURES=none` (see [`link`](crate::engine::link)): they say little
+//! coverage in these targets, about a hundred thousand, only with `UTFUZZ_FEATURES=none` (see [`link`](crate::engine::link)): they say little
 //! about branch-free decoders.
 //!
 //! A target judges the peers of its [`Scope`] and any additional decoders it is given. The environment variable
@@ -75,7 +75,7 @@ pub enum Scope {
     All,
     /// Those whose grammar is RFC 3629.
     Standard,
-    /// Those of any contract but the usual one: another grammar, or another replacement than U+FFFD.
+    /// Those with another grammar, or another replacement than U+FFFD.
     Relatives,
 }
 

@@ -313,7 +313,7 @@ pub(super) const MARKS: [&[u8]; 24] = [
     b"&#xE9;",
 ];
 
-/// Each of the marks of other encodings, at the start and inside, followed by text and by an error.
+/// Each of the byte order marks of other encodings, at the start and inside, followed by text and by an error.
 pub fn marks() -> impl Iterator<Item = Vec<u8>> {
     const AFTER: [&[u8]; 5] = [b"", b"abc", "abé€".as_bytes(), b"ab\xE2\x82", b"a\xFF"];
     let before: [&[u8]; 2] = [b"", b"ab"];

@@ -252,7 +252,7 @@ const PROFILES: [(&str, Contract); 4] = [
     ),
 ];
 
-/// The contract in a sentence: as a well-known decoder, except for what it does differently to input as a whole.
+/// The contract in a sentence: as a well-known decoder, except for what it does differently. Streams are not compared.
 pub fn in_words(contract: &Contract) -> String {
     let differences = |profile: &Contract| -> Vec<String> {
         let mut all = Vec::new();
@@ -268,24 +268,15 @@ pub fn in_words(contract: &Contract) -> String {
         if profile.bom != contract.bom {
             all.push(bom(contract.bom).to_owned());
         }
-        if profile.end != contract.end {
-            all.push(end(contract.end).to_owned());
-        }
         all
     };
-    let nearest = PROFILES.iter().map(|(who, profile)| (differences(profile), who)).min_by_key(|(all, _)| all.len());
-    match nearest {
-        Some((all, who)) if all.is_empty() => format!("as {who}"),
-        Some((all, who)) => format!("as {who}, but {}", all.join(", ")),
-        None => String::new(),
+    let described = PROFILES.iter().map(|(who, profile)| (differences(profile), who, profile.end));
+    let Some((mut all, who, end)) = described.min_by_key(|(all, ..)| all.len()) else { return String::new() };
+    // The other way round it is also what is assumed of a decoder that does not show it.
+    if (contract.end, end) == (End::Error, End::Incomplete) {
+        all.push("with an incomplete sequence at the end as an error like any other".to_owned());
     }
-}
-
-fn end(end: End) -> &'static str {
-    match end {
-        End::Incomplete => "with an incomplete sequence at the end reported as such",
-        End::Error => "with an incomplete sequence at the end as an error like any other",
-    }
+    if all.is_empty() { format!("as {who}") } else { format!("as {who}, but {}", all.join(", ")) }
 }
 
 fn cut(segmentation: Segmentation) -> &'static str {

@@ -529,8 +529,8 @@ impl Rule {
                 };
                 (format!("{form} is beyond U+10FFFF, the last code point"), "RFC 3629 §3 and §4 (UTF8-4 ends at F4 8F)")
             }
-            // Of a surrogate that may stand alone, the three bytes would be well-formed.
-            Kind::TooShort if lead == 0xED && matches!(rest.get(1), Some(0xA0..=0xBF)) => {
+            // These three bytes are well-formed where a surrogate may stand alone.
+            Kind::TooShort if matches!(rest, [0xED, 0xA0..=0xAF, 0x80..=0xBF, ..]) => {
                 ("a leading surrogate, and the other half of its pair is not complete".into(), "UTR #26 §2")
             }
             Kind::TooShort => (

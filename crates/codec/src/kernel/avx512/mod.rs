@@ -275,7 +275,7 @@ unsafe fn prefix_of<V: Vector, const ASCII: bool>(all: V, bytes: &[u8], mask: u6
 #[inline(always)]
 fn cold() {}
 
-// SAFETY: no function accesses other memory than its contract allows, as the comments in it show; `to` moves by one unit for each place, or as `replace` states.
+// SAFETY: no function accesses memory beyond what its contract allows, as its comments show; `to` moves by one unit for each place, or as `replace` states.
 unsafe impl WindowWriter for Avx512 {
     #[inline(always)]
     unsafe fn replace(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {

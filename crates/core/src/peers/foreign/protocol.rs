@@ -141,7 +141,9 @@ impl Greeting {
             "utfuzz 1 frames" => Spelling::Frames,
             _ => {
                 let first = quoted(first, 80);
-                return Err(format!("the greeting begins with {first}; this is version 1, spelled lines or frames"));
+                return Err(format!(
+                    "the greeting begins with {first}; the first line must be `utfuzz 1 lines` or `utfuzz 1 frames`"
+                ));
             }
         };
         let mut common = Keys::default();
@@ -440,7 +442,9 @@ impl Batch {
                     line.clear();
                     from.read_until(b'\n', &mut line).map_err(|_| None)?;
                     let Some(text) = line.strip_suffix(b"\n") else {
-                        return Err((from.limit() == 0).then(|| "it writes more than a batch can take".into()));
+                        return Err(
+                            (from.limit() == 0).then(|| "its answers are longer than those of a batch can be".into())
+                        );
                     };
                     let wrong = || {
                         let text = quoted(&String::from_utf8_lossy(text), 80);

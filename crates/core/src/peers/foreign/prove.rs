@@ -18,7 +18,7 @@ pub struct Step {
     pub entry: Option<String>,
     /// What holds if it passes.
     pub title: &'static str,
-    /// What was seen, perhaps nothing to speak of; `None` if the step failed.
+    /// What was seen, empty if there is nothing to say; `None` if the step failed.
     pub seen: Option<String>,
     /// What is wrong, if it failed.
     pub fault: Option<Fault>,

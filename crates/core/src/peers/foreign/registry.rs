@@ -125,7 +125,7 @@ impl Program {
         let is_missing = |name: &&String| greeting.entries.iter().all(|entry| entry.name != **name);
         if let Some(name) = only.and_then(|only| only.iter().find(is_missing)) {
             let names: Vec<&str> = greeting.entries.iter().map(|entry| &*entry.name).collect();
-            let what = format!("entries: it has no entry point {name:?}, but {}", names.join(", "));
+            let what = format!("`entries` names {name:?}; its entry points are {}", names.join(", "));
             return Err(Trouble { ending: Ending::Garbage, what });
         }
         let entries = greeting.entries.into_iter();
