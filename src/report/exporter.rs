@@ -146,7 +146,14 @@ fn write_check(record: &Record, check: &Check, out: &mut dyn Write) -> io::Resul
     match (check.divergences.len(), check.known.len()) {
         (0, _) if check.interrupted => Ok(()),
         (0, 0) if check.is_clean() => writeln!(out, "all agree"),
-        (0, known) => writeln!(out, "nothing new; {}", counted(known, "known difference")),
+        (0, known) => {
+            let stale = match check.stale.len() {
+                0 => String::new(),
+                1 => ", 1 stale ledger entry".to_owned(),
+                count => format!(", {count} stale ledger entries"),
+            };
+            writeln!(out, "nothing new; {}{stale}", counted(known, "known difference"))
+        }
         (new, known) => {
             writeln!(out, "{}, {known} known:", counted(new, "NEW divergence"))?;
             check.divergences.iter().try_for_each(|found| writeln!(out, "  {}", printable(&found.signature)))

@@ -11,7 +11,7 @@ use crate::text::{counted, shown};
 #[cfg(feature = "ledger")]
 use crate::triage::ledger::Ledger;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The maximum number of bytes in a class string.
 const LONGEST: u32 = 3;
@@ -80,7 +80,11 @@ impl<'a> Conformance<'a> {
     #[track_caller]
     #[must_use]
     pub fn ledger(mut self, text: &str) -> Self {
-        self.ledger = Ledger::parse(text, "the ledger").unwrap_or_else(|error| panic!("{error}"));
+        // In a closure, the panic would have another location than the caller's.
+        match Ledger::parse(text, "the ledger") {
+            Ok(ledger) => self.ledger = ledger,
+            Err(error) => panic!("{error}"),
+        }
         self
     }
 
@@ -90,7 +94,7 @@ impl<'a> Conformance<'a> {
     /// As [`assert_conforms`].
     #[track_caller]
     pub fn assert(&self) {
-        let found = self.divergences(inputs());
+        let found = self.divergences(inputs().map(|input| (input, None)));
         assert!(found.is_empty(), "{}", message(&self.decoder.info().name, &found));
         assert_answers(self.decoder);
     }
@@ -104,7 +108,10 @@ impl<'a> Conformance<'a> {
     #[track_caller]
     pub fn assert_on(&self, directory: &Path) {
         let inputs = if directory.exists() { files(directory) } else { Ok(Vec::new()) };
-        let inputs = inputs.unwrap_or_else(|error| panic!("{error}"));
+        let inputs = match inputs {
+            Ok(inputs) => inputs,
+            Err(error) => panic!("{error}"),
+        };
         let found = self.divergences(inputs.into_iter());
         assert!(found.is_empty(), "{}: {}", shown(directory), message(&self.decoder.info().name, &found));
         assert_answers(self.decoder);
@@ -120,36 +127,38 @@ impl<'a> Conformance<'a> {
         false
     }
 
-    /// The smallest input of each signature, explained; the strongest law first, then the smallest input.
+    /// The smallest input of each signature, explained, and its file; the strongest law first, then the smallest input.
     #[track_caller]
-    fn divergences(&self, inputs: impl Iterator<Item = Input>) -> Vec<Divergence> {
-        check_infos([self.decoder]).unwrap_or_else(|error| panic!("{error}"));
+    fn divergences(&self, inputs: impl Iterator<Item = Named>) -> Vec<(Divergence, Option<PathBuf>)> {
+        if let Err(error) = check_infos([self.decoder]) {
+            panic!("{error}");
+        }
         // A panic of the decoder is reported once, and not for every input.
         silence_panics();
         /// How many inputs are explained for each law and subject. Their signatures differ if the input must be long, or
         /// cut.
         const EXPLAINED: usize = 4;
         let mut judge = Judge::new([self.decoder]);
-        let mut found: BTreeMap<(Law, Subject), Vec<(Input, Broken)>> = BTreeMap::new();
-        for input in inputs {
+        let mut found: BTreeMap<(Law, Subject), Vec<(Named, Broken)>> = BTreeMap::new();
+        for (input, file) in inputs {
             for &broken in judge.judge(&input.case()).iter().filter(|broken| !self.is_known(broken.law, broken.subject))
             {
                 let smallest = found.entry((broken.law, broken.subject)).or_default();
-                smallest.push((input.clone(), broken));
-                smallest.sort_by_key(|(input, _)| input.bytes.len());
+                smallest.push(((input.clone(), file.clone()), broken));
+                smallest.sort_by_key(|((input, _), _)| input.bytes.len());
                 smallest.truncate(EXPLAINED);
             }
         }
-        let mut explained: BTreeMap<Signature, Divergence> = BTreeMap::new();
-        for (input, broken) in found.into_values().flatten() {
+        let mut explained: BTreeMap<Signature, (Divergence, Option<PathBuf>)> = BTreeMap::new();
+        for ((input, file), broken) in found.into_values().flatten() {
             let divergence = explain(&judge, &input.case(), &broken);
             // The broken law may be a consequence of a stronger one that is known.
             if !self.is_known(divergence.signature.law, divergence.signature.subject) {
-                explained.entry(divergence.signature.clone()).or_insert(divergence);
+                explained.entry(divergence.signature.clone()).or_insert((divergence, file));
             }
         }
-        let mut divergences: Vec<Divergence> = explained.into_values().collect();
-        divergences.sort_by_key(|divergence| (divergence.signature.law, divergence.bytes.len()));
+        let mut divergences: Vec<_> = explained.into_values().collect();
+        divergences.sort_by_key(|(divergence, _)| (divergence.signature.law, divergence.bytes.len()));
         divergences
     }
 }
@@ -198,6 +207,9 @@ pub fn assert_conforms_on(decoder: &dyn Decoder, directory: &Path) {
     Conformance::of(decoder).assert_on(directory);
 }
 
+/// An input, and its file if it is from one.
+type Named = (Input, Option<PathBuf>);
+
 #[track_caller]
 fn assert_answers(decoder: &dyn Decoder) {
     let answers = decoder.validate(b"a").is_some()
@@ -207,15 +219,15 @@ fn assert_answers(decoder: &dyn Decoder) {
     assert!(answers, "{name} answers nothing, so nothing was tested; see `Decoder` for what to implement");
 }
 
-fn files(directory: &Path) -> Result<Vec<Input>, Error> {
+fn files(directory: &Path) -> Result<Vec<Named>, Error> {
     /// The maximum size of a file in bytes.
     const MOST: u64 = 1 << 20;
-    let is_input = |path: &&std::path::PathBuf| !(path.ends_with(".gitkeep") || path.ends_with("README.md"));
+    let is_input = |path: &PathBuf| !(path.ends_with(".gitkeep") || path.ends_with("README.md"));
     let paths = input::files_below(directory)?;
-    let read = paths.iter().filter(is_input).map(|path| {
-        let bytes = input::read_file(path, MOST)?;
+    let read = paths.into_iter().filter(is_input).map(|path| {
+        let bytes = input::read_file(&path, MOST)?;
         let has_cuts = path.extension().is_some_and(|extension| extension == "cut");
-        Ok(if has_cuts { Input::from_cut_file(&bytes) } else { Input { bytes, cuts: None } })
+        Ok((if has_cuts { Input::from_cut_file(&bytes) } else { Input { bytes, cuts: None } }, Some(path)))
     });
     read.collect()
 }
@@ -237,11 +249,15 @@ fn class_strings() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-fn message(name: &str, found: &[Divergence]) -> String {
+fn message(name: &str, found: &[(Divergence, Option<PathBuf>)]) -> String {
     /// How many are printed in full.
     const FULL: usize = 3;
-    let names: String = found.iter().map(|divergence| format!("\n  {}", divergence.signature)).collect();
-    let full: String = found.iter().take(FULL).map(|divergence| format!("\n{divergence}\n")).collect();
+    let named = |(divergence, file): &(Divergence, Option<PathBuf>)| {
+        let file = file.as_ref().map_or(String::new(), |file| format!(": {}", shown(file)));
+        format!("\n  {}{file}", divergence.signature)
+    };
+    let names: String = found.iter().map(named).collect();
+    let full: String = found.iter().take(FULL).map(|(divergence, _)| format!("\n{divergence}\n")).collect();
     let ways = counted(found.len(), "way");
     let others = match found.len().saturating_sub(FULL) {
         0 => String::new(),
@@ -388,6 +404,7 @@ mod tests {
         fs::write(scratch.join("overlong.cut"), b"\xC0\xAF\x01\x00\x01").unwrap();
         let message = panic_of(|| assert_conforms_on(&decoder, &scratch));
         fs::remove_dir_all(&scratch).unwrap();
-        assert!(message.contains("verdict/accepting/overlong-2/anywhere"), "{message}");
+        let named = format!("\n  verdict/accepting/overlong-2/anywhere: {}\n", scratch.join("overlong.cut").display());
+        assert!(message.contains(&named), "{message}");
     }
 }

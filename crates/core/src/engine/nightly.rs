@@ -70,7 +70,7 @@ pub struct Night {
 }
 
 /// Runs a night, or the rest of one that was interrupted. `progress` is called with the current step and the fraction
-/// that is done; `report` with the complete result. The night ends when `report` succeeds: if it fails, or the process
+/// of it that is done; `report` with the complete result. The night ends when `report` succeeds: if it fails, or the process
 /// is killed before, the next start completes the same night.
 ///
 /// # Errors
@@ -92,9 +92,8 @@ pub fn run(
     progress("building", 0.0);
     let targets: Vec<FuzzTarget> = fuzzed().filter(|target| target.is_in(&options.fuzz)).collect();
     let programs = Programs::build(&options.fuzz, targets.iter().copied(), Sanitizer::Address)?;
-    let count = targets.len();
-    let share = options.time / count.max(1) as u32;
-    for (index, target) in targets.into_iter().enumerate() {
+    let share = options.time / targets.len().max(1) as u32;
+    for target in targets {
         let name = target.name;
         let seeds = seeds(&target, options)?;
         let run = Run {
@@ -105,18 +104,23 @@ pub fn run(
             seeds,
             jobs: options.jobs,
         };
-        let progress = |part: f64| progress(name, (index as f64 + part) / count as f64);
+        let progress = |part: f64| progress(name, part);
         faults.extend(run.fuzz(share, &mut state, &progress)?);
         faults.extend(run.merge(&mut state)?);
     }
     let conversions = artifacts(&options.directory, true)?;
+    // The report names files where they are after the night.
+    let later = |file: &Path| where_put_away(&options.directory, state.started, file);
     let deviates = |file: &PathBuf| {
-        let file = shown(file);
+        let file = shown(&later(file));
         format!("{file}: a conversion deviates; see `cargo fuzz run roundtrip {file}`")
     };
     faults.extend(conversions.iter().map(deviates));
     let files = artifacts(&options.directory, false)?;
     let mut outcome = triage(decoders, ledger, &files, Some(&options.regressions), progress)?;
+    let members = outcome.clusters.iter_mut().flat_map(|cluster| &mut cluster.members);
+    let named = members.flat_map(|member| &mut member.finding.files).chain(&mut outcome.slow);
+    named.for_each(|file| *file = later(file));
     let unread = outcome.unread.len();
     faults.extend((unread > 0).then(|| format!("{unread} files could not be read")));
     keep_new(&mut outcome, &mut state)?;
@@ -160,26 +164,40 @@ fn seeds(target: &FuzzTarget, options: &Options) -> Result<Vec<PathBuf>, Error> 
     Ok(seeds)
 }
 
+/// The directory to which the artifacts of a target are moved after the night that started then.
+fn before(directory: &Path, started: u64, target: &str) -> PathBuf {
+    directory.join("before").join(started.to_string()).join(target)
+}
+
+/// Where a file is after [`put_away`].
+fn where_put_away(directory: &Path, started: u64, file: &Path) -> PathBuf {
+    let moved = |target: &FuzzTarget| {
+        let rest = file.strip_prefix(directory.join(target.name).join("artifacts")).ok()?;
+        Some(before(directory, started, target.name).join(rest))
+    };
+    fuzzed().find_map(|target| moved(&target)).unwrap_or_else(|| file.to_owned())
+}
+
 /// Moves the artifacts of a night that has ended to `before/`. Those that stay where they are, because the process is
 /// killed, are triaged again in the next night.
 fn put_away(directory: &Path, started: u64) -> Result<(), Error> {
     /// The number of nights whose artifacts are kept.
     const NIGHTS: usize = 7;
-    let before = directory.join("before");
-    let this = before.join(started.to_string());
-    make(&this)?;
+    let nights = directory.join("before");
+    make(&nights.join(started.to_string()))?;
     for target in fuzzed() {
         let artifacts = directory.join(target.name).join("artifacts");
         if artifacts.is_dir() {
-            fs::rename(&artifacts, this.join(target.name)).map_err(|error| Error::io(&artifacts, &error))?;
+            fs::rename(&artifacts, before(directory, started, target.name))
+                .map_err(|error| Error::io(&artifacts, &error))?;
         }
         match fs::remove_file(directory.join(target.name).join("reported")) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(directory, &error)),
             _ => {}
         }
     }
-    let mut nights: Vec<PathBuf> = fs::read_dir(&before)
-        .map_err(|error| Error::io(&before, &error))?
+    let mut nights: Vec<PathBuf> = fs::read_dir(&nights)
+        .map_err(|error| Error::io(&nights, &error))?
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.is_dir())
@@ -557,6 +575,21 @@ mod tests {
             assert_eq!(faults.len(), usize::from(says.is_some()), "{faults:?}");
             assert!(says.is_none_or(|says| faults[0].contains(says) && faults[0].contains("fuzz.log")), "{faults:?}");
         }
+    }
+
+    #[test]
+    fn files_are_named_where_they_are_put_away() {
+        let scratch = tempfile::tempdir().unwrap();
+        let directory = scratch.path();
+        let artifact = directory.join("streaming/artifacts/a/crash-1");
+        make(artifact.parent().unwrap()).unwrap();
+        fs::write(&artifact, "x").unwrap();
+        let later = where_put_away(directory, 7, &artifact);
+        assert!(!later.exists());
+        put_away(directory, 7).unwrap();
+        assert!(later.exists() && !artifact.exists());
+        let elsewhere = Path::new("corpus/regressions/a.bin");
+        assert_eq!(where_put_away(directory, 7, elsewhere), elsewhere);
     }
 
     #[test]

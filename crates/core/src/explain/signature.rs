@@ -496,20 +496,39 @@ fn cut_subject(judge: &mut Judge<'_>, contract: &Contract, case: &Case<'_>, law:
     const FEW: usize = 1024;
     /// About how many bytes are judged again for each number of cuts.
     const BYTES: usize = 4_194_304;
+    /// More bytes than a sequence has.
+    const LONGEST: usize = 8;
+    const NEAR: usize = 16;
     let len = case.bytes.len();
     let few = FEW.min(1 + BYTES / len.max(1));
-    let cuts: Vec<usize> = match case.cuts().step() {
-        Some(step) => (1..).map(|index| index * step).take_while(|&cut| cut < len).take(few).collect(),
-        None => case.cuts().offsets().iter().copied().take(few).collect(),
+    let all: Vec<usize> = match case.cuts().step() {
+        Some(step) => (step..len).step_by(step).collect(),
+        None => case.cuts().offsets().to_vec(),
+    };
+    let breaks = |judge: &mut Judge<'_>, bytes: &[u8], cuts: Cuts| {
+        judge.judge_on(&case.alike(bytes, cuts), Questions::STREAM).first().copied().filter(|broken| broken.law == law)
     };
     // A single cut; if that is not enough, a few consecutive ones.
-    let (cut, broken) = [1, 2, 3, 4].into_iter().find_map(|count| {
-        cuts.windows(count).find_map(|cuts| {
-            let alone = case.alike(case.bytes, Cuts::new(cuts.iter().copied(), len));
-            let broken =
-                judge.judge_on(&alone, Questions::STREAM).first().copied().filter(|broken| broken.law == law)?;
-            Some((cuts[0], broken))
+    let alone = |judge: &mut Judge<'_>, cuts: &[usize]| {
+        [1, 2, 3, 4].into_iter().find_map(|count| {
+            cuts.windows(count).find_map(|cuts| {
+                let broken = breaks(judge, case.bytes, Cuts::new(cuts.iter().copied(), len))?;
+                Some((cuts[0], broken))
+            })
         })
+    };
+    let found = alone(judge, &all[..few.min(all.len())]);
+    let (cut, broken) = found.or_else(|| {
+        // Of many, those near the end of the shortest prefix that breaks the law.
+        let near = few.min(NEAR);
+        let later = all.get(few..)?;
+        let end = later.partition_point(|&cut| {
+            let bytes = &case.bytes[..(cut + LONGEST).min(len)];
+            let before = all.iter().copied().take_while(|&before| before < bytes.len());
+            let cuts = case.cuts().step().map_or_else(|| Cuts::new(before, len), |step| Cuts::every(step, bytes.len()));
+            breaks(judge, bytes, cuts).is_none()
+        });
+        alone(judge, &later[end.saturating_sub(near)..(end + near).min(later.len())])
     })?;
     let is_waiting = segments(contract, &case.bytes[..cut]).any(|segment| segment.is_incomplete());
     let side = if broken.offset.is_some_and(|offset| offset >= cut) { cut } else { cut.saturating_sub(1) };
