@@ -5,7 +5,7 @@
 //!
 //! One bit of a word stands for one byte of the window. What becomes of a byte is decided by the three bytes before it and
 //! the three after it, so windows lie at fixed offsets, and all that one window passes to the next is which of its first
-//! three bytes continue something ([`Carry`]). There is no restart at an error, and no branch that depends on where errors are.
+//! three bytes continue something ([`Carry`]). Nothing starts again at an error, and the branches are the same wherever errors are.
 //!
 //! ```text
 //! by_1 = leads followed by a continuation byte they do not refuse
@@ -134,7 +134,7 @@ impl Masks {
         self.lead << 1 & self.continuation() != 0
     }
 
-    /// Whether no lead is followed by a continuation byte, nothing continues from the window before, and the last byte is no lead:
+    /// Whether no lead is followed by a continuation byte, nothing continues from the window before, and the last byte does not lead:
     /// then every byte that is not ASCII is an error of its own, and no segment continues after this window.
     #[inline(always)]
     pub(super) fn all_isolated(self, carry: Carry) -> bool {

@@ -11,6 +11,7 @@ use crate::text::{counted, shown};
 #[cfg(feature = "ledger")]
 use crate::triage::ledger::Ledger;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// The maximum number of bytes in a class string.
@@ -80,11 +81,7 @@ impl<'a> Conformance<'a> {
     #[track_caller]
     #[must_use]
     pub fn ledger(mut self, text: &str) -> Self {
-        // In a closure, the panic would have another location than the caller's.
-        match Ledger::parse(text, "the ledger") {
-            Ok(ledger) => self.ledger = ledger,
-            Err(error) => panic!("{error}"),
-        }
+        self.ledger = or_panic(Ledger::parse(text, "the ledger"));
         self
     }
 
@@ -107,11 +104,7 @@ impl<'a> Conformance<'a> {
     /// As [`assert_conforms`], or a file cannot be read.
     #[track_caller]
     pub fn assert_on(&self, directory: &Path) {
-        let inputs = if directory.exists() { files(directory) } else { Ok(Vec::new()) };
-        let inputs = match inputs {
-            Ok(inputs) => inputs,
-            Err(error) => panic!("{error}"),
-        };
+        let inputs = or_panic(if directory.exists() { files(directory) } else { Ok(Vec::new()) });
         let found = self.divergences(inputs.into_iter());
         assert!(found.is_empty(), "{}: {}", shown(directory), message(&self.decoder.info().name, &found));
         assert_answers(self.decoder);
@@ -130,9 +123,7 @@ impl<'a> Conformance<'a> {
     /// The smallest input of each signature, explained, and its file; the strongest law first, then the smallest input.
     #[track_caller]
     fn divergences(&self, inputs: impl Iterator<Item = Named>) -> Vec<(Divergence, Option<PathBuf>)> {
-        if let Err(error) = check_infos([self.decoder]) {
-            panic!("{error}");
-        }
+        or_panic(check_infos([self.decoder]));
         // A panic of the decoder is reported once, and not for every input.
         silence_panics();
         /// How many inputs are explained for each law and subject. Their signatures differ if the input must be long, or
@@ -205,6 +196,15 @@ pub fn assert_conforms(decoder: &dyn Decoder) {
 #[track_caller]
 pub fn assert_conforms_on(decoder: &dyn Decoder, directory: &Path) {
     Conformance::of(decoder).assert_on(directory);
+}
+
+/// The value, or a panic with the location of the caller, which a panic in a closure would not have.
+#[track_caller]
+fn or_panic<T>(result: Result<T, impl Display>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("{error}"),
+    }
 }
 
 /// An input, and its file if it is from one.

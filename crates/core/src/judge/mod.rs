@@ -180,7 +180,7 @@ impl<'d> Judge<'d> {
     /// The first law one decoder breaks on a case, judged in full.
     ///
     /// # Panics
-    /// There is no decoder at this index.
+    /// If the index is out of range.
     pub fn judge_one(&mut self, decoder: usize, case: &Case<'_>) -> Option<Broken> {
         self.expectations.forget();
         self.broken.clear();
@@ -277,7 +277,7 @@ impl<'d> Judge<'d> {
     /// The decoder at this index.
     ///
     /// # Panics
-    /// There is none.
+    /// If the index is out of range.
     pub fn decoder(&self, place: usize) -> &'d dyn Decoder {
         self.slots[place].decoder
     }

@@ -348,7 +348,7 @@ impl Batch {
     /// An operation and its bytes.
     ///
     /// # Panics
-    /// There is no operation at this index.
+    /// If the index is out of range.
     pub fn operation(&self, index: usize) -> (Operation, &[u8]) {
         let start = index.checked_sub(1).map_or(0, |before| self.operations[before].1);
         let (operation, end) = self.operations[index];
@@ -363,7 +363,7 @@ impl Batch {
     /// Some of the operations.
     ///
     /// # Panics
-    /// There are none in a part of the range.
+    /// If the range ends after the last operation.
     pub fn part(&self, range: Range<usize>) -> Self {
         let mut part = Self::default();
         range.map(|index| self.operation(index)).for_each(|(operation, bytes)| part.push(operation, bytes));
