@@ -37,9 +37,10 @@ use crate::scalar::pending;
 
 const REGISTER: usize = 16;
 
-/// The lanes of a mask, in order. The places are aligned, so that the shuffle reads them without a load of their own.
+/// The lanes of a mask, in order. The places are aligned, so that the shuffle reads them without a load of their own, and both are
+/// in one cache line.
 #[derive(Clone, Copy)]
-#[repr(C, align(16))]
+#[repr(C, align(32))]
 struct Kept {
     /// Where the bytes of these lanes are.
     places: [u8; REGISTER],

@@ -13,7 +13,7 @@ use crate::kernel::to_utf8::{OF_EIGHT, SequenceWriter, pack};
 use crate::kernel::validate::{
     BELOW_FIRST_LEAD, FINISHED, LOWERED, NIBBLES, Nibbles, Partial, REFUSED, path_of_words, prefix_of_words,
 };
-use crate::kernel::vector::{_mm_movemask_epi8, Vector, bits_to_add, bytes_of_halves};
+use crate::kernel::vector::{_mm_movemask_epi8, Aligned, Vector, bits_to_add, bytes_of_halves};
 use crate::kernel::window::{Places, WindowWriter, widen};
 use core::arch::aarch64::*;
 
@@ -261,14 +261,14 @@ unsafe fn widen_sixteen_to_16(bytes: uint8x16_t, to: *mut u16) {
 }
 
 /// For each four of sixteen bytes, their places in lanes of four bytes; lookups beyond a register are zero.
-static IN_LANES: [[u8; 16]; 4] = {
+static IN_LANES: Aligned<[[u8; 16]; 4]> = {
     let mut places = [[0xFF; 16]; 4];
     let mut byte = 0;
     while byte < 16 {
         places[byte / 4][byte % 4 * 4] = byte as u8;
         byte += 1;
     }
-    places
+    Aligned(places)
 };
 
 /// Writes sixteen bytes as units of 32 bits.

@@ -32,7 +32,8 @@ const STRETCH: usize = 0x1000;
 const BLOCK: usize = 8;
 const REGISTER: usize = 16;
 
-/// Which bytes of a register are kept, in order, and how many those are.
+/// Which bytes of a register are kept, in order, and how many those are. No register of the places lies in two cache lines.
+#[repr(C, align(16))]
 pub(super) struct Packing {
     pub(super) places: [[u8; REGISTER]; 256],
     pub(super) lengths: [u8; 256],

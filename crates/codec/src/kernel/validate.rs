@@ -52,7 +52,7 @@
 //! of a whole group and of its registers one by one: decoding with replacement uses windows instead.
 
 use crate::kernel::info::{Path, Registers, note_run};
-use crate::kernel::vector::{Apart, Vector, opaque};
+use crate::kernel::vector::{Aligned, Apart, Vector, opaque};
 use crate::scalar;
 use crate::scalar::{LINE, boundary, pending};
 
@@ -74,15 +74,15 @@ pub(super) const BELOW_LEADS: [i8; 3] = [0x40, 0x60, 0x70];
 
 /// For each place in a register, the highest byte that needs no continuation byte after the register. A shorter
 /// register uses the end of this table.
-pub(super) static FINISHED: [u8; 64] = {
+pub(super) static FINISHED: Aligned<[u8; 64]> = {
     let mut table = [0xFF; 64];
     [table[61], table[62], table[63]] = [0xEF, 0xDF, 0xBF];
-    table
+    Aligned(table)
 };
 
 /// By the low six bits of a lead: the ranges of [`SECOND`] it refuses.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
-pub(super) static LEAD: [u8; 64] = refused_by_leads();
+pub(super) static LEAD: Aligned<[u8; 64]> = Aligned(refused_by_leads());
 
 const fn refused_by_leads() -> [u8; 64] {
     let (ranges, mut table) = (ranges_of_seconds(), [0; 64]);
@@ -107,7 +107,7 @@ const fn refused_by_leads() -> [u8; 64] {
 
 /// By the low six bits of a continuation byte: one bit for each of the ranges 80..8F, 90..9F, A0..BF.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 uses it"))]
-pub(super) static SECOND: [u8; 64] = ranges_of_seconds();
+pub(super) static SECOND: Aligned<[u8; 64]> = Aligned(ranges_of_seconds());
 
 const fn ranges_of_seconds() -> [u8; 64] {
     let mut table = [4; 64];

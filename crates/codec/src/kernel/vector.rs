@@ -30,6 +30,20 @@ pub(super) unsafe trait Apart: Vector {
     unsafe fn sparse_run(from: *const u8, at: usize, end: usize, to: *mut u8) -> (usize, *mut u8);
 }
 
+/// A table that begins at a cache line, so that none of its registers lies in two lines and takes two loads.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Aligned<T>(pub(super) T);
+
+impl<T> core::ops::Deref for Aligned<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 /// A register of [`Vector::LEN`] bytes.
 ///
 /// # Safety

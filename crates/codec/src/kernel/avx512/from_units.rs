@@ -39,8 +39,9 @@
 //! text that changes between them every few units loses time to mispredictions. What does not fill a
 //! step, from UTF-16 at most 32 units at the end, is left to code without intrinsics.
 
-use crate::kernel::avx512::table;
+use crate::kernel::avx512::{Table, table};
 use crate::kernel::portable;
+use crate::kernel::vector::Aligned;
 use crate::scalar;
 use core::arch::x86_64::*;
 
@@ -604,9 +605,9 @@ const fn bits_of<const LANE: usize>(len: usize) -> [u8; BYTES] {
     from
 }
 
-static BITS_OF_TWO: [u8; BYTES] = bits_of::<2>(2);
-static BITS_OF_THREE: [u8; BYTES] = bits_of::<4>(3);
-static BITS_OF_FOUR: [u8; BYTES] = bits_of::<4>(4);
+static BITS_OF_TWO: Table = Aligned(bits_of::<2>(2));
+static BITS_OF_THREE: Table = Aligned(bits_of::<4>(3));
+static BITS_OF_FOUR: Table = Aligned(bits_of::<4>(4));
 
 /// UTF-32 to UTF-8.
 struct Utf8FromUtf32;

@@ -54,7 +54,7 @@ use crate::kernel::avx2::Avx2;
 use crate::kernel::info::{Path, Registers, note_run};
 use crate::kernel::sse41::Sse41;
 use crate::kernel::validate::{BELOW_LEADS, FINISHED, LEAD, Partial, SECOND, prefix_of_sequences};
-use crate::kernel::vector::Vector;
+use crate::kernel::vector::{Aligned, Vector};
 use crate::kernel::window::{Places, Window, WindowWriter, replace_by_runs};
 use crate::utf8::is_continuation;
 use core::arch::x86_64::*;
@@ -71,11 +71,14 @@ pub(super) struct Errors {
 }
 
 /// A table of 64 entries.
+type Table = Aligned<[u8; 64]>;
+
+/// Loads a table.
 ///
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-unsafe fn table(bytes: &[u8; 64]) -> __m512i {
+unsafe fn table(bytes: &Table) -> __m512i {
     // SAFETY: reads the 64 bytes of the array.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
@@ -592,13 +595,13 @@ unsafe fn compressed(planes: [__m512i; 2], places: u64) -> [__m512i; 2] {
 }
 
 /// Permutations of two registers that interleave the bytes of their halves.
-static INTERLEAVED: [[u8; 64]; 2] = interleaved();
+static INTERLEAVED: [Table; 2] = interleaved();
 
-const fn interleaved() -> [[u8; 64]; 2] {
-    let mut tables = [[0; 64]; 2];
+const fn interleaved() -> [Table; 2] {
+    let mut tables = [Aligned([0; 64]); 2];
     let mut at = 0;
     while at < 128 {
-        tables[at / 64][at % 64] = (at / 2 + at % 2 * 64) as u8;
+        tables[at / 64].0[at % 64] = (at / 2 + at % 2 * 64) as u8;
         at += 1;
     }
     tables
@@ -606,14 +609,14 @@ const fn interleaved() -> [[u8; 64]; 2] {
 
 /// For each quarter of the output, a permutation that makes lanes of four: two bytes of the first register, then one of the other;
 /// the fourth may be anything.
-static WITH_UPPER: [[u8; 64]; 4] = with_upper();
+static WITH_UPPER: [Table; 4] = with_upper();
 
-const fn with_upper() -> [[u8; 64]; 4] {
-    let mut tables = [[0; 64]; 4];
+const fn with_upper() -> [Table; 4] {
+    let mut tables = [Aligned([0; 64]); 4];
     let mut at = 0;
     while at < 256 {
         let (quarter, lane) = (at / 64, at % 64 / 4);
-        tables[quarter][at % 64] = match at % 4 {
+        tables[quarter].0[at % 64] = match at % 4 {
             2 => 64 + 16 * quarter + lane,
             byte => 32 * (quarter % 2) + 2 * lane + byte % 2,
         } as u8;
@@ -623,7 +626,7 @@ const fn with_upper() -> [[u8; 64]; 4] {
 }
 
 /// Permutes bytes to pairs of each of 32 bytes and the one after it.
-static PAIRS: [u8; 64] = pairs();
+static PAIRS: Table = Aligned(pairs());
 
 const fn pairs() -> [u8; 64] {
     let mut table = [0; 64];
@@ -639,20 +642,20 @@ const fn pairs() -> [u8; 64] {
 const FEW: u32 = 3;
 
 /// Permutations that write each byte of a third of a window, 21 bytes, three times.
-static THIRDS: [[u8; 64]; 3] = thirds();
+static THIRDS: [Table; 3] = thirds();
 
-const fn thirds() -> [[u8; 64]; 3] {
-    let mut tables = [[0; 64]; 3];
+const fn thirds() -> [Table; 3] {
+    let mut tables = [Aligned([0; 64]); 3];
     let mut at = 0;
     while at < 3 * 64 {
-        tables[at / 64][at % 64] = (at / 64 * 21 + at % 64 / 3) as u8;
+        tables[at / 64].0[at % 64] = (at / 64 * 21 + at % 64 / 3) as u8;
         at += 1;
     }
     tables
 }
 
 /// EF BF BD over and over.
-static REPLACEMENTS: [u8; 64] = replacements();
+static REPLACEMENTS: Table = Aligned(replacements());
 
 const fn replacements() -> [u8; 64] {
     let mut bytes = [0; 64];
@@ -698,7 +701,7 @@ mod tests {
     #[test]
     fn the_tables_permute_to_pairs_thirds_halves_and_quarters() {
         let halves = [0..32, 32..64].map(|half| half.flat_map(|byte| [byte, byte + 64]));
-        assert!(interleaved().into_iter().zip(halves).all(|(table, half)| table.into_iter().eq(half)));
+        assert!(interleaved().into_iter().zip(halves).all(|(table, half)| table.0.into_iter().eq(half)));
         for (quarter, table) in with_upper().into_iter().enumerate() {
             let (first, upper) = (32 * (quarter as u8 % 2), 64 + 16 * quarter as u8);
             let expected = (0..16).map(|lane| [first + 2 * lane, first + 2 * lane + 1, upper + lane]);
