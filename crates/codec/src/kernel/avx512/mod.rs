@@ -245,7 +245,7 @@ unsafe impl Partial for Avx512 {
             if bytes.len() > Avx2::LEN {
                 prefix_of::<_, false>(Self(_mm512_maskz_loadu_epi8(mask, from)), bytes, mask)
             } else if bytes.len() > Sse41::LEN {
-                prefix_of::<_, false>(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask)
+                prefix_of::<_, true>(Avx2(_mm256_maskz_loadu_epi8(mask as u32, from)), bytes, mask)
             } else {
                 prefix_of::<_, true>(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask)
             }
