@@ -44,8 +44,7 @@
 //! Text without errors is validated and copied, which is faster than anything that looks for errors while it copies. At
 //! an error the loop changes to windows, which cost the same however many errors follow, and changes back
 //! after some windows without any. Their number grows if validation then fails within 512 bytes, so that text with many errors is
-//! not validated in vain over and over. ASCII at the beginning of a stretch is copied as it is checked, where registers have
-//! more than sixteen bytes.
+//! not validated in vain over and over. ASCII at the beginning of a stretch is copied as it is checked.
 //!
 //! ```text
 //! while more than four windows are left:
@@ -78,6 +77,7 @@ use crate::kernel::validate::{Partial, well_formed_prefix};
 use crate::kernel::vector::{Apart, Vector, hidden, opaque};
 use crate::scalar::{LINE, Sequence, pending};
 use crate::utf8::{REPLACEMENT, is_continuation};
+use core::hint::select_unpredictable;
 
 /// Bytes in a window.
 pub(super) const WINDOW: usize = 64;
@@ -364,7 +364,7 @@ pub(super) unsafe trait WindowWriter: Vector {
     unsafe fn ascii_to_16(from: *const u8, to: *mut u16) -> bool {
         // SAFETY: the same contract.
         unsafe {
-            let are_ascii = is_ascii::<Self, false>(from);
+            let are_ascii = is_ascii::<Self>(from);
             if are_ascii {
                 Self::widen_to_16(hidden(from), 0, to);
             }
@@ -377,7 +377,7 @@ pub(super) unsafe trait WindowWriter: Vector {
     unsafe fn ascii_to_32(from: *const u8, to: *mut u32) -> bool {
         // SAFETY: the same contract.
         unsafe {
-            let are_ascii = is_ascii::<Self, false>(from);
+            let are_ascii = is_ascii::<Self>(from);
             if are_ascii {
                 Self::widen_to_32(hidden(from), 0, to);
             }
@@ -396,15 +396,11 @@ pub(super) unsafe trait WindowWriter: Vector {
 /// Whether a window is ASCII.
 ///
 /// # Safety
-/// `from..from + 64` can be read, and if it is said to be `ALIGNED`, `from` is a multiple of [`LINE`]; the processor has the
-/// instructions of `V`.
+/// `from..from + 64` can be read; the processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn is_ascii<V: Vector, const ALIGNED: bool>(from: *const u8) -> bool {
+pub(super) unsafe fn is_ascii<V: Vector>(from: *const u8) -> bool {
     // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN`, and the last ends at 64.
-    unsafe {
-        let load = |from| if ALIGNED { V::load_aligned(from) } else { V::load(from) };
-        (0..WINDOW / V::LEN).fold(V::zero(), |all, part| all.or(load(from.add(V::LEN * part)))).is_ascii()
-    }
+    unsafe { (0..WINDOW / V::LEN).fold(V::zero(), |all, part| all.or(V::load(from.add(V::LEN * part)))).is_ascii() }
 }
 
 /// Copies 64 bytes.
@@ -478,7 +474,7 @@ pub(super) unsafe fn widen<U: Copy + Default + From<u8>>(
 const STRETCH: usize = 0x4000;
 
 /// The most bytes that are decoded as windows or ASCII before validation is tried again.
-const LIMIT: usize = 0x1_0000;
+const LIMIT: usize = 0x2_0000;
 
 /// The fewest and the most windows in a row without an error after which a loop over windows ends.
 const PATIENCE: [usize; 2] = [2, 256];
@@ -507,11 +503,11 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
     let mut patience = 0;
     // At least `READ` bytes follow every window that is read here.
     while bytes.len() - at > 2 * READ {
-        // ASCII is copied as it is checked, unless the registers have sixteen bytes: those of `memcpy` are wider.
+        // ASCII is copied as it is checked.
         let rest = &bytes[at..];
         // SAFETY: `rest` has more bytes than [`ASCII`], and as many are reserved.
         unsafe {
-            if V::LEN > 16 && is_stretch_ascii::<V>(rest.as_ptr()) {
+            if is_stretch_ascii::<V>(rest.as_ptr()) {
                 out.reserve(rest.len());
                 let copied = ascii_run::<V>(rest.as_ptr(), rest.len(), out.as_mut_ptr().add(out.len()));
                 out.set_len(out.len() + copied);
@@ -591,10 +587,7 @@ unsafe fn windows<V: Apart + WindowWriter>(bytes: &[u8], patience: usize, out: &
                 break;
             }
             let begun = at;
-            if at + ASCII <= end && is_stretch_ascii::<V>(from.add(at)) {
-                at += ascii_run::<V>(from.add(at), end - at, to);
-                to = to.add(at - begun);
-            } else if at >= sparse_from && at + 2 * WINDOW <= end {
+            if at >= sparse_from {
                 (at, to) = V::sparse_run(from, at, end, to);
                 sparse_from = if at - begun < WORTHWHILE { at + PAUSE } else { at };
             } else {
@@ -616,24 +609,25 @@ unsafe fn windows<V: Apart + WindowWriter>(bytes: &[u8], patience: usize, out: &
     }
 }
 
-/// After a window of ASCII, windows with at most this many bytes that are not ASCII are decoded one segment after the
-/// other.
+/// After a window of ASCII, segments are decoded one after the other as long as a window has at most this many bytes that are not
+/// ASCII.
 const SPARSE: u32 = 2;
+
+/// Bytes that [`sparse_run`] reads at once: two windows.
+const RUN: usize = 2 * WINDOW;
 
 /// If a run of such windows has fewer bytes than this, it cost more than it saved, and none is looked for in the next [`PAUSE`]
 /// bytes.
 const WORTHWHILE: usize = 512;
 const PAUSE: usize = 4096;
 
-/// After this many windows of ASCII, more is likely.
-const LONG: usize = 4;
-
-/// Decodes the first window, which begins between two segments and has at most [`SPARSE`] bytes that are not ASCII, and those
-/// after it until one has more. Returns where it ends, between two segments, and the end of what is written.
+/// Decodes ASCII and the segments between it one after the other, from between two segments on, up to a byte from which on one
+/// window has more than [`SPARSE`] bytes that are not ASCII, or near `end`. Returns where it ends, between two segments, and the
+/// end of what is written.
 ///
 /// # Safety
-/// `at + 2 * WINDOW <= end`; `from..from + end` can be read; `3 * (end - at)` bytes can be written at `to`; the processor has the
-/// instructions of `V`.
+/// `at <= end`; `from..from + end` can be read; `3 * (end - at)` bytes can be written at `to`; the processor has the instructions
+/// of `V`.
 #[inline(always)]
 pub(super) unsafe fn sparse_run<V: WindowWriter>(
     from: *const u8,
@@ -641,55 +635,34 @@ pub(super) unsafe fn sparse_run<V: WindowWriter>(
     end: usize,
     mut to: *mut u8,
 ) -> (usize, *mut u8) {
-    // SAFETY: at each step `at + 2 * WINDOW <= end`, and at most three bytes are kept for each that was read, so `6 * WINDOW` more
-    // can be written. A step reads and writes a window, and four bytes that begin in it; or `ASCII` or `run` bytes, after which
-    // `2 * WINDOW` more precede `end`.
+    // SAFETY: at each step `at + RUN + 2 * WINDOW <= end`, and at most three bytes are kept for each that was read, so that three
+    // times as many as precede `end` can be written. A step reads and writes `RUN` bytes, and four bytes that begin among them.
     unsafe {
-        // Windows of ASCII, halved at each byte that is not.
-        let mut clean = 0;
-        while at + 2 * WINDOW <= end {
-            if V::LEN == 16 && clean >= LONG {
-                // The registers of `memcpy` are wider.
-                let mut run = 0;
-                if at + 3 * WINDOW <= end && is_ascii::<V, false>(from.add(at)) {
-                    // From here on no register is read from two cache lines.
-                    run = from.add(at).align_offset(LINE);
-                    while at + run + 3 * WINDOW <= end && is_ascii::<V, true>(from.add(at + run)) {
-                        run += WINDOW;
-                    }
-                }
-                to.copy_from_nonoverlapping(from.add(at), run);
-                (at, to, clean) = (at + run, to.add(run), clean + run / WINDOW);
-            }
+        while at + RUN + 2 * WINDOW <= end {
             let here = from.add(at);
-            let (mut registers, mut all) = ([V::zero(); WINDOW / 16], V::zero());
-            for (part, register) in registers.iter_mut().take(WINDOW / V::LEN).enumerate() {
+            // All registers are read before any is written, after which the compiler would read them again.
+            let mut registers = [V::zero(); RUN / 16];
+            for (part, register) in registers.iter_mut().take(RUN / V::LEN).enumerate() {
                 *register = V::load(here.add(part * V::LEN));
-                register.store(to.add(part * V::LEN));
-                all = all.or(*register);
             }
-            if all.is_ascii() {
-                (at, to, clean) = (at + WINDOW, to.add(WINDOW), clean + 1);
-                while V::LEN > 16
-                    && clean >= LONG
-                    && at + ASCII + 2 * WINDOW <= end
-                    && is_stretch_ascii::<V>(from.add(at))
-                {
-                    copy_ascii::<V>(from.add(at), to);
-                    (at, to, clean) = (at + ASCII, to.add(ASCII), clean + ASCII / WINDOW);
-                }
+            for (part, register) in registers.iter().take(RUN / V::LEN).enumerate() {
+                register.store(to.add(part * V::LEN));
+            }
+            if registers.iter().fold(V::zero(), |all, &register| all.or(register)).is_ascii() {
+                (at, to) = (at + RUN, to.add(RUN));
                 continue;
             }
-            let mut others = 0;
-            for (part, register) in registers.iter().take(WINDOW / V::LEN).enumerate() {
-                others |= register.movemask() << (part * V::LEN);
-            }
-            if others.count_ones() > SPARSE {
+            let [first, second] = [0, 1].map(|window| {
+                let parts = registers.iter().skip(window * WINDOW / V::LEN).take(WINDOW / V::LEN).enumerate();
+                parts.fold(0, |all, (part, register)| all | register.movemask() << (part * V::LEN))
+            });
+            // In which of them the first error is cannot be predicted, so that no branch depends on it.
+            let others = select_unpredictable(first == 0, second, first);
+            let ascii = select_unpredictable(first == 0, WINDOW, 0) + others.trailing_zeros() as usize;
+            (at, to) = (at + ascii, to.add(ascii));
+            if (0..SPARSE).fold(others, |others, _| others & others.wrapping_sub(1)) != 0 {
                 break;
             }
-            clean /= 2;
-            let ascii = others.trailing_zeros() as usize;
-            (at, to) = (at + ascii, to.add(ascii));
             let four = from.add(at).cast::<[u8; 4]>().read();
             // A byte that is not ASCII and that no continuation byte follows is a maximal subpart.
             let ill_formed = if !is_continuation(four[1]) {
