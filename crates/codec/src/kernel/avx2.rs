@@ -11,7 +11,7 @@
 
 use crate::kernel::compress::{self, OfThree};
 use crate::kernel::info::Path;
-use crate::kernel::sse41::Sse41;
+use crate::kernel::sse41::{self, Sse41};
 use crate::kernel::to_utf8::{OF_EIGHT, OF_UP_TO_THREE, SequenceWriter, all_of_three, pack};
 use crate::kernel::validate::{
     BELOW_FIRST_LEAD, FINISHED, LOWERED, NIBBLES, Nibbles, Partial, REFUSED, path, short_prefix,
@@ -203,7 +203,7 @@ unsafe impl SequenceWriter for Avx2 {
     #[inline(always)]
     unsafe fn write_sixteen_bytes(bytes: __m128i, to: *mut u8) -> *mut u8 {
         // SAFETY: the same contract.
-        unsafe { write_sixteen(_mm256_cvtepu8_epi16(bytes), to) }
+        unsafe { sse41::write_sixteen_bytes(bytes, to) }
     }
 
     #[inline(always)]

@@ -276,13 +276,7 @@ pub(super) unsafe trait SequenceWriter {
     ///
     /// # Safety
     /// As for [`Self::write_sixteen_of_two`].
-    #[inline(always)]
-    unsafe fn write_sixteen_bytes(bytes: __m128i, to: *mut u8) -> *mut u8 {
-        // SAFETY: the same contract.
-        unsafe {
-            Self::write_sixteen_of_two(_mm_cvtepu8_epi16(bytes), _mm_cvtepu8_epi16(_mm_srli_si128::<8>(bytes)), to)
-        }
-    }
+    unsafe fn write_sixteen_bytes(bytes: __m128i, to: *mut u8) -> *mut u8;
 
     /// Writes the sixteen scalar values of two registers, all below 10000.
     ///

@@ -516,15 +516,6 @@ mod in_neon {
     }
 
     /// The upper half of the bytes, moved to the start.
-    #[inline(always)]
-    pub(crate) unsafe fn _mm_srli_si128<const EIGHT: i32>(bytes: __m128i) -> __m128i {
-        vextq_u8::<8>(bytes, vdupq_n_u8(0))
-    }
-
-    #[inline(always)]
-    pub(crate) unsafe fn _mm_cvtepu8_epi16(bytes: __m128i) -> __m128i {
-        bytes!(u16 vmovl_u8(vget_low_u8(bytes)))
-    }
 
     #[inline(always)]
     pub(crate) unsafe fn _mm_packus_epi16(a: __m128i, b: __m128i) -> __m128i {
