@@ -3,9 +3,10 @@
 //! # Idea
 //!
 //! Decoding branches on the length of each sequence: text has runs of one length, and a loop for one length is shorter than
-//! a branch-free one for every length. Encoding does not: the end of every word would be a wrong prediction, which costs as much as ten
-//! units. Instead it looks up, by the upper bits of a unit, the bytes and the place of the six lowest bits in them; writes four
-//! bytes; and moves on by the length. The next sequence overwrites the excess.
+//! a branch-free one for every length. Among sequences of two bytes, though, words are short, and the end of each would be a wrong
+//! prediction: there four characters are converted at once, wherever each begins. Encoding does not branch either, since a wrong
+//! prediction costs as much as ten units. Instead it looks up, by the upper bits of a unit, the bytes and the place of the six lowest
+//! bits in them; writes four bytes; and moves on by the length. The next sequence overwrites the excess.
 //!
 //! ```text
 //! U+20AC    BASIC[20AC >> 6] = E2 82 80, place 16      E2 82 80 | (20AC & 3F) << 16 = E2 82 AC
@@ -662,6 +663,15 @@ unsafe fn units_run<U: Target>(
             }
             if word & 0xC0E0 == 0x80C0 && word & 0x1E != 0 {
                 (at, to) = (at + 2, U::put::<2>((word & 0x1F) << 6 | tail(1), word, to));
+                // One is rarely alone. As UTF-8 they are copied as they are.
+                let word = word >> 16;
+                if U::LONGEST == 1 && word & 0xC0E0 == 0x80C0 && word & 0x1E != 0 {
+                    (at, to) = (at + 2, U::put::<2>((word & 0x1F) << 6 | word >> 8 & 0x3F, word, to));
+                    while at < end {
+                        let Some((count, next)) = four_of_up_to_two(bytes.add(at), to) else { break };
+                        (at, to) = (at + count, next);
+                    }
+                }
                 continue;
             }
             if let Some(scalar) = of_three(word) {
@@ -705,6 +715,71 @@ unsafe fn ascii_of_eight<U: Target>(from: *const u8, to: *mut U) -> (usize, *mut
         let count = (eight & NON_ASCII).trailing_zeros() as usize / 8;
         (count, to.add(count))
     }
+}
+
+/// What [`four_of_up_to_two`] needs to know, by which of eight bytes are not ASCII. All 0 where the first four characters do not have
+/// two sequences of two bytes: other ways are as good there.
+struct Four {
+    /// Where the second, third and fourth character begin, in bits.
+    beginnings: [[u8; 3]; 256],
+    /// How many bytes the four have.
+    lengths: [u8; 256],
+}
+
+static FOUR: Four = four();
+
+const fn four() -> Four {
+    let mut four = Four { beginnings: [[0; 3]; 256], lengths: [0; 256] };
+    let mut set = 0;
+    while set < 256 {
+        // A sequence has two of the bytes in the set.
+        let (mut beginnings, mut character, mut at, mut sequences) = ([0; 4], 0, 0, 0);
+        while character < 4 {
+            beginnings[character] = 8 * at;
+            let is_sequence = (set >> at & 1) as u8;
+            (character, at, sequences) = (character + 1, at + 1 + is_sequence, sequences + is_sequence);
+        }
+        if sequences >= 2 {
+            four.beginnings[set] = [beginnings[1], beginnings[2], beginnings[3]];
+            four.lengths[set] = at;
+        }
+        set += 1;
+    }
+    four
+}
+
+/// Writes four characters as units if eight bytes are ASCII and two or more sequences of two bytes; the last byte may begin
+/// another. Returns how many bytes that takes, and the end of the units. No branch depends on where the sequences are.
+///
+/// # Safety
+/// Eight bytes can be read, and as many units written.
+#[inline(always)]
+unsafe fn four_of_up_to_two<U: Target>(from: *const u8, to: *mut U) -> Option<(usize, *mut U)> {
+    let repeated = |byte: u8| u64::from_ne_bytes([byte; 8]);
+    // SAFETY: the same contract.
+    let eight = u64::from_le(unsafe { from.cast::<u64>().read_unaligned() });
+    // The highest bit of each byte that is, or is not, what the name says.
+    let non_ascii = eight & NON_ASCII;
+    // The bits are moved to the highest byte, in the same order.
+    let set = (non_ascii.wrapping_mul(0x0002_0408_1020_4081) >> 56) as usize & 0xFF;
+    let len = FOUR.lengths[set];
+    let leads = non_ascii & eight << 1;
+    let leads_of_three = leads & eight << 2;
+    let not_c0_or_c1 = (eight & repeated(0x1E)) + repeated(0x7E);
+    let wrong = (leads << 8 ^ leads ^ non_ascii) | leads_of_three | leads & !not_c0_or_c1;
+    if wrong != 0 || len == 0 {
+        return None;
+    }
+    let [second, third, fourth] = FOUR.beginnings[set];
+    for (place, beginning) in [0, second, third, fourth].into_iter().enumerate() {
+        let word = (eight >> (beginning & 0x3F)) as u32;
+        let of_two = (word & 0x1F) << 6 | word >> 8 & 0x3F;
+        let scalar = select_unpredictable(word & 0x80 == 0, word & 0x7F, of_two);
+        // SAFETY: the same contract; `put` writes one unit.
+        unsafe { U::put::<1>(scalar, word, to.add(place)) };
+    }
+    // SAFETY: four units were written.
+    Some((usize::from(len), unsafe { to.add(4) }))
 }
 
 /// The scalar value of a sequence of three bytes.
@@ -793,6 +868,24 @@ mod tests {
     }
 
     /// What a wrong byte makes of the sequence it is in, and of the text after it.
+    /// Sequences of two bytes and ASCII in every order, with every byte wrong in turn.
+    #[test]
+    fn sequences_of_two_bytes_are_converted_four_characters_at_a_time() {
+        for order in 0..1 << 8_u32 {
+            let text: String = (0..8).map(|place| if order >> place & 1 == 1 { 'ש' } else { 'a' }).collect();
+            for (at, byte) in (0..=text.len()).flat_map(|at| [0x61, 0x80, 0xC1, 0xC2, 0xE0].map(|byte| (at, byte))) {
+                let mut bytes = ["éé", &text, "éé and no more"].concat().into_bytes();
+                bytes[4 + at] = byte;
+                let expected = String::from_utf8_lossy(&bytes);
+                let (mut units, mut numbers) = (Vec::new(), Vec::new());
+                Room::append(&mut units, bytes.len() + MARGIN, |room| utf16(&bytes, room));
+                Room::append(&mut numbers, bytes.len() + MARGIN, |room| utf32(&bytes, room));
+                assert!(expected.encode_utf16().eq(units), "{bytes:02X?}");
+                assert!(expected.chars().map(u32::from).eq(numbers), "{bytes:02X?}");
+            }
+        }
+    }
+
     #[test]
     fn a_wrong_byte_anywhere_is_replaced() {
         let text = "Grüße, 世界 😀😀 ".repeat(8);
