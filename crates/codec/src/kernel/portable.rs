@@ -31,7 +31,7 @@ const BLOCK: usize = 16;
 const STRETCH: usize = 0x1000;
 
 /// ASCII is copied when there are at least this many bytes of it.
-const COPIED: usize = 0x800;
+const COPIED: usize = 0x4000;
 
 /// Bytes of ASCII after which more is likely.
 const LONG: usize = 64;

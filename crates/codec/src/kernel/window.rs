@@ -474,7 +474,7 @@ pub(super) unsafe fn widen<U: Copy + Default + From<u8>>(
 const STRETCH: usize = 0x4000;
 
 /// The most bytes that are decoded as windows or ASCII before validation is tried again.
-const LIMIT: usize = 0x2_0000;
+const LIMIT: usize = 0x1_0000;
 
 /// The fewest and the most windows in a row without an error after which a loop over windows ends.
 const PATIENCE: [usize; 2] = [2, 256];
@@ -547,16 +547,14 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
     }
 }
 
-/// Decodes windows, until `patience` of them in a row have no error, or the room, the input or [`LIMIT`] ends. Returns how many bytes
+/// Decodes windows, until `patience` of them in a row have no error, or the input or [`LIMIT`] ends. Returns how many bytes
 /// are decoded; they end between two segments.
 ///
 /// # Safety
 /// As of [`lossy_into`].
 #[inline(always)]
 unsafe fn windows<V: Apart + WindowWriter>(bytes: &[u8], patience: usize, out: &mut Vec<u8>) -> usize {
-    // Decode as many windows as fit in the spare capacity, but at least one.
-    let room = ((out.capacity() - out.len()).saturating_sub(WRITTEN) / 3).max(WINDOW);
-    let end = bytes.len().saturating_sub(READ).min(LIMIT).min(room) / WINDOW * WINDOW;
+    let end = bytes.len().saturating_sub(READ).min(LIMIT) / WINDOW * WINDOW;
     if end == 0 {
         return 0;
     }
