@@ -663,7 +663,7 @@ unsafe fn units_run<U: Target>(
             }
             if word & 0xC0E0 == 0x80C0 && word & 0x1E != 0 {
                 (at, to) = (at + 2, U::put::<2>((word & 0x1F) << 6 | tail(1), word, to));
-                // One is rarely alone. As UTF-8 they are copied as they are.
+                // After two of them more are likely. Not for UTF-8, where a character is not one unit.
                 let word = word >> 16;
                 if U::LONGEST == 1 && word & 0xC0E0 == 0x80C0 && word & 0x1E != 0 {
                     (at, to) = (at + 2, U::put::<2>((word & 0x1F) << 6 | word >> 8 & 0x3F, word, to));
@@ -717,8 +717,8 @@ unsafe fn ascii_of_eight<U: Target>(from: *const u8, to: *mut U) -> (usize, *mut
     }
 }
 
-/// What [`four_of_up_to_two`] needs to know, by which of eight bytes are not ASCII. All 0 where the first four characters do not have
-/// two sequences of two bytes: other ways are as good there.
+/// What [`four_of_up_to_two`] needs to know, by the set of those of eight bytes that are not ASCII. All 0 if fewer than two of the
+/// first four characters are sequences of two bytes: other ways are as fast there.
 struct Four {
     /// Where the second, third and fourth character begin, in bits.
     beginnings: [[u8; 3]; 256],
@@ -868,6 +868,25 @@ mod tests {
     }
 
     /// What a wrong byte makes of the sequence it is in, and of the text after it.
+    #[test]
+    fn the_table_holds_where_four_characters_begin() {
+        let four = four();
+        for order in 0..256_usize {
+            let (mut beginnings, mut set, mut at) = (Vec::new(), 0, 0);
+            for place in 0..8 {
+                beginnings.push(8 * at);
+                let is_sequence = order >> place & 1;
+                set |= (0b11 * is_sequence) << at;
+                at += 1 + is_sequence as u8;
+            }
+            let has_two = (order & 0xF).count_ones() >= 2;
+            let expected =
+                if has_two { [beginnings[1], beginnings[2], beginnings[3], beginnings[4] / 8] } else { [0; 4] };
+            let [second, third, fourth] = four.beginnings[set & 0xFF];
+            assert_eq!([second, third, fourth, four.lengths[set & 0xFF]], expected, "{order:08b}");
+        }
+    }
+
     /// Sequences of two bytes and ASCII in every order, with every byte wrong in turn.
     #[test]
     fn sequences_of_two_bytes_are_converted_four_characters_at_a_time() {
