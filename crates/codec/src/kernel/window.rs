@@ -563,8 +563,8 @@ unsafe fn windows<V: Apart + WindowWriter>(bytes: &[u8], patience: usize, out: &
     let mut carry = Carry::default();
     // SAFETY: `end + READ <= bytes.len()`, and `at < end` at each window. `masks` reads 65 bytes, at `at + WINDOW` at most: all
     // reads are below `end + READ`. Output: before a window at most `3 * at` bytes are written, and it writes at
-    // most `WRITTEN` from there on; `3 * end + WRITTEN` are reserved. `ascii_run` writes as many bytes as it reads;
-    // `sparse_run` ends at `end` at most, and keeps at most three bytes for each that it reads.
+    // most `WRITTEN` from there on; `3 * end + WRITTEN` are reserved. `sparse_run` ends at `end` at most, and keeps at most three
+    // bytes for each that it reads.
     // `written - begun` cannot be negative: the pending bytes were written by the last window.
     unsafe {
         let from = bytes.as_ptr();
