@@ -5,7 +5,10 @@
 //! Compare ratios of medians, not absolute times.
 //!
 //! The texts are generated words in many scripts, without and with errors; they are the same on every machine and in
-//! every run. What an operation of an adapter costs is measured in batches of several sizes.
+//! every run. Before each pass, outside the timed section, the errors of a corrupted text move to new places, the same for every
+//! subject. Otherwise the processor would learn the branches that the text takes, and a decoder that branches at every error
+//! would look faster than it is. So answers are compared with the errors in their first places. What an operation of an adapter
+//! costs is measured in batches of several sizes.
 
 mod subjects;
 
@@ -188,16 +191,16 @@ fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
         subjects.iter().map(|subject| verdict(subject, text, operation, &expected, &mut buffers)).collect();
     let mut samples: Vec<Vec<f64>> = vec![Vec::new(); subjects.len()];
     let mut passes = vec![1; subjects.len()];
-    let mut input = Placed::new(&text.bytes);
+    let (mut input, mut errors) = (Placed::new(&text.bytes), text.errors.clone());
     for round in 0..=plan.rounds {
         input.place(round);
         buffers.place(round);
         for (index, subject) in subjects.iter().enumerate().filter(|(index, _)| verdicts[*index] == Verdict::Right) {
-            let time = sample(subject, &input, &mut buffers, passes[index]);
+            let time = sample(subject, &mut input, &mut errors, round, &mut buffers, passes[index]);
             let one = time.as_nanos() as f64 / f64::from(passes[index]);
             // The first round warms up, and finds how many passes make a sample.
             match round {
-                0 => passes[index] = warmed(subject, &input, &mut buffers, plan.sample),
+                0 => passes[index] = warmed(subject, &mut input, &mut errors, &mut buffers, plan.sample),
                 _ => samples[index].push(one),
             }
         }
@@ -235,20 +238,46 @@ fn verdict(subject: &Subject, text: &Text, operation: Operation, expected: &Answ
     worst
 }
 
-fn sample(subject: &Subject, bytes: &[u8], buffers: &mut Buffers, passes: u32) -> Duration {
-    let start = Instant::now();
-    for _ in 0..passes {
+/// How long the passes take, without the time between them in which the errors move. In the same round they move to the same
+/// places.
+fn sample(
+    subject: &Subject,
+    bytes: &mut [u8],
+    errors: &mut Option<Errors>,
+    round: usize,
+    buffers: &mut Buffers,
+    passes: u32,
+) -> Duration {
+    let mut pass = |bytes: &[u8]| {
         black_box((subject.run)(black_box(bytes), buffers));
-    }
-    start.elapsed()
+    };
+    let Some(errors) = errors else {
+        let start = Instant::now();
+        (0..passes).for_each(|_| pass(bytes));
+        return start.elapsed();
+    };
+    let mut rng = Rng::new(round as u64);
+    let timed = |_| {
+        errors.scatter(bytes, &mut rng);
+        let start = Instant::now();
+        pass(bytes);
+        start.elapsed()
+    };
+    (0..passes).map(timed).sum()
 }
 
 /// The number of passes that take about this long.
-fn warmed(subject: &Subject, bytes: &[u8], buffers: &mut Buffers, long: Duration) -> u32 {
+fn warmed(
+    subject: &Subject,
+    bytes: &mut [u8],
+    errors: &mut Option<Errors>,
+    buffers: &mut Buffers,
+    long: Duration,
+) -> u32 {
     const MOST: u32 = 1 << 20;
     let mut passes = 1;
     while passes < MOST {
-        let time = sample(subject, bytes, buffers, passes);
+        let time = sample(subject, bytes, errors, 0, buffers, passes);
         if time >= long / 2 {
             break;
         }
@@ -277,8 +306,54 @@ pub struct Text {
     pub name: String,
     /// The bytes.
     pub bytes: Vec<u8>,
+    /// Its errors, if it is a corrupted text.
+    pub errors: Option<Errors>,
     /// The operations on it.
     pub operations: Vec<Operation>,
+}
+
+impl Text {
+    /// A text whose errors, if any, stay where they are.
+    fn new(name: String, bytes: Vec<u8>, operations: &[Operation]) -> Self {
+        Self { name, bytes, errors: None, operations: operations.to_vec() }
+    }
+
+    /// The same text, one byte in `one_in` replaced by a random one.
+    fn corrupted(mut self, one_in: usize) -> Self {
+        let mut errors = Errors { one_in, replaced: Vec::new() };
+        errors.scatter(&mut self.bytes, &mut Rng::new(one_in as u64));
+        Self { errors: Some(errors), ..self }
+    }
+}
+
+/// Random bytes in a text, at random places. They can be moved to other places.
+#[derive(Clone, Debug)]
+pub struct Errors {
+    /// The mean distance between two of them.
+    one_in: usize,
+    /// The places, and the bytes that stood there.
+    replaced: Vec<(usize, u8)>,
+}
+
+impl Errors {
+    /// Undoes the previous call, then puts errors in new places. `text` must be the one that was passed last.
+    fn scatter(&mut self, text: &mut [u8], rng: &mut Rng) {
+        for (at, byte) in self.replaced.drain(..) {
+            text[at] = byte;
+        }
+        // Each byte is replaced with the same probability. So the number of bytes that are left out before one that is has
+        // the geometric distribution, which is drawn by the inverse of its distribution function.
+        let log_kept = (-1.0 / self.one_in as f64).ln_1p();
+        let mut at = 0;
+        loop {
+            let uniform = (f64::from(rng.next_u32()) + 0.5) / 4_294_967_296.0;
+            at += (uniform.ln() / log_kept) as usize;
+            let Some(byte) = text.get_mut(at) else { break };
+            self.replaced.push((at, *byte));
+            *byte = rng.next_u32() as u8;
+            at += 1;
+        }
+    }
 }
 
 /// The length of most texts in bytes: larger than a first-level cache.
@@ -288,37 +363,42 @@ impl Plan {
     /// Text in every script, whole, corrupted and truncated; random bytes and Latin-1; every length up to 128; large
     /// texts. Only the texts whose names contain `part` are generated.
     pub fn built_in(quick: bool, part: &str) -> Self {
-        let mut texts = Vec::new();
-        let mut add = |name: String, operations: &[Operation], bytes: &dyn Fn() -> Vec<u8>| {
-            texts.extend(name.contains(part).then(|| Text { name, bytes: bytes(), operations: operations.to_vec() }));
+        let text = |name: String, operations: &[Operation], bytes: &dyn Fn() -> Vec<u8>| {
+            name.contains(part).then(|| Text::new(name, bytes(), operations))
         };
+        let mut texts = Vec::new();
         // These texts are UTF-8, not Latin-1.
         let all: Vec<_> = Operation::ALL.into_iter().filter(|one| *one != Operation::FromLatin1).collect();
         let all = &all[..];
         for script in &SCRIPTS {
-            add(script.name.to_owned(), all, &|| script.text(LEN));
+            texts.extend(text(script.name.to_owned(), all, &|| script.text(LEN)));
         }
-        add("page".to_owned(), all, &|| page(LEN));
+        texts.extend(text("page".to_owned(), all, &|| page(LEN)));
         for (percent, one_in) in [("0.1", 1000), ("1", 100), ("10", 10)] {
             for script in &SCRIPTS {
                 let name = format!("{}, {percent} % corrupted", script.name);
-                add(name, &[Operation::Lossy, Operation::Utf16], &|| corrupted(script.text(LEN), one_in));
+                let intact = text(name, &[Operation::Lossy, Operation::Utf16], &|| script.text(LEN));
+                texts.extend(intact.map(|text| text.corrupted(one_in)));
             }
         }
         for (name, bytes) in [("random bytes", random as fn(usize) -> Vec<u8>), ("latin-1", latin_1)] {
-            add(name.to_owned(), &[Operation::Lossy, Operation::Utf16, Operation::FromLatin1], &|| bytes(LEN));
+            texts.extend(text(name.to_owned(), &[Operation::Lossy, Operation::Utf16, Operation::FromLatin1], &|| {
+                bytes(LEN)
+            }));
         }
-        add("chinese, cut off".to_owned(), all, &|| [&SCRIPTS[8].text(LEN)[..], b"\xE4\xBD"].concat());
+        texts.extend(text("chinese, cut off".to_owned(), all, &|| [&SCRIPTS[8].text(LEN)[..], b"\xE4\xBD"].concat()));
         let sizes: &[usize] = if quick { &[1 << 10, 1 << 20] } else { &[1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 28] };
         for &size in sizes {
             for script in [&SCRIPTS[0], &SCRIPTS[8]] {
-                add(format!("{}, {}", script.name, words(size)), &[Operation::Validate], &|| script.text(size));
+                texts.extend(text(format!("{}, {}", script.name, words(size)), &[Operation::Validate], &|| {
+                    script.text(size)
+                }));
             }
         }
         let step = if quick { 8 } else { 1 };
         for len in (0..=128).step_by(step) {
-            add(format!("ascii, {len}"), &[Operation::Validate], &|| vec![b'a'; len]);
-            add(format!("mixed, {len}"), &[Operation::Validate], &|| mixed(len));
+            texts.extend(text(format!("ascii, {len}"), &[Operation::Validate], &|| vec![b'a'; len]));
+            texts.extend(text(format!("mixed, {len}"), &[Operation::Validate], &|| mixed(len)));
         }
         Self::of_texts(texts, quick)
     }
@@ -344,10 +424,7 @@ impl Plan {
             return Err(Error::usage("the named directories contain no files; nothing was measured"));
         }
         let read = |path: &Path| std::fs::read(path).map_err(|error| Error::io(path, &error));
-        let text = |path: &PathBuf| {
-            let name = path.to_string_lossy().into_owned();
-            Ok(Text { name, bytes: read(path)?, operations: Operation::ALL.to_vec() })
-        };
+        let text = |path: &PathBuf| Ok(Text::new(path.to_string_lossy().into_owned(), read(path)?, &Operation::ALL));
         Ok(Self::of_texts(files.iter().map(text).collect::<Result<_, Error>>()?, quick))
     }
 
@@ -436,17 +513,6 @@ pub fn page(len: usize) -> Vec<u8> {
     }
     let is_boundary = |at: &usize| text[*at] & 0xC0 != 0x80;
     text.truncate((0..len).rev().find(is_boundary).unwrap_or(0));
-    text
-}
-
-/// The same bytes, one in `one_in` replaced by a random one.
-pub fn corrupted(mut text: Vec<u8>, one_in: usize) -> Vec<u8> {
-    let mut rng = Rng::new(one_in as u64);
-    for byte in &mut text {
-        if rng.one_in(one_in) {
-            *byte = rng.next_u32() as u8;
-        }
-    }
     text
 }
 
@@ -548,9 +614,11 @@ fn of_short_inputs(count: usize) -> Batch {
 mod tests {
     use super::subjects::Output;
     use super::*;
+    use std::cell::RefCell;
+    use std::rc::Rc;
 
     fn text(bytes: &[u8]) -> Text {
-        Text { name: String::from("text"), bytes: bytes.to_vec(), operations: Operation::ALL.to_vec() }
+        Text::new(String::from("text"), bytes.to_vec(), &Operation::ALL)
     }
 
     #[test]
@@ -651,8 +719,36 @@ mod tests {
             assert!(core::str::from_utf8(&page(len)).is_ok());
         }
         assert!(core::str::from_utf8(&latin_1(1000)).is_err());
-        let changed = corrupted(SCRIPTS[0].text(100_000), 100);
-        let changed = changed.iter().zip(SCRIPTS[0].text(100_000)).filter(|(a, b)| *a != b).count();
-        assert!((700..1300).contains(&changed), "{changed}");
+    }
+
+    #[test]
+    fn errors_move_before_each_pass_to_places_that_the_round_decides() {
+        let intact = SCRIPTS[0].text(100_000);
+        let places = |text: &[u8]| -> Vec<usize> { (0..text.len()).filter(|&at| text[at] != intact[at]).collect() };
+        for one_in in [10, 100] {
+            let Text { bytes, errors, .. } = Text::new(String::new(), intact.clone(), &[]).corrupted(one_in);
+            let seen = |round| {
+                let texts = Rc::new(RefCell::new(vec![bytes.clone()]));
+                let seen = Rc::clone(&texts);
+                let run = move |text: &[u8], _: &mut Buffers| {
+                    texts.borrow_mut().push(text.to_vec());
+                    Some(Output::Number(0))
+                };
+                let subject = Subject { name: String::new(), kind: Kind::Own, run: Box::new(run) };
+                let (mut bytes, mut errors) = (bytes.clone(), errors.clone());
+                sample(&subject, &mut bytes, &mut errors, round, &mut Buffers::default(), 3);
+                seen.take()
+            };
+            let texts = seen(1);
+            for pair in texts.windows(2) {
+                let [before, after] = [&pair[0], &pair[1]].map(|text| places(text));
+                let expected = intact.len() / one_in;
+                assert!((expected * 8 / 10..=expected * 12 / 10).contains(&after.len()), "{one_in}: {}", after.len());
+                let same = after.iter().filter(|at| before.binary_search(at).is_ok()).count();
+                assert!(same * 4 < after.len(), "{one_in}: {same} of {}", after.len());
+            }
+            assert_eq!(texts, seen(1));
+            assert_ne!(texts[1..], seen(2)[1..]);
+        }
     }
 }

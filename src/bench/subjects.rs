@@ -236,6 +236,12 @@ impl<T> core::ops::Deref for Placed<T> {
     }
 }
 
+impl<T> core::ops::DerefMut for Placed<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.all[self.start..self.start + self.len]
+    }
+}
+
 /// What a subject returns: a number, or which buffer it wrote to.
 #[derive(Clone, Copy)]
 pub(super) enum Output {

@@ -113,8 +113,17 @@ impl Package {
             return Err(wrong("the crate has no library, so no test can call its decoder; add src/lib.rs"));
         }
         let library = at("lib", "name").unwrap_or_else(|| name.replace('-', "_"));
-        // A version that is inherited from a workspace is not known here.
-        let version = at("package", "version").unwrap_or_else(|| "0.0.0".to_owned());
+        let version = match manifest["package"].get("version") {
+            Some(toml::Value::String(version)) => version.clone(),
+            Some(_) => inherited_version(directory, &name).unwrap_or_else(|| {
+                note(&format!(
+                    "the version of {name}, which a workspace states, is not known; correct 0.0.0 in the files"
+                ));
+                "0.0.0".to_owned()
+            }),
+            // As Cargo does.
+            None => "0.0.0".to_owned(),
+        };
         let dependency = manifest.get("dev-dependencies").and_then(|table| table.get("utfuzz")).cloned();
         Ok(Self { name, version, library, dependency })
     }
@@ -194,6 +203,15 @@ impl Package {
             Some(_) => true,
         }
     }
+}
+
+/// The version of this package as Cargo understands its manifest, which may inherit it from a workspace.
+fn inherited_version(directory: &Path, name: &str) -> Option<String> {
+    let mut command = Command::new("cargo");
+    command.args(["metadata", "--no-deps", "--format-version=1"]).current_dir(directory).stdin(Stdio::null());
+    let metadata: serde_json::Value = serde_json::from_slice(&command.output().ok()?.stdout).ok()?;
+    let mut packages = metadata["packages"].as_array()?.iter();
+    packages.find(|package| package["name"] == name)?["version"].as_str().map(str::to_owned)
 }
 
 /// The checkout that this program was built from, if it still exists; a program installed from a registry has none.
@@ -667,6 +685,27 @@ mod tests {
         assert_eq!(source(r#"{ path = "../utfuzz" }"#), "path = \"../../utfuzz\"\n");
         let inherited = package("{ workspace = true }").source();
         assert!(inherited.contains_key("path") || inherited.contains_key("version"), "{inherited:?}");
+    }
+
+    #[test]
+    fn a_version_is_stated_or_inherited_from_the_workspace() {
+        let workspace = tempfile::tempdir().unwrap();
+        let member = workspace.path().join("mine");
+        std::fs::create_dir_all(member.join("src")).unwrap();
+        std::fs::write(member.join("src/lib.rs"), "").unwrap();
+        let top = "[workspace]\nmembers = [\"mine\"]\n[workspace.package]\nversion = \"4.5.6\"\n";
+        std::fs::write(workspace.path().join("Cargo.toml"), top).unwrap();
+        let version = |line: &str| {
+            std::fs::write(member.join("Cargo.toml"), format!("[package]\nname = \"mine\"\n{line}\n")).unwrap();
+            Package::read(&member).unwrap_or_else(|error| panic!("{error}")).version
+        };
+        for (line, expected) in [("version.workspace = true", "4.5.6"), ("version = \"1.2.3\"", "1.2.3"), ("", "0.0.0")]
+        {
+            assert_eq!(version(line), expected, "{line}");
+        }
+        // The workspace states none.
+        std::fs::write(workspace.path().join("Cargo.toml"), "[workspace]\nmembers = [\"mine\"]\n").unwrap();
+        assert_eq!(version("version.workspace = true"), "0.0.0");
     }
 
     #[test]

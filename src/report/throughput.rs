@@ -105,7 +105,7 @@ pub(super) fn page(record: &Record, measured: &Measured) -> io::Result<Document>
     document.paragraph(
         "Gigabytes (10⁹ bytes) of input in a second on one core, the median of the rounds. A dash: it cannot do this. \
          Wrong: its answer was not that of the standard, so it was not timed. Ratio: the time of the fastest peer divided \
-         by ours. The quartiles are in throughput.json.",
+         by ours. The errors of a corrupted text are in other places in each pass. The quartiles are in throughput.json.",
     );
     if classes.len() > 1 {
         document.paragraph(

@@ -867,7 +867,6 @@ mod tests {
         }
     }
 
-    /// What a wrong byte makes of the sequence it is in, and of the text after it.
     #[test]
     fn the_table_holds_where_four_characters_begin() {
         let four = four();
@@ -905,6 +904,7 @@ mod tests {
         }
     }
 
+    /// What a wrong byte makes of the sequence it is in, and of the text after it.
     #[test]
     fn a_wrong_byte_anywhere_is_replaced() {
         let text = "Grüße, 世界 😀😀 ".repeat(8);

@@ -199,7 +199,7 @@ pub(super) unsafe fn write_sixteen_bytes(bytes: __m128i, to: *mut u8) -> *mut u8
     let first = _mm_blendv_epi8(bytes, leads, bytes);
     let second = _mm_and_si128(bytes, _mm_set1_epi8(0xBF_u8 as i8));
     let of_two = _mm_movemask_epi8(bytes) as usize;
-    // SAFETY: the same contract; half of the bytes make a register at most. Of an index, the lowest eight bits count.
+    // SAFETY: the same contract; half of the bytes make a register at most.
     unsafe {
         let to = pack(_mm_unpacklo_epi8(first, second), &OF_EIGHT, of_two, to);
         pack(_mm_unpackhi_epi8(first, second), &OF_EIGHT, of_two >> 8, to)

@@ -74,10 +74,11 @@ static OF_FOUR: Packing = Packing::of::<4>(false);
 pub(super) static OF_UP_TO_THREE: Packing = Packing::of::<4>(true);
 pub(super) static OF_EIGHT: Packing = Packing::of::<2>(false);
 
-/// Writes the sequences of a register that the packing keeps at this index, and returns their end.
+/// Writes the sequences of a register that the packing keeps at this index, of which the lowest eight bits count, and returns
+/// their end.
 ///
 /// # Safety
-/// The processor has SSE4.1 or NEON. `to..to + REGISTER` can be written; `index < 256`.
+/// The processor has SSE4.1 or NEON. `to..to + REGISTER` can be written.
 #[inline(always)]
 pub(super) unsafe fn pack(lanes: __m128i, packing: &Packing, index: usize, to: *mut u8) -> *mut u8 {
     // SAFETY: reads an entry of the table; writes a register at `to`, and at most that many bytes are kept.

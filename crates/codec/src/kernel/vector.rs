@@ -515,8 +515,6 @@ mod in_neon {
         }
     }
 
-    /// The upper half of the bytes, moved to the start.
-
     #[inline(always)]
     pub(crate) unsafe fn _mm_packus_epi16(a: __m128i, b: __m128i) -> __m128i {
         vqmovun_high_s16(vqmovun_s16(lanes!(s16 a)), lanes!(s16 b))

@@ -56,11 +56,11 @@
 //!
 //! # Example of decoding
 //!
-//! 8000 times `61`, then `FF`, then 8000 times `C3 A9`, with registers of sixteen bytes:
+//! 8001 times `C3 A9`, then `FF`, then 8000 times `C3 A9`, with registers of sixteen bytes:
 //!
 //! ```text
-//! validate    61 61 61 …                 stops at the register with FF; copied
-//! window 1    … 61 61 FF C3 A9 C3 …      writes … 61 61 EF BF BD C3 A9 C3 …
+//! validate    C3 A9 C3 …                 stops at the register with FF; copied
+//! window 1    C3 A9 FF C3 A9 C3 …        writes C3 A9 EF BF BD C3 A9 C3 …
 //! window 2, 3 A9 C3 A9 … C3              good, two in a row; the last byte begins a sequence that the next would end
 //! take back   C3                         one byte is pending, so output and input go back by one
 //! validate    C3 A9 C3 A9 …              to the end of the stretch
