@@ -626,6 +626,12 @@ fn the_cut_that_matters_is_found_among_many() {
         let signature = shown(&decoder, &bytes, Cuts::every(1, bytes.len())).0;
         assert_eq!(signature, "stream/faulty/valid-3/cut", "{stray}");
     }
+    // On each side of that end, no more are tried than at the beginning: in this text nine, just enough to find the cut in a sequence.
+    let text = ["a".repeat(1100), "\u{E9}".to_owned(), "a".repeat(515_000)].concat();
+    let irregular = Cuts::new((1..=32).map(|index| 100 * index + index % 2), text.len());
+    for cuts in [Cuts::every(1, text.len()), irregular] {
+        assert_eq!(shown(&decoder, text.as_bytes(), cuts).0, "stream/faulty/valid-2/cut", "{cuts:?}");
+    }
 }
 
 fn of_nothing(mut decoder: Faulty) -> Faulty {
