@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::process::{Command, exit};
+use std::process::{Command, Stdio, exit};
 use std::time::Duration;
 
 struct Adapter {
@@ -31,7 +31,8 @@ fn main() -> io::Result<()> {
     writeln!(out)?;
     out.flush()?;
     if is("offspring") {
-        Command::new("sleep").arg("3598").spawn()?;
+        let mut offspring = Command::new(std::env::current_exe()?);
+        offspring.arg("lingers").stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
     }
     let mut adapter = Adapter { fault: fault.clone(), streams: BTreeMap::new(), first: None, asked: 0 };
     let mut input = io::stdin().lock();

@@ -350,8 +350,10 @@ pub struct Errors {
 impl Errors {
     /// Undoes the previous call, then puts errors in new places. `text` must be the one that was passed last.
     fn scatter(&mut self, text: &mut [u8], rng: &mut Rng) {
-        for (at, byte) in self.replaced.drain(..) {
-            text[at] = byte;
+        for (at, replaced) in self.replaced.drain(..) {
+            if let Some(byte) = text.get_mut(at) {
+                *byte = replaced;
+            }
         }
         // Each byte is replaced with the same probability. So the number of bytes that are left out before one that is has
         // the geometric distribution, which is drawn by the inverse of its distribution function.

@@ -19,7 +19,7 @@
 //! can be read at every step. So no step compares an index with a length.
 
 use crate::kernel::room::{MARGIN, Room};
-use crate::scalar::{Sequence, is_ascii, well_formed_prefix};
+use crate::scalar::{Sequence, ascii_len, is_ascii, well_formed_prefix};
 use crate::utf8::{REPLACEMENT, is_continuation};
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
@@ -481,10 +481,7 @@ pub(super) fn lossy(bytes: &[u8], out: &mut Vec<u8>) {
         close = if good < APART { close + 1 } else { 0 };
         if close < CLOSE {
             let first = bytes[at];
-            at += match bytes[at..] {
-                [_] | [_, 0..0x80 | 0xC0.., ..] => 1,
-                _ => subpart_len(&bytes[at..]),
-            };
+            at += subpart_len(&bytes[at..]);
             out.extend_from_slice(REPLACEMENT);
             // The continuation bytes after that are errors, too. In a damaged sequence of three or four bytes, a byte of ASCII may
             // stand before them.
@@ -574,15 +571,6 @@ fn append_ascii(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
     }
     out.extend_from_slice(&bytes[copied..len]);
     (len, true)
-}
-
-/// How many bytes at the start are ASCII. No branch depends on it.
-#[inline(never)]
-fn ascii_len<const N: usize>(bytes: &[u8; N]) -> usize {
-    let words = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word) & NON_ASCII);
-    words.enumerate().rev().fold(bytes.len(), |len, (place, non_ascii)| {
-        select_unpredictable(non_ascii == 0, len, 8 * place + non_ascii.trailing_zeros() as usize / 8)
-    })
 }
 
 // For the last block and the zeros after it.
@@ -694,7 +682,7 @@ unsafe fn units_run<U: Target>(
             }
             // Most errors are bytes that no continuation byte follows.
             let is_alone = word & 0xC000 != 0x8000 || word & 0xC0 == 0x80;
-            let len = if is_alone { 1 } else { subpart_len(core::slice::from_raw_parts(here, 4)) };
+            let len = if is_alone { 1 } else { len_of_subpart(word) };
             (at, to) = (at + len, U::replace(to));
             errors += 1;
         }
@@ -782,6 +770,26 @@ unsafe fn four_of_up_to_two<U: Target>(from: *const u8, to: *mut U) -> Option<(u
     Some((usize::from(len), unsafe { to.add(4) }))
 }
 
+/// Length in bytes of the maximal subpart at the start.
+#[inline(always)]
+fn subpart_len(bytes: &[u8]) -> usize {
+    match *bytes {
+        [first, second @ 0x80..0xC0, ref rest @ ..] => {
+            len_of_subpart(u32::from_le_bytes([first, second, rest.first().copied().unwrap_or(0), 0]))
+        }
+        _ => 1,
+    }
+}
+
+/// The length of the maximal subpart that these bytes, which do not begin with a sequence, begin with.
+#[inline(never)]
+fn len_of_subpart(word: u32) -> usize {
+    // As if continuation bytes followed whose bits are zeros.
+    let of_three = (word & 0xC0F0 == 0x80E0) & is_of_three((word & 0xF) << 12 | (word >> 8 & 0x3F) << 6);
+    let of_four = (word & 0xC0F8 == 0x80F0) & matches!((word & 7) << 2 | word >> 12 & 3, 1..=0x10);
+    1 + usize::from(of_three | of_four) + usize::from(of_four & (word & 0xC0_0000 == 0x80_0000))
+}
+
 /// The scalar value of a sequence of three bytes.
 #[inline(always)]
 fn of_three(word: u32) -> Option<u32> {
@@ -812,15 +820,6 @@ unsafe fn ascii_run<U: Target>(bytes: &[u8], to: *mut U) -> usize {
         unit.write(byte.into());
     }
     ascii.len()
-}
-
-/// Length in bytes of the maximal subpart at the start.
-#[inline(never)]
-fn subpart_len(bytes: &[u8]) -> usize {
-    match Sequence::read(bytes) {
-        Some(Sequence::IllFormed { len, .. } | Sequence::WellFormed { len, .. }) => len,
-        None => 1,
-    }
 }
 
 /// Writes UTF-8 as UTF-16, with U+FFFD for every maximal subpart.

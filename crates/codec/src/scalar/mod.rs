@@ -35,9 +35,9 @@
 //! ```
 //!
 //! On x86-64 this costs about fifty instructions for sixteen bytes, thirty if no sequence is longer than three bytes, and twelve if
-//! none is longer than two; the search for the highest byte costs eight more. If a block has an error, its registers are checked one
-//! by one, and the automaton finds the byte. On targets without such registers the automaton checks all text. The kernels do the
-//! same, some with wider registers, and look up what a lead refuses.
+//! none is longer than two; the search for the highest byte costs eight more. If a block has an error, it is checked once more, and
+//! the bytes before the first wrong one are counted without a branch. On targets without such registers the automaton checks all
+//! text. The kernels do the same, some with wider registers, and look up what a lead refuses.
 //!
 //! # Code units
 //!
@@ -447,29 +447,29 @@ fn well_formed_by_registers(bytes: &[u8], mut at: usize) -> usize {
         }
         at = BEFORE;
     }
-    let (last, mut is_good) = (bytes.len() - REGISTER, true);
+    let last = bytes.len() - REGISTER;
     loop {
         // One register first: an error may be close. The last register ends with the input, and may overlap the one before it.
         let from = at.min(last);
         if !is_right::<4, REGISTER>(bytes, from) {
-            let from = boundary(bytes, from);
-            return boundary(bytes, from + rejected(BOUNDARY, &bytes[from..]));
+            return boundary(bytes, from + right_len::<REGISTER>(bytes, from));
         }
         if from == last {
             return boundary(bytes, bytes.len());
         }
         at += REGISTER;
-        while is_good && bytes.len() - at >= ASCII {
+        while bytes.len() - at >= ASCII {
             let highest = highest(bytes, at);
-            is_good = match highest {
+            let is_good = match highest {
                 ..0x80 => true,
                 0x80..0xE0 => is_right::<2, ASCII>(bytes, at),
                 0xE0..0xF0 => is_right::<3, ASCII>(bytes, at),
                 0xF0.. => is_right::<4, ASCII>(bytes, at),
             };
-            if is_good {
-                at += ASCII;
+            if !is_good {
+                return boundary(bytes, at + right_len::<ASCII>(bytes, at));
             }
+            at += ASCII;
             while highest < 0x80 && bytes[at..].first_chunk().is_some_and(is_ascii) {
                 at += ASCII;
             }
@@ -477,22 +477,41 @@ fn well_formed_by_registers(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
+/// Whether the `COUNT` bytes at `at` are right. Those before `at` are; none of either leads a sequence of more than `LONGEST` bytes.
+#[inline(always)]
+fn is_right<const LONGEST: usize, const COUNT: usize>(bytes: &[u8], at: usize) -> bool {
+    let window = &bytes[at - BEFORE..][..BEFORE + COUNT];
+    (0..COUNT).fold(0, |any, place| any | wrong_at::<LONGEST>(window, place)) & 0x80 == 0
+}
+
+/// How many of the `COUNT` bytes at `at` precede the first wrong one. Those before `at` are right. Not inlined, and checks all of them
+/// again: keeping what [`is_right`] found makes text without errors slower.
+#[inline(never)]
+fn right_len<const COUNT: usize>(bytes: &[u8], at: usize) -> usize {
+    let window = &bytes[at - BEFORE..][..BEFORE + COUNT];
+    ascii_len::<COUNT>(&core::array::from_fn(|place| wrong_at::<4>(window, place)))
+}
+
+/// [`wrong`] for the byte at this place after the first [`BEFORE`] of the window.
+#[inline(always)]
+fn wrong_at<const LONGEST: usize>(window: &[u8], place: usize) -> u8 {
+    wrong::<LONGEST>(core::array::from_fn(|back| window[place + back]), window[place + BEFORE])
+}
+
+/// How many bytes at the start are ASCII. No branch depends on it.
+#[inline(never)]
+pub(crate) fn ascii_len<const N: usize>(bytes: &[u8; N]) -> usize {
+    let words = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word) & NON_ASCII);
+    words.enumerate().rev().fold(bytes.len(), |len, (place, non_ascii)| {
+        core::hint::select_unpredictable(non_ascii == 0, len, 8 * place + non_ascii.trailing_zeros() as usize / 8)
+    })
+}
+
 /// The highest byte of the block at `at` and of the [`BEFORE`] bytes before it.
 #[inline(always)]
 fn highest(bytes: &[u8], at: usize) -> u8 {
     let window = &bytes[at - BEFORE..][..BEFORE + ASCII];
     (0..ASCII).fold(0, |highest, place| window[place].max(window[place + BEFORE]).max(highest))
-}
-
-/// Whether no byte of `at..at + COUNT` is [`wrong`]. The bytes before `at` are right.
-#[inline(always)]
-fn is_right<const LONGEST: usize, const COUNT: usize>(bytes: &[u8], at: usize) -> bool {
-    let window = &bytes[at - BEFORE..][..BEFORE + COUNT];
-    let step = |any, place| {
-        let before = core::array::from_fn(|back| window[place + back]);
-        any | wrong::<LONGEST>(before, window[place + BEFORE])
-    };
-    (0..COUNT).fold(0, step) & 0x80 == 0
 }
 
 /// [`well_formed_from`] by the automaton.
