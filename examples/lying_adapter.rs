@@ -14,7 +14,8 @@ struct Adapter {
 }
 
 fn main() -> io::Result<()> {
-    let mut args = std::env::args().skip(1);
+    let mut args = std::env::args();
+    let program = args.next().unwrap_or_default();
     let fault = args.next().unwrap_or_default();
     let entry = args.next();
     let is = |name: &str| fault == name;
@@ -31,8 +32,7 @@ fn main() -> io::Result<()> {
     writeln!(out)?;
     out.flush()?;
     if is("offspring") {
-        let mut offspring = Command::new(std::env::current_exe()?);
-        offspring.arg("lingers").stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+        Command::new(program).arg("lingers").stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
     }
     let mut adapter = Adapter { fault: fault.clone(), streams: BTreeMap::new(), first: None, asked: 0 };
     let mut input = io::stdin().lock();

@@ -6,7 +6,8 @@ use std::process::{Command, abort, exit};
 use std::time::Duration;
 
 fn main() -> io::Result<()> {
-    let mut args = std::env::args().skip(1);
+    let mut args = std::env::args();
+    let program = args.next().unwrap_or_default();
     let fault = args.next().unwrap_or_default();
     let mut out = io::stdout().lock();
     if fault == "banner" {
@@ -17,7 +18,7 @@ fn main() -> io::Result<()> {
     }
     if fault == "offspring" {
         // Is left running unless the whole process group is killed.
-        Command::new(std::env::current_exe()?).arg("silent").spawn()?;
+        Command::new(program).arg("silent").spawn()?;
     }
     let first = if fault == "version" { "utfuzz 9 frames" } else { "utfuzz 1 frames" };
     let (answers, contract) = match fault.as_str() {

@@ -26,8 +26,15 @@ fn check(adapter: &str) -> Output {
     utfuzz(directory.path(), &args).output().unwrap()
 }
 
-/// The processes whose command line contains this text. It should begin with a path of this build, so that those of another, which
-/// runs at the same time, do not count.
+/// A link to an example in this directory, so that only the processes of one test have its path in their command lines.
+#[cfg(target_os = "linux")]
+fn linked(name: &str, directory: &Path) -> String {
+    let path = directory.join(name);
+    std::os::unix::fs::symlink(example(name), &path).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The processes whose command line contains this text, which should begin with the path of a program that is [`linked`].
 #[cfg(target_os = "linux")]
 fn running(text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -100,7 +107,8 @@ const FAULTS: [(&str, &str); 11] = [
 #[cfg(target_os = "linux")]
 #[test]
 fn every_adapter_that_misbehaves_is_named_and_none_is_left_running() {
-    let program = example("planted_adapter");
+    let directory = tempfile::tempdir().unwrap();
+    let program = linked("planted_adapter", directory.path());
     let mut wrong = Vec::new();
     for (fault, signature) in FAULTS {
         let output = check(&format!("{program} {fault}"));
@@ -162,12 +170,10 @@ fn a_single_decoder_is_not_called_all() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_killed_check_leaves_no_adapter() {
-    let copy = tempfile::tempdir().unwrap();
-    let program = copy.path().join("doomed_adapter");
-    std::fs::copy(example("planted_adapter"), &program).unwrap();
-    let program = program.to_str().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let program = linked("planted_adapter", directory.path());
     let (adapter, asked) = (format!("{program} hang"), format!("{program} hang foreign-hang"));
-    let mut check = utfuzz(copy.path(), &["check", "--quick", "--adapter", &adapter]);
+    let mut check = utfuzz(directory.path(), &["check", "--quick", "--adapter", &adapter]);
     let mut check = check.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let start = Instant::now();
     // The name of the entry point is an argument only of the process that is asked.
@@ -177,7 +183,7 @@ fn a_killed_check_leaves_no_adapter() {
     assert!(!running(&asked).is_empty());
     check.kill().unwrap();
     check.wait().unwrap();
-    none_is_left(program);
+    none_is_left(&program);
 }
 
 /// What `utfuzz adapter check` says about one entry point, and its exit status.
@@ -220,7 +226,8 @@ const LIES: [(&str, &str, &str); 24] = [
 #[cfg(target_os = "linux")]
 #[test]
 fn every_adapter_that_lies_is_refused_with_a_sentence_of_its_own() {
-    let program = example("lying_adapter");
+    let directory = tempfile::tempdir().unwrap();
+    let program = linked("lying_adapter", directory.path());
     let mut wrong = Vec::new();
     let offspring = ("offspring", "at the end of its input", "a process that it started goes on running");
     let undropped = ("undropped", "starts anew", "after the stream was dropped inside a character, the answer differs");

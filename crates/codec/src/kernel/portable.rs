@@ -770,7 +770,7 @@ unsafe fn four_of_up_to_two<U: Target>(from: *const u8, to: *mut U) -> Option<(u
     Some((usize::from(len), unsafe { to.add(4) }))
 }
 
-/// Length in bytes of the maximal subpart at the start.
+/// Length in bytes of the maximal subpart at the start of `bytes`, which must not begin with a well-formed sequence.
 #[inline(always)]
 fn subpart_len(bytes: &[u8]) -> usize {
     match *bytes {
@@ -781,10 +781,11 @@ fn subpart_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// The length of the maximal subpart that these bytes, which do not begin with a sequence, begin with.
+/// As [`subpart_len`], for the bytes of a little-endian word.
 #[inline(never)]
 fn len_of_subpart(word: u32) -> usize {
-    // As if continuation bytes followed whose bits are zeros.
+    // Whether the lead accepts the second byte. Of three bytes: the lowest scalar value that these two can begin must need three
+    // bytes, and not be a surrogate. Of four: the plane must be 1 to 16.
     let of_three = (word & 0xC0F0 == 0x80E0) & is_of_three((word & 0xF) << 12 | (word >> 8 & 0x3F) << 6);
     let of_four = (word & 0xC0F8 == 0x80F0) & matches!((word & 7) << 2 | word >> 12 & 3, 1..=0x10);
     1 + usize::from(of_three | of_four) + usize::from(of_four & (word & 0xC0_0000 == 0x80_0000))
@@ -862,6 +863,22 @@ mod tests {
                 let mut out = Vec::new();
                 lossy(&text, &mut out);
                 assert_eq!(out, String::from_utf8_lossy(&text).as_bytes(), "{ill_formed:02X?} after {before} bytes");
+            }
+        }
+    }
+
+    /// Every two bytes, before bytes of every class and at the end.
+    #[test]
+    fn the_length_of_a_maximal_subpart_is_found_without_branches() {
+        for first_two in (0..=u16::MAX).step_by(if cfg!(miri) { 97 } else { 1 }) {
+            for (third, fourth) in [0x61, 0x80, 0xBF, 0xC3].into_iter().flat_map(|byte| [(byte, 0x61), (byte, 0x80)]) {
+                let [first, second] = first_two.to_be_bytes();
+                for len in 1..=4 {
+                    let bytes = &[first, second, third, fourth][..len];
+                    if let Some(Sequence::IllFormed { len, .. }) = Sequence::read(bytes) {
+                        assert_eq!(subpart_len(bytes), len, "{bytes:02X?}");
+                    }
+                }
             }
         }
     }

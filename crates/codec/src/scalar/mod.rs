@@ -35,9 +35,9 @@
 //! ```
 //!
 //! On x86-64 this costs about fifty instructions for sixteen bytes, thirty if no sequence is longer than three bytes, and twelve if
-//! none is longer than two; the search for the highest byte costs eight more. If a block has an error, it is checked once more, and
-//! the bytes before the first wrong one are counted without a branch. On targets without such registers the automaton checks all
-//! text. The kernels do the same, some with wider registers, and look up what a lead refuses.
+//! none is longer than two; the search for the highest byte costs eight more. If a block has an error, the block is checked a second
+//! time, and the bytes before the first wrong one are counted without a branch. On targets without registers of sixteen bytes the
+//! automaton checks all text. The kernels do the same, some with wider registers, and look up what a lead refuses.
 //!
 //! # Code units
 //!
@@ -477,28 +477,30 @@ fn well_formed_by_registers(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Whether the `COUNT` bytes at `at` are right. Those before `at` are; none of either leads a sequence of more than `LONGEST` bytes.
+/// Whether none of the `COUNT` bytes at `at` is [`wrong`]. The bytes before `at` must be right. None of these bytes, nor of the
+/// [`BEFORE`] bytes before them, may lead a sequence of more than `LONGEST` bytes.
 #[inline(always)]
 fn is_right<const LONGEST: usize, const COUNT: usize>(bytes: &[u8], at: usize) -> bool {
     let window = &bytes[at - BEFORE..][..BEFORE + COUNT];
     (0..COUNT).fold(0, |any, place| any | wrong_at::<LONGEST>(window, place)) & 0x80 == 0
 }
 
-/// How many of the `COUNT` bytes at `at` precede the first wrong one. Those before `at` are right. Not inlined, and checks all of them
-/// again: keeping what [`is_right`] found makes text without errors slower.
+/// How many of the `COUNT` bytes at `at` come before the first [`wrong`] one. The bytes before `at` must be right. Not inlined, and
+/// checks every byte again, because keeping the results of [`is_right`] would slow down text without errors.
 #[inline(never)]
 fn right_len<const COUNT: usize>(bytes: &[u8], at: usize) -> usize {
     let window = &bytes[at - BEFORE..][..BEFORE + COUNT];
+    // As in ASCII, the highest bit of a right byte's flags is not set.
     ascii_len::<COUNT>(&core::array::from_fn(|place| wrong_at::<4>(window, place)))
 }
 
-/// [`wrong`] for the byte at this place after the first [`BEFORE`] of the window.
+/// [`wrong`] for the byte at `place + BEFORE` of the window, after the three bytes before it.
 #[inline(always)]
 fn wrong_at<const LONGEST: usize>(window: &[u8], place: usize) -> u8 {
     wrong::<LONGEST>(core::array::from_fn(|back| window[place + back]), window[place + BEFORE])
 }
 
-/// How many bytes at the start are ASCII. No branch depends on it.
+/// How many bytes at the start are ASCII, counted without a branch. `N` must be a multiple of eight.
 #[inline(never)]
 pub(crate) fn ascii_len<const N: usize>(bytes: &[u8; N]) -> usize {
     let words = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word) & NON_ASCII);
