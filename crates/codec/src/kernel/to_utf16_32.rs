@@ -171,8 +171,31 @@ pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
     // SAFETY: the instructions; there are as many bytes as `windows` requires. It leaves fewer than `WINDOW + 3 + READ`, and so at
     // most `2 * READ`.
     unsafe {
-        let at = if bytes.len() > 2 * READ { windows::<F, V>(bytes, usize::MAX, out) } else { 0 };
+        let mut at = if bytes.len() > 2 * READ { windows::<F, V>(bytes, usize::MAX, out) } else { 0 };
+        at += ascii_rest::<F, V>(&bytes[at..], out);
         padded::<F, V>(&bytes[at..], out);
+    }
+}
+
+/// Writes whole windows of ASCII and, if nothing but ASCII follows them, the rest. Returns how many bytes that takes. Faster than
+/// [`padded`], which copies the bytes and takes every window for any text.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn ascii_rest<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) -> usize {
+    let most = bytes.len() / WINDOW;
+    let (from, to) = (bytes.as_ptr(), out.next(bytes.len()));
+    // SAFETY: `most` windows can be read, and there is room for a unit for each byte. The last window ends with the input, and if
+    // it overlaps the one before, both write the same units there.
+    unsafe {
+        let mut at = WINDOW * ascii_run::<F, V>(from, most, to);
+        if most > 0 && at == WINDOW * most {
+            let last = bytes.len() - WINDOW;
+            at = if F::ascii::<V>(from.add(last), to.add(last)) { bytes.len() } else { at };
+        }
+        out.end_at(to.add(at), 0);
+        at
     }
 }
 
@@ -289,7 +312,7 @@ pub(super) unsafe fn windows<F: Form, V: WindowWriter>(
 const AHEAD: usize = 1024;
 
 /// Hints that the cache lines [`AHEAD`] bytes after those of the units of a window at `to` will be written. The processor
-/// prefetches well for reads by itself, less well for writes: without this, ASCII takes up to an eighth longer.
+/// prefetches well for reads by itself, less well for writes: without this, large output takes up to an eighth longer.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -307,6 +330,8 @@ unsafe fn load_ahead<F: Form, V: Vector>(to: *const F::Unit) {
 /// `most` windows can be read, and a unit written for each of their bytes; the processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: *mut F::Unit) -> usize {
+    /// More bytes of output may not fit into a second-level cache. Fewer are written slower with [`load_ahead`].
+    const LARGE: usize = 256 << 10;
     if most == 0 {
         return 0;
     }
@@ -318,9 +343,15 @@ pub(super) unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: 
         // From here on no register is written across two cache lines.
         let mut at = to.align_offset(LINE) % WINDOW;
         let last = (most - 1) * WINDOW;
-        while at <= last && F::ascii::<V>(from.add(at), to.add(at)) {
-            load_ahead::<F, V>(to.wrapping_add(at));
-            at += WINDOW;
+        if last > LARGE / size_of::<F::Unit>() {
+            while at <= last && F::ascii::<V>(from.add(at), to.add(at)) {
+                load_ahead::<F, V>(to.wrapping_add(at));
+                at += WINDOW;
+            }
+        } else {
+            while at <= last && F::ascii::<V>(from.add(at), to.add(at)) {
+                at += WINDOW;
+            }
         }
         if at > last && F::ascii::<V>(from.add(last), to.add(last)) { most } else { (at / WINDOW).max(1) }
     }
