@@ -16,6 +16,7 @@ mod detect;
 mod explain;
 mod fuzzing;
 mod help;
+mod init;
 mod output;
 mod probe;
 mod reports;
@@ -69,7 +70,7 @@ enum Verb {
     Triage(fuzzing::Triage),
     Nightly(fuzzing::Nightly),
     Merge(reports::Merge),
-    Init(fuzzing::Init),
+    Init(init::Init),
     Site(reports::Site),
     Completions(help::Completions),
     Man(help::Man),

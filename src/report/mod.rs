@@ -7,7 +7,6 @@
 mod certificate;
 #[cfg(feature = "cli")]
 pub(crate) mod chart;
-mod ci;
 mod document;
 mod exporter;
 mod findings;
@@ -23,8 +22,7 @@ mod tables;
 mod throughput;
 
 pub use certificate::{Certificate, Exhaustive};
-pub use ci::{Junit, Sarif};
-pub use exporter::{Exporter, Html, Json, Markdown, Text, write_json};
+pub use exporter::{Exporter, Html, Json, Junit, Markdown, Sarif, Text, write_json};
 pub use record::{Clock, Night, Record, append, history};
 
 use crate::error::Error;
