@@ -26,7 +26,8 @@ fn check(adapter: &str) -> Output {
     utfuzz(directory.path(), &args).output().unwrap()
 }
 
-/// A link to an example in this directory, so that only the processes of one test have its path in their command lines.
+/// Makes a link in this directory to an example, and returns its path, which only the processes of one test have in their command
+/// lines.
 #[cfg(target_os = "linux")]
 fn linked(name: &str, directory: &Path) -> String {
     let path = directory.join(name);

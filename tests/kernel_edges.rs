@@ -53,6 +53,21 @@ fn a_refused_byte_and_a_sequence_without_end_are_two_errors() {
     }
 }
 
+/// ASCII at the end of an input, of whole windows or not, with one character or error at every place.
+#[test]
+fn ascii_at_the_end_is_written_up_to_what_is_not_ascii() {
+    for len in [63, 64, 65, 127, 128, 129, 191, 192, 256, 257, 330] {
+        agree(&vec![b'a'; len]);
+        for other in ["é".as_bytes(), "😀".as_bytes(), b"\xFF", b"\xF0\x9F"] {
+            for at in 0..=len - other.len() {
+                let mut bytes = vec![b'a'; len];
+                bytes[at..at + other.len()].copy_from_slice(other);
+                agree(&bytes);
+            }
+        }
+    }
+}
+
 /// As many windows as are decoded in a row, each with an error; the last ends with one. What comes after it is decoded as text.
 #[test]
 fn text_takes_nothing_from_an_error_before_it() {

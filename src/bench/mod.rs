@@ -348,8 +348,8 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Undoes the previous call, then puts errors in new places. `text` must be the one that was passed last; of a shorter one,
-    /// only the bytes that it has are restored.
+    /// Undoes the previous call, then puts errors in new places. `text` must be the one that was passed last, or a
+    /// prefix of it.
     fn scatter(&mut self, text: &mut [u8], rng: &mut Rng) {
         for (at, replaced) in self.replaced.drain(..) {
             if let Some(byte) = text.get_mut(at) {

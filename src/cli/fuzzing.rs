@@ -1,5 +1,5 @@
-//! Fuzzing in a project. `utfuzz nightly` runs the targets, and `utfuzz merge` merges the results of several machines;
-//! `utfuzz replay`, `minimize` and `triage` are for files left by a fuzz target or a user.
+//! Fuzzing in a project. `utfuzz nightly` runs the targets; `utfuzz replay`, `minimize` and `triage` are for files left by a fuzz
+//! target or a user.
 
 use crate::case::{Input, input};
 use crate::cli::arguments::{Judging, Known, Selection, registered};

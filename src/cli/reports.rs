@@ -1,6 +1,7 @@
 //! The commands that write reports on decoders and engines: `utfuzz measure`, how fast they are; `utfuzz score`, how many
 //! planted decoders each engine catches; `utfuzz matrix`, what they do; `utfuzz site`, a static site of all reports; and
-//! `utfuzz reports`, the committed reports of this repository, for its own scripts.
+//! `utfuzz reports`, the committed reports of this repository, for its own scripts. `utfuzz merge` merges the results of the shards
+//! of a night.
 
 use crate::bench;
 #[cfg(unix)]

@@ -1,11 +1,11 @@
-//! The trait of report formats, and the formats.
+//! The trait of report formats, and all formats except pictures and CSV.
 //!
-//! Every record has four. JSON is for programs, and text for a terminal. Markdown (for a repository's web view) and HTML are both
-//! written from one [`Document`], Markdown in its own file; the HTML page is self-contained: it needs no network, and has no script
-//! but its own.
+//! Every record can be written as JSON, for programs; as text, for a terminal; and as Markdown (for a repository's web view) and
+//! HTML, both from one [`Document`], Markdown in its own file. The HTML page is self-contained: it needs no network, and has no
+//! script but its own.
 //!
-//! A triage also has those that continuous integration shows: SARIF 2.1.0, in the form that GitHub code scanning accepts, and
-//! JUnit XML.
+//! A triage can also be written as SARIF 2.1.0, in the form that GitHub code scanning accepts, and as JUnit XML, which services for
+//! continuous integration show.
 
 use crate::engine::check::headline;
 use crate::engine::score::{Outcome, Score, Summary};
@@ -324,7 +324,7 @@ fn shortened(text: &str) -> String {
     format!("{first} … {} characters … {last}", until - ENDS.0)
 }
 
-/// The triage of a record, for formats that have nothing else.
+/// The triage of a record. SARIF and JUnit XML show nothing else.
 fn triage(record: &Record) -> io::Result<&Triage> {
     record.triage().ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "only a triage can be written for CI"))
 }
@@ -431,7 +431,7 @@ fn result(record: &Record, triage: &Triage, member: &Member) -> sarif::Result {
     result
 }
 
-/// Where to act on it, as a file of text and a line: for a known difference its entry in the ledger, otherwise the dependency
+/// Where to act on a difference, as a file of text and a line: for a known difference its entry in the ledger, otherwise the dependency
 /// in the manifest; the first line, if our ledger or manifest has no such entry. In another repository it is always the first
 /// line of its ledger.
 fn place<'r>(record: &Record, triage: &'r Triage, member: &Member) -> (&'r str, i64) {
@@ -450,7 +450,7 @@ fn place<'r>(record: &Record, triage: &'r Triage, member: &Member) -> (&'r str, 
     (path, line as i64 + 1)
 }
 
-/// The file that shows it: the one in which it is or was kept, otherwise one in which it was found.
+/// The file that shows a difference: the one in which it is or was kept, otherwise one in which it was found.
 fn file(member: &Member) -> &str {
     let before = member.known_as.as_deref().filter(|_| member.status == "regression");
     let files = [member.kept.as_deref(), before, member.files.first().map(String::as_str)];

@@ -784,8 +784,8 @@ fn subpart_len(bytes: &[u8]) -> usize {
 /// As [`subpart_len`], for the bytes of a little-endian word.
 #[inline(never)]
 fn len_of_subpart(word: u32) -> usize {
-    // Whether the lead accepts the second byte. Of three bytes: the lowest scalar value that these two can begin must need three
-    // bytes, and not be a surrogate. Of four: the plane must be 1 to 16.
+    // Whether the second byte may follow the lead. After a lead of three bytes, the lowest scalar value that begins so must need
+    // three bytes, and not be a surrogate; after a lead of four, the plane must be 1 to 16.
     let of_three = (word & 0xC0F0 == 0x80E0) & is_of_three((word & 0xF) << 12 | (word >> 8 & 0x3F) << 6);
     let of_four = (word & 0xC0F8 == 0x80F0) & matches!((word & 7) << 2 | word >> 12 & 3, 1..=0x10);
     1 + usize::from(of_three | of_four) + usize::from(of_four & (word & 0xC0_0000 == 0x80_0000))

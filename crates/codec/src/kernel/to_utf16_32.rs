@@ -29,7 +29,8 @@
 //! # Cost
 //!
 //! A window costs the masks and a fixed number of register operations, whatever its text; AVX-512 compresses a register in an
-//! instruction, the other kernels look up a shuffle (compress.rs). Inputs of a few bytes are slow: they are copied to be padded.
+//! instruction, the other kernels look up a shuffle (compress.rs). Inputs below 64 bytes are slow, and so is an end that is not
+//! ASCII: they are copied to be padded.
 //!
 //! # Length
 //!
@@ -177,8 +178,8 @@ pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
     }
 }
 
-/// Writes whole windows of ASCII and, if nothing but ASCII follows them, the rest. Returns how many bytes that takes. Faster than
-/// [`padded`], which copies the bytes and takes every window for any text.
+/// Writes the whole windows of ASCII that `bytes` begin with and, if there is one and all of `bytes` is ASCII, the rest, too.
+/// Returns how many bytes are written. [`padded`] is slower: it copies the bytes, and decodes ASCII like any other text.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
@@ -186,8 +187,9 @@ pub(super) unsafe fn append<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Ro
 unsafe fn ascii_rest<F: Form, V: WindowWriter>(bytes: &[u8], out: &mut Room<'_, F::Unit>) -> usize {
     let most = bytes.len() / WINDOW;
     let (from, to) = (bytes.as_ptr(), out.next(bytes.len()));
-    // SAFETY: `most` windows can be read, and there is room for a unit for each byte. The last window ends with the input, and if
-    // it overlaps the one before, both write the same units there.
+    // SAFETY: the instructions. `most` windows can be read, and there is room for a unit for each byte. If there is a window, there
+    // are bytes for one that ends with the input; where it overlaps the one before, both write the same units. All units before
+    // `at` are written.
     unsafe {
         let mut at = WINDOW * ascii_run::<F, V>(from, most, to);
         if most > 0 && at == WINDOW * most {
@@ -330,7 +332,8 @@ unsafe fn load_ahead<F: Form, V: Vector>(to: *const F::Unit) {
 /// `most` windows can be read, and a unit written for each of their bytes; the processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn ascii_run<F: Form, V: WindowWriter>(from: *const u8, most: usize, to: *mut F::Unit) -> usize {
-    /// More bytes of output may not fit into a second-level cache. Fewer are written slower with [`load_ahead`].
+    /// In bytes: the units of a longer run may not fit into a second-level cache. A shorter run is written faster without
+    /// [`load_ahead`].
     const LARGE: usize = 256 << 10;
     if most == 0 {
         return 0;

@@ -485,8 +485,8 @@ fn is_right<const LONGEST: usize, const COUNT: usize>(bytes: &[u8], at: usize) -
     (0..COUNT).fold(0, |any, place| any | wrong_at::<LONGEST>(window, place)) & 0x80 == 0
 }
 
-/// How many of the `COUNT` bytes at `at` come before the first [`wrong`] one. The bytes before `at` must be right. Not inlined, and
-/// checks every byte again, because keeping the results of [`is_right`] would slow down text without errors.
+/// How many of the `COUNT` bytes at `at` come before the first [`wrong`] one. The bytes before `at` must be right. Checks every byte
+/// again: keeping the results of [`is_right`] would slow down text without errors. Not inlined, since it runs once at most.
 #[inline(never)]
 fn right_len<const COUNT: usize>(bytes: &[u8], at: usize) -> usize {
     let window = &bytes[at - BEFORE..][..BEFORE + COUNT];
