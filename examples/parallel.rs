@@ -25,7 +25,7 @@ fn main() {
 }
 
 fn measure(script: &Script, len: usize, rounds: usize) {
-    let block = script.text(1 << 20);
+    let block = script.text(1 << 20, 0);
     let text = block.repeat(len.div_ceil(block.len()));
     let count = Kernel::best().utf16_len(str::from_utf8(&text).expect("text"));
     let pools = [1, 2].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().expect("threads"));

@@ -118,11 +118,11 @@ impl Operation {
     }
 
     /// The length of the input in bytes.
-    pub(super) fn input_len(self, bytes: &[u8], buffers: &Buffers) -> usize {
+    pub(super) fn input_len(self, input: &Input) -> usize {
         match self {
-            Self::FromUtf16 => 2 * buffers.source_units.len(),
-            Self::FromUtf32 => 4 * buffers.source_scalars.len(),
-            _ => bytes.len(),
+            Self::FromUtf16 => 2 * input.utf16.len(),
+            Self::FromUtf32 => 4 * input.utf32.len(),
+            _ => input.bytes.len(),
         }
     }
 
@@ -153,93 +153,27 @@ pub(super) enum Answer {
     Scalars(Vec<u32>),
 }
 
-/// The buffers that subjects read and write. They keep their size from pass to pass, so that neither allocation nor
-/// zeroing is timed.
+/// What an operation reads in one pass; the forms that it does not read are empty.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// For most operations.
+    pub bytes: &'a [u8],
+    /// For `Count`, if it is well-formed.
+    pub text: Option<&'a str>,
+    /// For `FromUtf16`. For `Utf16`, the output for the first version of the text.
+    pub utf16: &'a [u16],
+    /// For `FromUtf32`.
+    pub utf32: &'a [u32],
+}
+
+/// The buffers for the output: all subjects write into the same memory, unless they make a string. They keep their size from pass
+/// to pass, so that neither allocation nor zeroing is timed.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    /// For the output: all subjects write into the same memory, unless they make a string.
     bytes: Vec<u8>,
     text: String,
     units: Vec<u16>,
     scalars: Vec<u32>,
-    /// The input in UTF-16, in UTF-32, and as text; the text is empty if the input is ill-formed.
-    source_units: Placed<u16>,
-    source_scalars: Placed<u32>,
-    source_text: String,
-}
-
-impl Buffers {
-    /// Buffers for this input.
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        let mut units = Vec::new();
-        spec::utf16(&Contract::STANDARD, bytes, &mut units);
-        Self {
-            source_text: String::from_utf8(bytes.to_vec()).unwrap_or_default(),
-            source_units: Placed::new(&units),
-            source_scalars: Placed::new(&spec::code_points(&Contract::STANDARD, bytes).collect::<Vec<_>>()),
-            ..Self::default()
-        }
-    }
-
-    /// Moves the input to the place for this round.
-    pub(super) fn place(&mut self, round: usize) {
-        self.source_units.place(round);
-        self.source_scalars.place(round);
-    }
-
-    /// The input as text, if it is well-formed.
-    fn text_of(&self, bytes: &[u8]) -> Option<&str> {
-        (self.source_text.len() == bytes.len()).then_some(&self.source_text)
-    }
-}
-
-/// An input, at a different place in its memory page in each round. If a load is at the same place
-/// in its page as data that is still being stored, a processor may take it for a load of that data, and wait (4 KiB
-/// aliasing); so the time depends on where input and output happen to be.
-#[derive(Debug, Default)]
-pub(super) struct Placed<T> {
-    all: Vec<T>,
-    start: usize,
-    len: usize,
-}
-
-impl<T: Copy + Default> Placed<T> {
-    /// Bytes in a memory page.
-    const PAGE: usize = 4096;
-
-    pub(super) fn new(input: &[T]) -> Self {
-        let mut all = input.to_vec();
-        all.resize(input.len() + Self::PAGE, T::default());
-        Self { all, start: 0, len: input.len() }
-    }
-
-    /// Moves the input to the place for this round, unless it is so long that it would no longer be in a cache
-    /// afterwards.
-    pub(super) fn place(&mut self, round: usize) {
-        const LARGEST: usize = 1 << 20;
-        /// In units of sixteen bytes, it has no divisor in common with the number of such places in a page.
-        const STRIDE: usize = 16 * 37;
-        if self.len * size_of::<T>() > LARGEST {
-            return;
-        }
-        let start = round * STRIDE % Self::PAGE / size_of::<T>();
-        self.all.copy_within(self.start..self.start + self.len, start);
-        self.start = start;
-    }
-}
-
-impl<T> core::ops::Deref for Placed<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.all[self.start..self.start + self.len]
-    }
-}
-
-impl<T> core::ops::DerefMut for Placed<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.all[self.start..self.start + self.len]
-    }
 }
 
 /// What a subject returns: a number, or which buffer it wrote to.
@@ -252,7 +186,7 @@ pub(super) enum Output {
 }
 
 /// Performs an operation; `None` if the subject cannot.
-type Run = Box<dyn Fn(&[u8], &mut Buffers) -> Option<Output>>;
+type Run = Box<dyn Fn(&Input, &mut Buffers) -> Option<Output>>;
 
 /// An implementation of an operation, or a limit of the machine.
 pub(super) struct Subject {
@@ -261,7 +195,7 @@ pub(super) struct Subject {
     pub(super) run: Run,
 }
 
-fn subject(kind: Kind, name: &str, run: impl Fn(&[u8], &mut Buffers) -> Option<Output> + 'static) -> Subject {
+fn subject(kind: Kind, name: &str, run: impl Fn(&Input, &mut Buffers) -> Option<Output> + 'static) -> Subject {
     Subject { name: name.to_owned(), kind, run: Box::new(run) }
 }
 
@@ -286,10 +220,10 @@ pub(super) fn subjects(operation: Operation) -> Vec<Subject> {
 /// Our decoder as users call it; in `Validate` and `Locate`, the choice of the kernel is timed too.
 fn chosen(operation: Operation) -> Subject {
     match operation {
-        Operation::Validate => {
-            subject(Kind::Own, "own", |bytes, _| Some(Output::Number(u64::from(codec::validate(bytes).is_ok()))))
-        }
-        Operation::Locate => subject(Kind::Own, "own", |bytes, _| {
+        Operation::Validate => subject(Kind::Own, "own", |&Input { bytes, .. }, _| {
+            Some(Output::Number(u64::from(codec::validate(bytes).is_ok())))
+        }),
+        Operation::Locate => subject(Kind::Own, "own", |&Input { bytes, .. }, _| {
             Some(Output::Number(codec::validate(bytes).map_or_else(|e| e.valid_up_to(), |()| bytes.len()) as u64))
         }),
         _ => by_kernel(Kind::Own, "own", operation, Kernel::best()),
@@ -298,49 +232,49 @@ fn chosen(operation: Operation) -> Subject {
 
 fn by_kernel(kind: Kind, name: &str, operation: Operation, kernel: Kernel) -> Subject {
     match operation {
-        Operation::Validate => {
-            subject(kind, name, move |bytes, _| Some(Output::Number(u64::from(kernel.validate(bytes).is_ok()))))
-        }
-        Operation::Locate => subject(kind, name, move |bytes, _| {
+        Operation::Validate => subject(kind, name, move |&Input { bytes, .. }, _| {
+            Some(Output::Number(u64::from(kernel.validate(bytes).is_ok())))
+        }),
+        Operation::Locate => subject(kind, name, move |&Input { bytes, .. }, _| {
             Some(Output::Number(kernel.validate(bytes).map_or_else(|e| e.valid_up_to(), |()| bytes.len()) as u64))
         }),
-        Operation::Lossy => subject(kind, name, move |bytes, buffers| {
+        Operation::Lossy => subject(kind, name, move |&Input { bytes, .. }, buffers| {
             buffers.bytes.clear();
             kernel.lossy_into(bytes, &mut buffers.bytes);
             Some(Output::Appended)
         }),
-        Operation::Utf16 => subject(kind, name, move |bytes, buffers| {
+        Operation::Utf16 => subject(kind, name, move |&Input { bytes, .. }, buffers| {
             buffers.units.clear();
             kernel.utf16_lossy_into(bytes, &mut buffers.units);
             Some(Output::Appended)
         }),
-        Operation::Utf32 => subject(kind, name, move |bytes, buffers| {
+        Operation::Utf32 => subject(kind, name, move |&Input { bytes, .. }, buffers| {
             buffers.scalars.clear();
             kernel.utf32_lossy_into(bytes, &mut buffers.scalars);
             Some(Output::Appended)
         }),
-        Operation::FromUtf16 => subject(kind, name, move |_, buffers| {
+        Operation::FromUtf16 => subject(kind, name, move |&Input { utf16, .. }, buffers| {
             buffers.bytes.clear();
-            kernel.from_utf16_lossy_into(&buffers.source_units, &mut buffers.bytes);
+            kernel.from_utf16_lossy_into(utf16, &mut buffers.bytes);
             Some(Output::Appended)
         }),
-        Operation::FromUtf32 => subject(kind, name, move |_, buffers| {
+        Operation::FromUtf32 => subject(kind, name, move |&Input { utf32, .. }, buffers| {
             buffers.bytes.clear();
-            kernel.from_utf32_lossy_into(&buffers.source_scalars, &mut buffers.bytes);
+            kernel.from_utf32_lossy_into(utf32, &mut buffers.bytes);
             Some(Output::Appended)
         }),
-        Operation::FromLatin1 => subject(kind, name, move |bytes, buffers| {
+        Operation::FromLatin1 => subject(kind, name, move |&Input { bytes, .. }, buffers| {
             buffers.bytes.clear();
             kernel.from_latin_1_into(bytes, &mut buffers.bytes);
             Some(Output::Appended)
         }),
-        Operation::Count => subject(kind, name, move |bytes, buffers| {
-            Some(Output::Number(kernel.char_count(buffers.text_of(bytes)?) as u64))
-        }),
+        Operation::Count => {
+            subject(kind, name, move |&Input { text, .. }, _| Some(Output::Number(kernel.char_count(text?) as u64)))
+        }
     }
 }
 
-fn peer(name: &str, run: fn(&[u8], &mut Buffers) -> Option<Output>) -> Subject {
+fn peer(name: &str, run: fn(&Input, &mut Buffers) -> Option<Output>) -> Subject {
     subject(Kind::Peer, name, run)
 }
 
@@ -355,22 +289,22 @@ fn validators() -> Vec<Subject> {
     let is = |valid: bool| Some(Output::Number(u64::from(valid)));
     let best = Kernel::best();
     let is_free = chooses_freely();
-    let limit = subject(Kind::Limit, "read", move |bytes, _| {
+    let limit = subject(Kind::Limit, "read", move |&Input { bytes, .. }, _| {
         std::hint::black_box(read(bytes));
         is(true)
     });
     vec![
-        subject(Kind::Peer, "std", move |bytes, _| is(core::str::from_utf8(bytes).is_ok())),
-        subject(Kind::Peer, "simdutf8", move |bytes, _| match best.name() {
+        subject(Kind::Peer, "std", move |&Input { bytes, .. }, _| is(core::str::from_utf8(bytes).is_ok())),
+        subject(Kind::Peer, "simdutf8", move |&Input { bytes, .. }, _| match best.name() {
             #[cfg(target_arch = "x86_64")]
             "sse41" => is(crate::peers::is_well_formed_by_sse42(bytes)?),
             _ => is_free.then(|| simdutf8::basic::from_utf8(bytes).is_ok()).and_then(is),
         }),
-        subject(Kind::Peer, "encoding_rs", move |bytes, _| {
+        subject(Kind::Peer, "encoding_rs", move |&Input { bytes, .. }, _| {
             is_free.then(|| Encoding::utf8_valid_up_to(bytes) == bytes.len()).and_then(is)
         }),
         #[cfg(feature = "simdutf")]
-        subject(Kind::Peer, "simdutf", move |bytes, _| is(simdutf::validate_utf8(bytes))),
+        subject(Kind::Peer, "simdutf", move |&Input { bytes, .. }, _| is(simdutf::validate_utf8(bytes))),
         limit,
     ]
 }
@@ -379,41 +313,43 @@ fn locators() -> Vec<Subject> {
     let at = |offset: usize| Some(Output::Number(offset as u64));
     let is_free = chooses_freely();
     vec![
-        subject(Kind::Peer, "std", move |bytes, _| {
+        subject(Kind::Peer, "std", move |&Input { bytes, .. }, _| {
             at(core::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len))
         }),
-        subject(Kind::Peer, "simdutf8-compat", move |bytes, _| {
+        subject(Kind::Peer, "simdutf8-compat", move |&Input { bytes, .. }, _| {
             let answer = || simdutf8::compat::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
             is_free.then(answer).and_then(at)
         }),
-        subject(Kind::Peer, "encoding_rs", move |bytes, _| {
+        subject(Kind::Peer, "encoding_rs", move |&Input { bytes, .. }, _| {
             is_free.then(|| Encoding::utf8_valid_up_to(bytes)).and_then(at)
         }),
         #[cfg(feature = "simdutf")]
-        subject(Kind::Peer, "simdutf", move |bytes, _| at(simdutf::validate_utf8_with_errors(bytes).count)),
+        subject(Kind::Peer, "simdutf", move |&Input { bytes, .. }, _| {
+            at(simdutf::validate_utf8_with_errors(bytes).count)
+        }),
     ]
 }
 
 fn replacers() -> Vec<Subject> {
     let is_free = chooses_freely();
     vec![
-        peer("std", |bytes, buffers| {
+        peer("std", |&Input { bytes, .. }, buffers| {
             buffers.bytes.clear();
             buffers.bytes.extend_from_slice(String::from_utf8_lossy(bytes).as_bytes());
             Some(Output::Appended)
         }),
-        subject(Kind::Peer, "encoding_rs", move |bytes, buffers| {
+        subject(Kind::Peer, "encoding_rs", move |&Input { bytes, .. }, buffers| {
             let mut decoder = is_free.then(|| encoding_rs::UTF_8.new_decoder_without_bom_handling())?;
             fit(&mut buffers.bytes, decoder.max_utf8_buffer_length(bytes.len())?);
             let (_, _, written, _) = decoder.decode_to_utf8(bytes, &mut buffers.bytes, true);
             Some(Output::Filled(written))
         }),
-        peer("bstr", |bytes, buffers| {
+        peer("bstr", |&Input { bytes, .. }, buffers| {
             buffers.text.clear();
             bstr::ByteSlice::to_str_lossy_into(bytes, &mut buffers.text);
             Some(Output::Text)
         }),
-        subject(Kind::Limit, "copy", |bytes, buffers| {
+        subject(Kind::Limit, "copy", |&Input { bytes, .. }, buffers| {
             fit(&mut buffers.bytes, bytes.len());
             buffers.bytes[..bytes.len()].copy_from_slice(bytes);
             std::hint::black_box(&buffers.bytes);
@@ -424,12 +360,12 @@ fn replacers() -> Vec<Subject> {
 
 fn transcoders() -> Vec<Subject> {
     vec![
-        peer("std", |bytes, buffers| {
+        peer("std", |&Input { bytes, .. }, buffers| {
             buffers.units.clear();
             buffers.units.extend(String::from_utf8_lossy(bytes).encode_utf16());
             Some(Output::Appended)
         }),
-        peer("encoding_rs", |bytes, buffers| {
+        peer("encoding_rs", |&Input { bytes, .. }, buffers| {
             let mut decoder = encoding_rs::UTF_8.new_decoder_without_bom_handling();
             fit(&mut buffers.units, decoder.max_utf16_buffer_length(bytes.len())?);
             let (_, _, written, _) = decoder.decode_to_utf16(bytes, &mut buffers.units, true);
@@ -437,13 +373,13 @@ fn transcoders() -> Vec<Subject> {
         }),
         // It reports ill-formed input, but not where the error is.
         #[cfg(feature = "simdutf")]
-        peer("simdutf", |bytes, buffers| {
+        peer("simdutf", |&Input { bytes, .. }, buffers| {
             fit(&mut buffers.units, bytes.len());
             crate::peers::simdutf::utf16(bytes, &mut buffers.units).map(Output::Filled)
         }),
         // Writes as many code units, and reads nothing.
-        subject(Kind::Limit, "fill", |_, buffers| {
-            let len = buffers.source_units.len();
+        subject(Kind::Limit, "fill", |&Input { utf16, .. }, buffers| {
+            let len = utf16.len();
             fit(&mut buffers.units, len);
             buffers.units[..len].fill(0x2020);
             std::hint::black_box(&buffers.units);
@@ -454,13 +390,13 @@ fn transcoders() -> Vec<Subject> {
 
 fn transcoders_to_32() -> Vec<Subject> {
     vec![
-        peer("std", |bytes, buffers| {
+        peer("std", |&Input { bytes, .. }, buffers| {
             buffers.scalars.clear();
             buffers.scalars.extend(String::from_utf8_lossy(bytes).chars().map(u32::from));
             Some(Output::Appended)
         }),
         #[cfg(feature = "simdutf")]
-        peer("simdutf", |bytes, buffers| {
+        peer("simdutf", |&Input { bytes, .. }, buffers| {
             fit(&mut buffers.scalars, bytes.len());
             crate::peers::simdutf::utf32(bytes, &mut buffers.scalars).map(Output::Filled)
         }),
@@ -469,53 +405,53 @@ fn transcoders_to_32() -> Vec<Subject> {
 
 fn encoders() -> Vec<Subject> {
     vec![
-        peer("std", |_, buffers| {
+        peer("std", |&Input { utf16, .. }, buffers| {
             buffers.text.clear();
-            let scalars = char::decode_utf16(buffers.source_units.iter().copied());
+            let scalars = char::decode_utf16(utf16.iter().copied());
             buffers.text.extend(scalars.map(|scalar| scalar.unwrap_or(char::REPLACEMENT_CHARACTER)));
             Some(Output::Text)
         }),
-        peer("encoding_rs", |_, buffers| {
-            fit(&mut buffers.bytes, 3 * buffers.source_units.len());
-            Some(Output::Filled(encoding_rs::mem::convert_utf16_to_utf8(&buffers.source_units, &mut buffers.bytes)))
+        peer("encoding_rs", |&Input { utf16, .. }, buffers| {
+            fit(&mut buffers.bytes, 3 * utf16.len());
+            Some(Output::Filled(encoding_rs::mem::convert_utf16_to_utf8(utf16, &mut buffers.bytes)))
         }),
         #[cfg(feature = "simdutf")]
-        peer("simdutf", |_, buffers| {
-            fit(&mut buffers.bytes, 3 * buffers.source_units.len());
-            crate::peers::simdutf::from_utf16(&buffers.source_units, &mut buffers.bytes).map(Output::Filled)
+        peer("simdutf", |&Input { utf16, .. }, buffers| {
+            fit(&mut buffers.bytes, 3 * utf16.len());
+            crate::peers::simdutf::from_utf16(utf16, &mut buffers.bytes).map(Output::Filled)
         }),
     ]
 }
 
 fn encoders_of_32() -> Vec<Subject> {
     vec![
-        peer("std", |_, buffers| {
+        peer("std", |&Input { utf32, .. }, buffers| {
             buffers.text.clear();
-            let scalars = buffers.source_scalars.iter().copied().map(char::from_u32);
+            let scalars = utf32.iter().copied().map(char::from_u32);
             buffers.text.extend(scalars.map(|scalar| scalar.unwrap_or(char::REPLACEMENT_CHARACTER)));
             Some(Output::Text)
         }),
         #[cfg(feature = "simdutf")]
-        peer("simdutf", |_, buffers| {
-            fit(&mut buffers.bytes, 4 * buffers.source_scalars.len());
-            crate::peers::simdutf::from_utf32(&buffers.source_scalars, &mut buffers.bytes).map(Output::Filled)
+        peer("simdutf", |&Input { utf32, .. }, buffers| {
+            fit(&mut buffers.bytes, 4 * utf32.len());
+            crate::peers::simdutf::from_utf32(utf32, &mut buffers.bytes).map(Output::Filled)
         }),
     ]
 }
 
 fn encoders_of_latin_1() -> Vec<Subject> {
     vec![
-        peer("std", |bytes, buffers| {
+        peer("std", |&Input { bytes, .. }, buffers| {
             buffers.text.clear();
             buffers.text.extend(bytes.iter().copied().map(char::from));
             Some(Output::Text)
         }),
-        peer("encoding_rs", |bytes, buffers| {
+        peer("encoding_rs", |&Input { bytes, .. }, buffers| {
             fit(&mut buffers.bytes, 2 * bytes.len());
             Some(Output::Filled(encoding_rs::mem::convert_latin1_to_utf8(bytes, &mut buffers.bytes)))
         }),
         #[cfg(feature = "simdutf")]
-        peer("simdutf", |bytes, buffers| {
+        peer("simdutf", |&Input { bytes, .. }, buffers| {
             fit(&mut buffers.bytes, 2 * bytes.len());
             crate::peers::simdutf::from_latin_1(bytes, &mut buffers.bytes).map(Output::Filled)
         }),
@@ -524,12 +460,9 @@ fn encoders_of_latin_1() -> Vec<Subject> {
 
 fn counters() -> Vec<Subject> {
     vec![
-        peer("std", |bytes, buffers| Some(Output::Number(buffers.text_of(bytes)?.chars().count() as u64))),
+        peer("std", |&Input { text, .. }, _| Some(Output::Number(text?.chars().count() as u64))),
         #[cfg(feature = "simdutf")]
-        peer("simdutf", |bytes, buffers| {
-            buffers.text_of(bytes)?;
-            Some(Output::Number(simdutf::count_utf8(bytes) as u64))
-        }),
+        peer("simdutf", |&Input { text, .. }, _| Some(Output::Number(simdutf::count_utf8(text?.as_bytes()) as u64))),
     ]
 }
 

@@ -13,7 +13,7 @@ use crate::judge::Law;
 use crate::report::document::{Document, grouped, markdown};
 use crate::report::record::{Check, Cluster, Member, Record, SCHEMA, Section, Target, Triage};
 #[cfg(feature = "cli")]
-use crate::report::throughput;
+use crate::report::tables::throughput;
 use crate::report::{findings, tables};
 use crate::text::{counted, printable, printable_json, printable_lines};
 use base64::prelude::{BASE64_STANDARD, Engine};

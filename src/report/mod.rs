@@ -18,8 +18,6 @@ pub(crate) mod pages;
 pub mod record;
 mod svg;
 mod tables;
-#[cfg(feature = "cli")]
-mod throughput;
 
 pub use certificate::{Certificate, Exhaustive};
 pub use exporter::{Exporter, Html, Json, Junit, Markdown, Sarif, Text, write_json};
@@ -41,7 +39,7 @@ impl Exporter for Svg {
             Section::Score { score } => svg::score(score)?,
             Section::Matrix(matrix) => svg::answers(matrix)?,
             #[cfg(feature = "cli")]
-            Section::Throughput(measured) => throughput::picture(record, measured)?,
+            Section::Throughput(measured) => tables::throughput::picture(record, measured)?,
             _ => return Err(io::Error::new(io::ErrorKind::Unsupported, "this record has no picture")),
         };
         out.write_all(picture.as_bytes())

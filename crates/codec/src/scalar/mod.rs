@@ -260,17 +260,19 @@ pub(super) fn before_and_from_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(before.min(bytes.len()))
 }
 
-/// The sum of `number`, which returns three at most, over all bytes.
+/// The sum of `number`, which returns `MOST` at most, over all bytes.
 #[inline(always)]
-fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
-    const BLOCK: usize = 64;
-    /// How many blocks can be added up in bytes: 85 times three is 255.
-    const BLOCKS: usize = 85;
+fn sum<const MOST: u8>(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
+    const BLOCK: usize = 128;
+    const { assert!((BLOCK - 1) * MOST as usize <= u8::MAX as usize) };
+    // How many blocks can be added up in bytes.
+    let most = usize::from(u8::MAX / MOST);
     let (before, bytes) = before_and_from_line(bytes);
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    let one_by_one = |bytes: &[u8]| bytes.iter().map(|&byte| usize::from(number(byte))).sum::<usize>();
-    let mut total = one_by_one(before) + one_by_one(rest);
-    for blocks in blocks.chunks(BLOCKS) {
+    // Both are shorter than a block.
+    let of_few = |bytes: &[u8]| usize::from(bytes.iter().map(|&byte| number(byte)).sum::<u8>());
+    let mut total = of_few(before) + of_few(rest);
+    for blocks in blocks.chunks(most) {
         // The compiler keeps these in registers.
         let mut sums = [0; BLOCK];
         for block in blocks {
@@ -286,13 +288,13 @@ fn sum(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
 /// Characters of well-formed `bytes`: one for each byte that is not a continuation byte.
 #[inline(always)]
 pub(super) fn chars_by_bytes(bytes: &[u8]) -> usize {
-    sum(bytes, |byte| u8::from(!is_continuation(byte)))
+    sum::<1>(bytes, |byte| u8::from(!is_continuation(byte)))
 }
 
 /// UTF-16 code units of well-formed `bytes`: one for each character, and one more for each character of four bytes.
 #[inline(always)]
 pub(super) fn utf16_len_by_bytes(bytes: &[u8]) -> usize {
-    sum(bytes, |byte| u8::from(!is_continuation(byte)) + u8::from(byte >= 0xF0))
+    sum::<2>(bytes, |byte| u8::from(!is_continuation(byte)) + u8::from(byte >= 0xF0))
 }
 
 /// Bits of a state, and the distance between two states. Six, because 64-bit shifts of x86 use only the low six bits of the count,
