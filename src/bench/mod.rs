@@ -1,14 +1,14 @@
 //! How fast decoders are: all subjects that can perform an operation, in turns, on the same bytes.
 //!
-//! Before anything is timed, each answer is compared with that of the standard; a wrong one is marked and not timed. In
+//! Before a subject is timed on a text, its answer is compared with that of the standard; if it is wrong, it is marked and not timed. In
 //! every round the subjects run one after the other, so that a temporary slowdown of the machine affects all of them.
 //! Compare ratios of medians, not absolute times.
 //!
 //! The texts are generated words in many scripts, without and with errors; they are the same on every machine and in
 //! every run. Before each pass over a text of medium length, outside the timed section, another text of the same kind takes its
 //! place, and errors move to new places, in the same order for every subject. Otherwise the processor would learn the branches
-//! that the text takes, and a decoder that branches at every character or error would look faster than it is. So answers are
-//! compared on the first text, with the errors in their first places. What an operation of an adapter costs is measured in
+//! that the text takes, and a decoder that branches at every character or error would look faster than it is. The answers
+//! that are compared are those for the first text, with the errors in their first places. What an operation of an adapter costs is measured in
 //! batches of several sizes.
 
 mod subjects;

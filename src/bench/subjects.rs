@@ -156,7 +156,7 @@ pub(super) enum Answer {
 /// What an operation reads in one pass; the forms that it does not read are empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// For most operations.
+    /// For all operations but `FromUtf16` and `FromUtf32`.
     pub bytes: &'a [u8],
     /// For `Count`, if it is well-formed.
     pub text: Option<&'a str>,

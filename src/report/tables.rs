@@ -500,7 +500,7 @@ impl CorpusCoverage {
 #[cfg(feature = "cli")]
 pub(super) mod throughput {
     use super::*;
-    use crate::bench::{Kind, Measured, Operation, Row};
+    use crate::bench::{Kind, Measured, Operation, Row as SpeedRow};
     use crate::report::document::three;
     use crate::text::printable;
 
@@ -546,8 +546,8 @@ pub(super) mod throughput {
     }
 
     /// The rows of each class of machines that was measured.
-    fn classes(measured: &Measured) -> Vec<(&str, Vec<&Row>)> {
-        let mut classes: Vec<(&str, Vec<&Row>)> = Vec::new();
+    fn classes(measured: &Measured) -> Vec<(&str, Vec<&SpeedRow>)> {
+        let mut classes: Vec<(&str, Vec<&SpeedRow>)> = Vec::new();
         for row in &measured.rows {
             match classes.iter_mut().find(|(class, _)| *class == row.class) {
                 Some((_, rows)) => rows.push(row),
@@ -558,7 +558,7 @@ pub(super) mod throughput {
     }
 
     /// Of the texts longer than [`SHORT`]: on how many ours is at least as fast as the fastest peer, and how many there are.
-    fn wins(rows: &[&Row]) -> (usize, usize) {
+    fn wins(rows: &[&SpeedRow]) -> (usize, usize) {
         let long = rows.iter().filter(|row| row.bytes > SHORT);
         let ratios: Vec<f64> = long.filter_map(|row| row.ratio("own")).collect();
         (ratios.iter().filter(|ratio| **ratio >= 1.0).count(), ratios.len())
@@ -607,7 +607,8 @@ pub(super) mod throughput {
         document.paragraph(
             "Gigabytes (10⁹ bytes) of input in a second on one core, the median of the rounds. A dash: it cannot do this. \
              Wrong: its answer was not that of the standard, so it was not timed. Ratio: the time of the fastest peer divided \
-             by ours. Each pass over a text of 80,000 bytes reads another of its kind, unless it is intact ASCII. The quartiles are \
+             by ours. Before each pass over a text of 16 to 128 KiB, one of eight texts of the same kind is chosen, \
+             and errors move; intact ASCII stays the same. The quartiles are \
              in throughput.json.",
         );
         if classes.len() > 1 {
@@ -625,7 +626,7 @@ pub(super) mod throughput {
                 caption: "Throughput by script; the tables have all operations and texts.",
             });
             for operation in Operation::ALL {
-                let rows: Vec<&Row> = rows.iter().copied().filter(|row| row.operation == operation).collect();
+                let rows: Vec<&SpeedRow> = rows.iter().copied().filter(|row| row.operation == operation).collect();
                 let (short, long): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.bytes <= SHORT);
                 if long.is_empty() && short.is_empty() {
                     continue;
@@ -640,7 +641,7 @@ pub(super) mod throughput {
         Ok(document)
     }
 
-    fn long_texts(rows: &[&Row]) -> Table {
+    fn long_texts(rows: &[&SpeedRow]) -> Table {
         let names = rows.iter().take(1).flat_map(|row| &row.cells).map(|cell| format!("#{}", cell.name));
         let heads = ["text".to_owned(), "#bytes".to_owned()].into_iter().chain(names).chain(["#ratio".to_owned()]);
         let mut table = Table::new(heads);
@@ -657,9 +658,9 @@ pub(super) mod throughput {
         table
     }
 
-    fn short_texts(rows: &[&Row], document: &mut Document) {
+    fn short_texts(rows: &[&SpeedRow], document: &mut Document) {
         let Some(first) = rows.first() else { return };
-        let ratio = |row: &Row| row.ratio("own").map_or_else(dash, three);
+        let ratio = |row: &SpeedRow| row.ratio("own").map_or_else(dash, three);
         let slower = rows.iter().filter(|row| row.ratio("own").is_some_and(|ratio| ratio < 1.0));
         let slower: Vec<String> = slower.map(|row| format!("{} ({})", row.text, ratio(row))).collect();
         document.heading(4, "Short texts, nanoseconds");

@@ -264,15 +264,15 @@ pub(super) fn before_and_from_line(bytes: &[u8]) -> (&[u8], &[u8]) {
 #[inline(always)]
 fn sum<const MOST: u8>(bytes: &[u8], number: impl Fn(u8) -> u8) -> usize {
     const BLOCK: usize = 128;
-    const { assert!((BLOCK - 1) * MOST as usize <= u8::MAX as usize) };
     // How many blocks can be added up in bytes.
-    let most = usize::from(u8::MAX / MOST);
+    let blocks_at_once = usize::from(u8::MAX / MOST);
     let (before, bytes) = before_and_from_line(bytes);
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    // Both are shorter than a block.
+    // Both are shorter than a block, so a byte has room for their sum.
+    const { assert!((BLOCK - 1) * MOST as usize <= u8::MAX as usize) };
     let of_few = |bytes: &[u8]| usize::from(bytes.iter().map(|&byte| number(byte)).sum::<u8>());
     let mut total = of_few(before) + of_few(rest);
-    for blocks in blocks.chunks(most) {
+    for blocks in blocks.chunks(blocks_at_once) {
         // The compiler keeps these in registers.
         let mut sums = [0; BLOCK];
         for block in blocks {
