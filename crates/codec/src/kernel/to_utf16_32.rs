@@ -437,11 +437,8 @@ unsafe fn one_two_byte_run<F: Form, V: WindowWriter>(
 pub(super) unsafe fn count<V: Vector, const PAIRS: bool>(bytes: &[u8]) -> usize {
     let (before, bytes) = before_and_from_line(bytes);
     let (windows, rest) = bytes.as_chunks::<WINDOW>();
-    let mut units = 0;
-    for few in [before, rest] {
-        units += if PAIRS { utf16_len_by_bytes(few) } else { chars_by_bytes(few) };
-    }
-    for window in windows {
+    let units_of = |window: &[u8; WINDOW]| {
+        let mut units = 0;
         for part in 0..WINDOW / V::LEN {
             // SAFETY: part `p` reads `p * LEN..(p + 1) * LEN` of the window, and the last ends at 64.
             unsafe {
@@ -452,6 +449,11 @@ pub(super) unsafe fn count<V: Vector, const PAIRS: bool>(bytes: &[u8]) -> usize 
                 }
             }
         }
-    }
-    units
+        units
+    };
+    // Four windows at a time: there are fewer jumps.
+    let (fours, windows) = windows.as_chunks::<4>();
+    let of_fours: usize = fours.iter().map(|[a, b, c, d]| units_of(a) + units_of(b) + units_of(c) + units_of(d)).sum();
+    let of_few = |bytes| if PAIRS { utf16_len_by_bytes(bytes) } else { chars_by_bytes(bytes) };
+    of_fours + windows.iter().map(units_of).sum::<usize>() + of_few(before) + of_few(rest)
 }
