@@ -1,15 +1,15 @@
 //! How fast decoders are: all subjects that can perform an operation, in turns, on the same bytes.
 //!
-//! Before a subject is timed on a text, its answer is compared with that of the standard; if it is wrong, it is marked and not timed. In
-//! every round the subjects run one after the other, so that a temporary slowdown of the machine affects all of them.
-//! Compare ratios of medians, not absolute times.
+//! Before a subject is timed on a text, its answer is compared with that of the standard; if it is wrong, it is marked and
+//! not timed. In every round the subjects run one after the other, so that a temporary slowdown of the machine affects all
+//! of them. Compare ratios of medians, not absolute times.
 //!
 //! The texts are generated words in many scripts, without and with errors; they are the same on every machine and in
 //! every run. Before each pass over a text of medium length, outside the timed section, another text of the same kind takes its
 //! place, and errors move to new places, in the same order for every subject. Otherwise the processor would learn the branches
 //! that the text takes, and a decoder that branches at every character or error would look faster than it is. The answers
-//! that are compared are those for the first text, with the errors in their first places. What an operation of an adapter costs is measured in
-//! batches of several sizes.
+//! that are compared are those for the first text, with the errors in their first places. What an operation of an adapter
+//! costs is measured in batches of several sizes.
 
 mod subjects;
 mod texts;
@@ -178,7 +178,8 @@ pub fn repeat(name: &str, operation: &str, script: &str, len: usize, passes: u32
     let subject = subjects(operation).into_iter().find(|subject| subject.name == name)?;
     let source = Source::new(&Text::new(script.to_owned(), bytes, &[]), operation);
     let mut buffers = Buffers::default();
-    (0..passes).all(|_| black_box((subject.run)(black_box(&source.input()), &mut buffers)).is_some()).then_some(())
+    let input = source.input();
+    (0..passes).all(|_| black_box((subject.run)(black_box(&input), &mut buffers)).is_some()).then_some(())
 }
 
 fn row(plan: &Plan, text: &Text, operation: Operation) -> Row {
@@ -249,8 +250,8 @@ fn sample(subject: &Subject, source: &mut Source, round: usize, buffers: &mut Bu
     })
 }
 
-/// How long these passes over the text take. Before each, the text changes, which takes time that does not count; in the same
-/// round it changes in the same way.
+/// How long these passes over the text take. If the text changes, it does so before each pass, which takes time that does not
+/// count; in the same round it changes in the same way.
 ///
 /// Not inlined, so that the loops around two subjects have the same instructions at the same distance from a cache line.
 #[inline(never)]
