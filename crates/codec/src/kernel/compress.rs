@@ -297,7 +297,7 @@ pub(super) unsafe fn append<F: Form<Unit: Unit>, V: Partial + OfThree>(bytes: &[
                 continue;
             }
         }
-        patience = window::patience(patience, good);
+        patience = window::patience(patience, good, window::CLOSE);
         let stretch = &bytes[at..bytes.len().min(at + STRETCH + READ)];
         if stretch.len() >= READ + WINDOW {
             // SAFETY: the instructions; there are as many bytes as it requires.

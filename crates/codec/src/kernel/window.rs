@@ -480,13 +480,17 @@ const LIMIT: usize = 0x1_0000;
 const PATIENCE: [usize; 2] = [2, 256];
 
 /// If validation finds fewer good bytes than this before an error, errors are close to each other.
-const CLOSE: usize = 512;
+pub(super) const CLOSE: usize = 512;
+
+/// The same for decoding to UTF-8 with registers of more than 16 bytes, for which decoding in windows takes little more time than
+/// validation and a copy.
+const CLOSE_IF_WIDE: usize = 2048;
 
 /// How many windows in a row must have no error before validation, which has just stopped after `good` bytes, is tried again:
-/// the fewest, or twice as many as `before`, so that text with many errors is not validated in vain.
+/// the fewest, or twice as many as `before` if `good` is less than `close`, so that text with many errors is not validated in vain.
 #[inline(always)]
-pub(super) fn patience(before: usize, good: usize) -> usize {
-    if good < CLOSE { (2 * before).clamp(PATIENCE[0], PATIENCE[1]) } else { PATIENCE[0] }
+pub(super) fn patience(before: usize, good: usize, close: usize) -> usize {
+    if good < close { (2 * before).clamp(PATIENCE[0], PATIENCE[1]) } else { PATIENCE[0] }
 }
 
 /// Bytes of ASCII that are copied at once: four windows.
@@ -520,7 +524,7 @@ pub(super) unsafe fn lossy_into<V: Partial + WindowWriter>(bytes: &[u8], out: &m
         let good = unsafe { well_formed_prefix::<V, true>(stretch) };
         out.extend_from_slice(&stretch[..good]);
         at += good;
-        patience = self::patience(patience, good);
+        patience = self::patience(patience, good, if V::LEN > 16 { CLOSE_IF_WIDE } else { CLOSE });
         // At most three bytes are left of a sequence that ends after the stretch.
         if good > 0 && stretch.len() - good <= 3 {
             continue;
