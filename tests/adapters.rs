@@ -306,6 +306,25 @@ fn what_is_no_adapter_is_named() {
 }
 
 #[test]
+fn a_command_with_a_space_in_a_word_is_for_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::copy(example("adapter"), directory.path().join("an adapter")).unwrap();
+    for (program, next) in [
+        (&[&*example("adapter")][..], "  utfuzz check --quick --adapter "),
+        (&["env", "./an adapter"], "  write the command into a file adapter.toml"),
+    ] {
+        let words = [&["adapter", "check", "--entry", "core-str"], program].concat();
+        let output = utfuzz(directory.path(), &words).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.rsplit("next:\n").next().unwrap().starts_with(next), "{text}");
+    }
+    std::fs::write(directory.path().join("adapter.toml"), "").unwrap();
+    let output = utfuzz(directory.path(), &["list", "--adapters=adapter.toml"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("adapter.toml: it names no adapter") && output.status.code() == Some(2), "{text}");
+}
+
+#[test]
 fn the_cost_of_an_operation_is_measured_in_batches_of_each_size() {
     let directory = tempfile::tempdir().unwrap();
     let words = ["measure", "--quick", "--json", "--adapter", &example("adapter"), "--subjects", "core-str"];

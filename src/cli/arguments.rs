@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::judge::isolate::guard_pages::GuardedBuffer;
 use crate::peers;
 use crate::peers::foreign::Foreign;
-use crate::peers::foreign::plugin::{self, Plugin, Said, Server, load};
+use crate::peers::foreign::plugin::{self, Plugin, Server, load};
 use crate::peers::foreign::process::{Process, Program};
 use crate::peers::foreign::protocol::Operation;
 use crate::peers::foreign::prove::{Step, prove};
@@ -83,6 +83,15 @@ pub(super) struct Selection {
     pub(super) adapters: Adapters,
 }
 
+/// An error if an option was given without the one it is about. `requires` of clap does not see this if that other one conflicts
+/// with something else that was given.
+pub(super) fn require(option: &str, is_given: bool, about: &str, is_there: bool) -> Result<(), Error> {
+    match is_given && !is_there {
+        true => Err(Error::usage(format!("{option} is only for {about}"))),
+        false => Ok(()),
+    }
+}
+
 /// Decoders in other processes, in any language, and in shared libraries.
 #[cfg(unix)]
 #[derive(Debug, Default, Args)]
@@ -123,13 +132,20 @@ impl Adapters {
             note(&format!("skipped {name}: {why}"));
         }
         let mut found = Found::default();
-        for Found { decoders, units, .. } in all {
-            found.decoders.extend(decoders);
-            found.units.extend(units);
+        for of in &mut all {
+            found.decoders.append(&mut of.decoders);
+            found.units.append(&mut of.units);
         }
-        match found.decoders.is_empty() && found.units.is_empty() && !self.in_process {
-            true => Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need")),
-            false => Ok(found),
+        if !found.decoders.is_empty() || !found.units.is_empty() || self.in_process {
+            return Ok(found);
+        }
+        match &self.adapters {
+            Some(path) if all.iter().all(|found| found.skipped.is_empty()) => Err(Error::usage(format!(
+                "{}: it names no adapter, or none up to --tier {}; each is a table [[adapter]] of a file adapter.toml",
+                shown(path),
+                self.tier
+            ))),
+            _ => Err(Error::usage("no adapter can be started; `adapters/setup` installs what they need")),
         }
     }
 
@@ -403,7 +419,11 @@ fn serve(plugin: &Plugin, from: &mut impl Read, to: &mut impl Write) -> io::Resu
             && let Some(placed) = guarded.at_end(bytes)
         {
             let said = server.ask(operation, placed);
-            return if guarded.out_of_bounds_access() { Said::failed("it reads outside its input") } else { said };
+            return if guarded.out_of_bounds_access() {
+                plugin::Said::failed("it reads outside its input")
+            } else {
+                said
+            };
         }
         server.ask(operation, bytes)
     };
@@ -508,9 +528,21 @@ impl AdapterCheck {
         if self.json {
             write_json("adapter", &Proofs { adapters: proofs }, out)?;
         } else if wrong == 0 {
-            let option = if is_configured(&typed) { "--adapters=" } else { "--adapter " };
-            let typed = if typed.contains(' ') { format!("'{typed}'") } else { typed };
-            writeln!(out, "\nnext:\n  utfuzz check --quick {option}{typed}\n  utfuzz measure {option}{typed}")?;
+            // `--adapter` divides its command at spaces, and so does this command if it is one word.
+            let has_space =
+                self.command.len() > 1 && self.command.iter().any(|word| word.contains(char::is_whitespace));
+            let is_path = is_configured(&typed);
+            let typed = if typed.contains(char::is_whitespace) { format!("'{typed}'") } else { typed };
+            let option = match (is_path, has_space) {
+                (true, _) => format!("--adapters={typed}"),
+                (false, false) => format!("--adapter {typed}"),
+                (false, true) => "--adapters=FILE".to_owned(),
+            };
+            writeln!(out, "\nnext:")?;
+            if option == "--adapters=FILE" {
+                writeln!(out, "  write the command into a file adapter.toml, since one of its words has a space")?;
+            }
+            writeln!(out, "  utfuzz check --quick {option}\n  utfuzz measure {option}")?;
         } else {
             writeln!(out, "\n{wrong} failed; correct the adapter before you judge its decoder")?;
         }

@@ -4,7 +4,7 @@
 //! others are still checked. The process is this program with the same arguments. It finds its job in a directory that it
 //! shares with its parent, and leaves its result there. The decoder of an adapter has a process of its own anyway.
 
-use crate::cli::arguments::{Judging, Selection, one_by_one};
+use crate::cli::arguments::{Judging, Selection, one_by_one, require};
 use crate::cli::output::{Bar, Failure, Verdict, fail, note, stop_when_interrupted};
 use crate::decoder::{Batched, Decoder};
 use crate::engine::check::{ByteOptions, Control, Options, Outcome, Plan, Stage, byte_strings, check, check_bytes};
@@ -134,6 +134,7 @@ impl Check {
         if let Some(directory) = is_child() {
             return self.run_as_child(&directory);
         }
+        require("--resume", self.resume.is_some(), "--bytes N", self.bytes.is_some())?;
         let boxes = self.decoders()?;
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let foreign = foreign(&decoders).filter(|_| self.bytes.is_none());
@@ -224,7 +225,10 @@ impl Check {
 
     fn conclude(&self, whole: Whole, out: &mut dyn Write) -> Result<Verdict, Failure> {
         let Whole { record, is_clean, is_interrupted, mut failures } = whole;
-        self.judging.print(&record, out)?;
+        // If no decoder was checked, a record would look like that of a clean check.
+        if failures.len() < record.decoders.len() {
+            self.judging.print(&record, out)?;
+        }
         if is_interrupted {
             note(&format!("interrupted; {}", self.how_to_go_on()));
         }
@@ -455,7 +459,10 @@ pub(super) fn whole(
                 }
             }
             Ok(Checked::Skipped) => total.partial |= !is_interrupted,
-            Err(error) => failures.push(error),
+            Err(error) => {
+                total.partial = true;
+                failures.push(error);
+            }
         }
     }
     total.interrupted = is_interrupted;

@@ -1,6 +1,8 @@
 //! `utfuzz detect`: the encoding of text; and `utfuzz repair`: text that was decoded wrongly and encoded again.
 
-use crate::cli::output::{Failure, OutputFile, Verdict, fail, note, write_to};
+use crate::cli::output::{
+    Failure, OutputFile, Verdict, fail, is_standard_output, note, set_owner_and_permissions, write_to,
+};
 use crate::codec::convert::{Detection, Detector, Encoding, Left, Repaired, Repairs, repair};
 use crate::error::Error;
 use crate::io::temporary_beside;
@@ -317,7 +319,7 @@ impl Repair {
         let mut input = Input::open(&self.file)?;
         let text = input.read_all()?;
         let repairs = repair(&text);
-        let to_standard_output = self.output.as_deref() == Some(Path::new("-"));
+        let to_standard_output = self.output.as_deref().is_some_and(is_standard_output);
         if to_standard_output && self.json {
             return Err(Error::usage("--json and the repaired text cannot both be written to standard output").into());
         }
@@ -374,7 +376,7 @@ impl Repair {
 fn keep(original: &Path, copy: &Path, text: &[u8]) -> Result<(), Error> {
     let before = fs::metadata(original).map_err(|error| Error::io(original, &error))?;
     let mut file = temporary_beside(copy)?;
-    let permitted = file.as_file().set_permissions(before.permissions());
+    let permitted = set_owner_and_permissions(file.as_file(), &before);
     let written = permitted.and_then(|()| file.write_all(text)).and_then(|()| file.as_file().sync_all());
     written.map_err(|error| Error::io(copy, &error))?;
     file.persist(copy).map(|_| ()).map_err(|error| Error::io(copy, &error.error))

@@ -72,7 +72,10 @@ impl Triage {
         if outcome.inputs == 0 {
             return Err(Error::usage("none of the files could be read; nothing was triaged").into());
         }
-        Ok(if outcome.new_members().next().is_none() { Verdict::Clean } else { Verdict::Diverged })
+        let verdict = if outcome.new_members().next().is_none() { Verdict::Clean } else { Verdict::Diverged };
+        // Those that were found in a directory are only reported.
+        let is_named = |text: &&String| self.paths.iter().any(|path| text.starts_with(&format!("{}: ", shown(path))));
+        verdict_unless_unread(verdict, outcome.unread.iter().filter(is_named).count())
     }
 }
 

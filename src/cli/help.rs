@@ -223,9 +223,15 @@ impl Man {
     pub(super) fn run(self, command: Command, out: &mut dyn Write) -> Result<Verdict, Failure> {
         match self.output {
             Some(directory) => {
-                let written =
-                    std::fs::create_dir_all(&directory).and_then(|()| clap_mangen::generate_to(command, &directory));
-                written.map_err(|error| Error::io(&directory, &error))?;
+                let wrong = |error: std::io::Error| Error::io(&directory, &error);
+                std::fs::create_dir_all(&directory).map_err(wrong)?;
+                // No page is left half written.
+                let pages = tempfile::tempdir_in(&directory).map_err(wrong)?;
+                clap_mangen::generate_to(command, &pages).map_err(wrong)?;
+                for page in std::fs::read_dir(&pages).map_err(wrong)? {
+                    let page = page.map_err(wrong)?;
+                    std::fs::rename(page.path(), directory.join(page.file_name())).map_err(wrong)?;
+                }
             }
             None => clap_mangen::Man::new(command).render(&mut &mut *out)?,
         }

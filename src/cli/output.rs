@@ -301,7 +301,7 @@ impl OutputFile {
         *unfinished = Some(file.path().to_owned());
         drop(unfinished);
         if let Some(before) = before {
-            file.as_file().set_permissions(before.permissions()).map_err(wrong)?;
+            set_owner_and_permissions(file.as_file(), &before).map_err(wrong)?;
         }
         #[cfg(unix)]
         clean_up_on_signals().map_err(wrong)?;
@@ -335,6 +335,32 @@ impl OutputFile {
         *unfinished = None;
         put.map(|_| ())
     }
+}
+
+/// Gives a file the permissions of another one and, as far as this is permitted, its owner and group.
+pub(super) fn set_owner_and_permissions(file: &File, of: &fs::Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let _ = fchown(file, None, Some(of.gid()));
+        let _ = fchown(file, Some(of.uid()), None);
+    }
+    file.set_permissions(of.permissions())
+}
+
+/// Whether `path` stands for standard output: `-`, or a name such as `/dev/stdout`.
+pub(super) fn is_standard_output(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::MetadataExt;
+        let file = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from).and_then(|open| open.metadata());
+        if let (Some(open), Ok(stdout)) = (open_descriptor(path).and_then(|open| open.metadata().ok()), stdout) {
+            return file(open) == file(stdout);
+        }
+    }
+    path == Path::new("-")
 }
 
 /// Standard output or standard error, if `path` is a name of it, such as `/dev/stdout`. To replace the file that it is

@@ -7,7 +7,7 @@ use crate::bench;
 #[cfg(unix)]
 use crate::bench::{AdapterCost, BATCHES, BatchCost, measure};
 use crate::bench::{Class, Kind, Measured, Plan};
-use crate::cli::arguments::{Judging, one_by_one};
+use crate::cli::arguments::{Judging, one_by_one, require};
 use crate::cli::output::{Bar, Failure, Verdict, is_quiet, note};
 use crate::codec::Kernel;
 use crate::decoder::Decoder;
@@ -17,14 +17,12 @@ use crate::report::record::Section;
 use crate::report::record::matrix::{Change, Examined, ExaminedUnits, Matrix};
 #[cfg(unix)]
 use crate::report::write_json;
-use crate::report::{
-    Clock, Exporter, Html, Json, Markdown, Night, Record, Text, append, freshness, history, pages, write_all,
-};
+use crate::report::{Clock, Exporter, Html, Json, Markdown, Record, Text, freshness, history, pages, store, write_all};
 #[cfg(unix)]
 use crate::text::matches_glob;
 use crate::text::{counted, printable, shown};
 use clap::{Args, Subcommand, ValueEnum};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -76,6 +74,7 @@ impl Measure {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<Verdict, Failure> {
         #[cfg(unix)]
         if self.adapters.is_used() {
+            require("--program", !self.programs.is_empty(), "--classes", !self.classes.is_empty())?;
             return self.adapters(out);
         }
         let classes = classes(&self.classes)?;
@@ -95,6 +94,11 @@ impl Measure {
         let known = bench::names();
         if !known.iter().any(|name| plan.selects(name)) {
             return Err(Error::usage(format!("--subjects matches nothing; known: {}", known.join(", "))).into());
+        }
+        if !classes.is_empty() && known.iter().all(|name| !plan.selects(name) || is_kernel(name)) {
+            let why =
+                "--subjects matches kernels only, which --classes measures as `own`; add own to it, or omit --classes";
+            return Err(Error::usage(why).into());
         }
         note_if_not_optimised();
         let bar = Bar::new();
@@ -125,7 +129,7 @@ impl Measure {
         if programs.is_empty() {
             programs.push(std::env::current_exe().map_err(|error| Error::io(Path::new("utfuzz"), &error))?);
         }
-        let names = bench::names().into_iter().filter(|name| plan.selects(name) && !name.starts_with("own-"));
+        let names = bench::names().into_iter().filter(|name| plan.selects(name) && !is_kernel(name));
         let subjects = names.collect::<Vec<_>>().join(",");
         let mut rows = Vec::new();
         for class in classes {
@@ -203,11 +207,16 @@ struct Costs {
 /// The classes of these names.
 fn classes(names: &[String]) -> Result<Vec<Class>, Error> {
     let here: Vec<Class> = Class::available().collect();
-    if names == ["all"] {
-        return Ok(here);
-    }
     let known = |name: &String| here.iter().find(|class| class.kernel == *name).copied();
-    names.iter().map(|name| known(name).ok_or_else(|| no_class(name, &here))).collect()
+    let of_names =
+        names.iter().filter(|name| *name != "all").map(|name| known(name).ok_or_else(|| no_class(name, &here)));
+    let of_names: Vec<Class> = of_names.collect::<Result<_, _>>()?;
+    Ok(if names.iter().any(|name| name == "all") { here } else { of_names })
+}
+
+/// Whether a subject is one kernel of our decoder, which `--classes` measures as `own`.
+fn is_kernel(name: &str) -> bool {
+    name.starts_with("own-")
 }
 
 fn no_class(name: &str, here: &[Class]) -> Error {
@@ -347,7 +356,7 @@ impl MatrixVerb {
         let Section::Matrix(matrix) = &record.section else { return Ok(Verdict::Clean) };
         let written = self.output.as_deref().map_or(Ok(()), |directory| write_all(&record, directory));
         match old {
-            Some(old) => write_changes(&matrix.since(&old), out)?,
+            Some(old) => write_changes(matrix, &old, out)?,
             // If it cannot be written, it is printed, and not lost.
             None if self.output.is_none() || self.judging.json || written.is_err() => {
                 self.judging.print(&record, out)?
@@ -380,12 +389,30 @@ fn read(path: &Path) -> Result<Matrix, Error> {
     }
 }
 
-fn write_changes(changes: &[Change<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    for Change { name, before, version, column, from, to } in changes {
+/// The names of the decoders of a matrix, those of UTF-16 and UTF-32 with their encoding.
+fn names(matrix: &Matrix) -> BTreeSet<String> {
+    let units =
+        matrix.units.iter().flat_map(|units| units.rows.iter().map(|row| format!("{} ({})", row.name, units.encoding)));
+    matrix.rows.iter().map(|row| row.name.clone()).chain(units).collect()
+}
+
+fn write_changes(matrix: &Matrix, old: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
+    let (ours, theirs) = (names(matrix), names(old));
+    if ours.is_disjoint(&theirs) {
+        return Err(Error::usage("--since: the two matrices have no decoder in common, so nothing was compared").into());
+    }
+    let changes = matrix.since(old);
+    for Change { name, before, version, column, from, to } in &changes {
         let (name, group, title) = (printable(name), printable(&column.group), printable(&column.title));
         writeln!(out, "{name}, {group} {title} ({}):", printable(&column.bytes))?;
         writeln!(out, "  {}: {}", printable(before), printable(&from.word))?;
         writeln!(out, "  {}: {}", printable(version), printable(&to.word))?;
+    }
+    for (what, names) in [("only in the older matrix", &theirs - &ours), ("only in this one", &ours - &theirs)] {
+        if !names.is_empty() {
+            let names: Vec<String> = names.iter().map(|name| printable(name)).collect();
+            writeln!(out, "{what}: {}", names.join(", "))?;
+        }
     }
     writeln!(out, "{}", counted(changes.len(), "changed answer"))?;
     Ok(())
@@ -545,16 +572,7 @@ impl Merge {
 
 /// Writes a line in the history, only once for each night, and the reports.
 pub(super) fn write_night(record: &mut Record, file: &Path, reports: &Path) -> Result<(), Error> {
-    let nights = history(file)?;
-    // If the night was interrupted after this point, its line already exists.
-    if nights.iter().all(|night| night.started != record.started) {
-        if let Some(directory) = file.parent() {
-            std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
-        }
-        if let Some(night) = Night::of(record) {
-            append(file, &night)?;
-        }
-    }
+    store(record, file)?;
     record.enter_history(history(file)?);
     write_all(record, reports)
 }
@@ -594,6 +612,15 @@ mod tests {
             }
         }
         assert!(command(&["measure", "--adapters", "--quick", "--json", "--subjects", "a"]).is_ok());
+    }
+
+    #[test]
+    fn all_classes_may_be_named_beside_one() {
+        let named = |names: &[&str]| classes(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let kernels = |classes: Vec<Class>| classes.iter().map(|class| class.kernel).collect::<Vec<_>>();
+        assert_eq!(kernels(named(&["all", "scalar"]).unwrap()), kernels(named(&["all"]).unwrap()));
+        assert_eq!(kernels(named(&["scalar"]).unwrap()), ["scalar"]);
+        assert!(named(&["all", "none"]).is_err_and(|error| error.to_string().contains("none")));
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod tables;
 
 pub use certificate::{Certificate, Exhaustive};
 pub use exporter::{Exporter, Html, Json, Junit, Markdown, Sarif, Text, write_json};
-pub use record::{Clock, Night, Record, append, history};
+pub use record::{Clock, Night, Record, append, history, store};
 
 use crate::error::Error;
 use crate::io::replace_file;

@@ -255,3 +255,27 @@ fn the_deep_plan_is_not_certified_for_an_adapter() {
     assert_none_wrong(run(directory.path(), &args).wrong_refusal(&["mine", "--bytes N", "--in-process"]));
     assert!(!directory.path().join("reports").exists());
 }
+
+#[test]
+fn options_of_other_options_are_refused_without_them() {
+    let directory = directory_with(&[]);
+    let check = |args: &[&str]| run(directory.path(), &[&["check", "--decoders", "own,std"], args].concat());
+    let resume = [&["--seconds", "0"][..], &["--quick"], &["--budget", "1"], &["--only", "vectors"]];
+    let refused =
+        resume.map(|args| check(&[args, &["--resume", "r.json"]].concat()).wrong_refusal(&["--resume", "--bytes"]));
+    assert_none_wrong(refused.into_iter().flatten());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_check_that_could_not_start_is_not_clean() {
+    let directory = directory_with(&[]);
+    let args = ["check", "--isolate", "--only", "vectors", "--decoders", "std,own"];
+    for args in [&args[..], &[&args[..], &["--json"]].concat()] {
+        let mut command = command(directory.path(), args);
+        let output = command.env("TMPDIR", "/nonexistent").output().unwrap();
+        let run = Run::of(&command, output);
+        assert_none_wrong(run.wrong_status(2));
+        assert!(run.out.is_empty() && run.err().contains("/nonexistent"), "{} {}", run.out(), run.err());
+    }
+}

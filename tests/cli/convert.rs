@@ -375,6 +375,9 @@ fn repair_shows_writes_and_lists() {
     assert_none_wrong(repair(&["wrong", "--apply", "-o", "new"]).wrong_status(1));
     assert_eq!((read("new"), read("wrong")), (repaired.to_vec(), wrong.clone()));
     assert_eq!(repair(&["wrong", "--apply", "-o", "-"]).out, repaired);
+    if cfg!(unix) {
+        assert_eq!(repair(&["wrong", "--apply", "-o", "/dev/stdout"]).out, repaired);
+    }
     assert_none_wrong(repair(&["wrong", "--in-place", ".orig"]).wrong_status(1));
     assert_eq!((read("wrong"), read("wrong.orig")), (repaired.to_vec(), wrong.clone()));
     // An earlier copy is never overwritten.

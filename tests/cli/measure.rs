@@ -63,7 +63,9 @@ fn what_cannot_be_measured_is_named() {
             "lacks its instructions",
         ),
         (&["measure", "--quick", "--texts", "ascii, 0", "--subjects", "owl"], "own-scalar"),
+        (&["measure", "--classes", "all", "--subjects", "own-scalar"], "omit --classes"),
+        (&["measure", "--adapter", "false", "--program", "none"], "--program is only for --classes"),
     ];
     let wrong = rows.map(|(words, says)| run(directory.path(), words).wrong_refusal(&[says]));
-    assert_eq!(wrong, [const { None }; 6]);
+    assert_eq!(wrong, [const { None }; 8]);
 }

@@ -148,3 +148,38 @@ fn names_in_json_can_be_opened_again() {
         assert_eq!(file["path"], "caf\u{FFFD}\n.bin");
     }
 }
+
+#[test]
+fn a_named_file_that_cannot_be_triaged_is_a_failure() {
+    let long = vec![b'a'; (1 << 20) + 1];
+    let directory = directory_with(&[("good", b"abc"), ("in/good", b"abc"), ("in/long", &long), ("long", &long)]);
+    let triage = |path: &str| run(directory.path(), &["triage", "--decoders", "own,std", path, "good"]);
+    let (named, found) = (triage("long"), triage("in"));
+    assert_none_wrong([named.wrong_status(2), found.wrong_status(0)].into_iter().flatten());
+    for (run, path) in [(named, "unread: long: "), (found, "unread: in/long: ")] {
+        assert!(run.out().contains(path), "{}", run.out());
+    }
+}
+
+#[test]
+fn a_file_may_be_called_help() {
+    let directory = directory_with(&[("help", b"abc"), ("utfuzz.toml", b"[replay]\ndecoders = 'std'\n")]);
+    let decoders = |args: &[&str]| {
+        let run = run(directory.path(), args);
+        assert_none_wrong(run.wrong_status(0));
+        run.json()["decoders"].as_array().unwrap().len()
+    };
+    assert_eq!(decoders(&["replay", "help", "--json"]), 1);
+}
+
+#[test]
+fn matrices_without_a_common_decoder_are_not_compared() {
+    let directory = directory_with(&[]);
+    let matrix = |args: &[&str]| run(directory.path(), &[&["matrix", "--no-ledger"], args].concat());
+    assert_none_wrong(matrix(&["--decoders", "std", "-o", "old"]).wrong_status(0));
+    let since = |decoders: &str| matrix(&["--decoders", decoders, "--since", "old/matrix.json"]);
+    assert_none_wrong(since("own").wrong_refusal(&["no decoder in common"]));
+    let both = since("own,std");
+    assert_none_wrong(both.wrong_status(0));
+    assert_eq!(both.out(), "only in this one: own\n0 changed answers\n");
+}

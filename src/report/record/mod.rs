@@ -15,11 +15,11 @@ pub(super) use of::answers;
 use crate::bench::Measured;
 use crate::engine::score::Score;
 use crate::error::Error;
-use crate::io::read_regular;
+use crate::io::{read_regular, replace_file};
 use crate::text::hex;
 use matrix::Matrix;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -572,6 +572,40 @@ pub fn history(path: &Path) -> Result<Vec<Night>, Error> {
         Err(error) => return Err(Error::io(path, &error)),
     };
     Ok(text.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+}
+
+/// Writes the line of a night into a history file. Lines of the same night are replaced: it was interrupted after this point, or
+/// some of its shards were merged before. Nothing is written for the record of something else.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub fn store(record: &Record, path: &Path) -> Result<(), Error> {
+    let Some(night) = Night::of(record) else { return Ok(()) };
+    let shards = record.triage().into_iter().flat_map(|triage| triage.shards.values());
+    let starts: BTreeSet<u64> = shards.map(|shard| shard.started).chain([night.started]).collect();
+    let is_of_night = |line: &Night| starts.contains(&line.started);
+    let lines: Vec<Night> = history(path)?.into_iter().filter(is_of_night).collect();
+    if lines.is_empty() {
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, &error))?;
+        }
+        return append(path, &night);
+    }
+    if lines == [night.clone()] {
+        return Ok(());
+    }
+    let wrong = |error: std::io::Error| Error::io(path, &error);
+    // Lines that this version cannot read are kept.
+    let is_kept = |line: &&[u8]| !line.is_empty() && !serde_json::from_slice(line).is_ok_and(|line| is_of_night(&line));
+    let mut text: Vec<u8> = read_regular(path)
+        .map_err(wrong)?
+        .split(|&byte| byte == b'\n')
+        .filter(is_kept)
+        .flat_map(|line| [line, b"\n"].concat())
+        .collect();
+    serde_json::to_writer(&mut text, &night).map_err(|error| wrong(error.into()))?;
+    text.push(b'\n');
+    replace_file(path, &text)
 }
 
 /// Appends a night to a history file, on a new line even after an incomplete one, and syncs the file to disk.

@@ -545,7 +545,7 @@ fn one_member(one: Member, other: Member) -> Member {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::record::{Machine, SCHEMA};
+    use crate::report::record::{Machine, SCHEMA, history, store};
 
     /// Numbers from a small generator (xorshift), the same at every run.
     struct Dice(u64);
@@ -612,6 +612,33 @@ mod tests {
 
     fn merged(one: &Record, other: &Record) -> Record {
         one.clone().merge(other.clone()).unwrap()
+    }
+
+    #[test]
+    fn a_night_has_one_line_however_its_shards_are_merged() {
+        let mut dice = Dice(7);
+        let [a, b, c] = [0, 1, 2].map(|index| {
+            let mut shard = shard(&mut dice, index);
+            shard.started = 1000 + index;
+            let Section::Triage(triage) = &mut shard.section else { panic!() };
+            triage.shards.values_mut().for_each(|shard| shard.started = 1000 + index);
+            shard
+        });
+        let all = merged(&merged(&a, &b), &c);
+        let directory = tempfile::tempdir().unwrap();
+        for (number, groups) in
+            [[&b, &merged(&a, &b)], [&merged(&b, &c), &a], [&c, &all], [&all, &all]].iter().enumerate()
+        {
+            let path = directory.path().join(number.to_string());
+            let earlier = Record { started: 1, section: Section::Triage(Triage::default()), ..a.clone() };
+            store(&earlier, &path).unwrap();
+            std::fs::write(&path, [&std::fs::read(&path).unwrap()[..], b"of another version\n"].concat()).unwrap();
+            groups.iter().for_each(|record| store(record, &path).unwrap());
+            store(&all, &path).unwrap();
+            let lines = [Night::of(&earlier).unwrap(), Night::of(&all).unwrap()];
+            assert_eq!(history(&path).unwrap(), lines, "{number}");
+            assert!(String::from_utf8(std::fs::read(&path).unwrap()).unwrap().contains("\nof another version\n"));
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::decoder::Ending;
 use crate::peers::foreign::protocol::{Answer, Batch, Greeting, Spelling};
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, setrlimit};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, BufReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -188,7 +188,9 @@ fn limit(command: &mut Command) {
         let _ = setrlimit(Resource::Data, limits(MEMORY));
         let _ = setrlimit(Resource::Fsize, limits(FILE));
         let _ = setrlimit(Resource::Core, limits(0));
-        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // Elsewhere an adapter notices that its input ends.
+        #[cfg(target_os = "linux")]
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         Ok(())
     };
     // SAFETY: the closure makes system calls only, which are async-signal-safe; it neither allocates nor locks.

@@ -1,8 +1,3 @@
-//! Decoders that end the process, or throw what nobody expects: each is named, and the others are still checked.
-//!
-//! The tests start this program again, as the program of somebody who has registered such decoders.
-#![cfg(target_os = "linux")]
-
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -393,7 +388,7 @@ fn judge_here(name: &str, times: usize) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().collect();
     match args.get(1).map(String::as_str) {
         Some("check" | "replay") => return utfuzz::cli::Cli::main_with(decoders),

@@ -1,9 +1,3 @@
-//! Decoders in shared libraries: judged in a child and in this process with the same findings; libraries that are wrong,
-//! and decoders that misbehave.
-//!
-//! The tests start this program again, as the program of somebody who has registered decoders.
-#![cfg(target_os = "linux")]
-
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::fs;
@@ -279,7 +273,7 @@ fn a_library_may_print() -> Result<(), Failed> {
     check(!found.is_empty() && found.iter().all(of_the_bug), format!("{found:?} {err}"))
 }
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().collect();
     if matches!(args.get(1).map(String::as_str), Some("check" | "serve-plugin")) {
         return utfuzz::cli::Cli::main_with(Vec::new);
