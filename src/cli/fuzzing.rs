@@ -3,7 +3,7 @@
 
 use crate::case::{Input, input};
 use crate::cli::arguments::{Judging, Known, Selection, registered};
-use crate::cli::output::{Bar, Failure, Verdict, note};
+use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
 use crate::cli::reports::write_night;
 use crate::decoder::Decoder;
 use crate::engine::check::replay;
@@ -20,6 +20,8 @@ use crate::triage::{Outcome, regression, triage};
 use clap::Args;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Group crash files by cause, minimise them, and report which are new
@@ -306,7 +308,9 @@ impl Nightly {
             directory: self.state,
             regressions: self.regressions.unwrap_or_else(beside),
             decoders: filter,
+            stop: Arc::default(),
         };
+        stop_when_interrupted(&options.stop);
         let bar = Bar::new();
         let clock = Clock::start(format!("utfuzz nightly --minutes {}", self.minutes));
         let mut finished = None;
@@ -323,7 +327,13 @@ impl Nightly {
         if let Some(record) = &finished {
             Text.export(record, out)?;
         }
-        ended?;
+        match ended {
+            Err(error) if finished.is_none() && options.stop.load(Ordering::Relaxed) => {
+                note(&error.to_string());
+                return Ok(Verdict::Interrupted);
+            }
+            ended => ended?,
+        }
         let Some(record) = finished else { return Ok(Verdict::Clean) };
         let is_new = record.triage().is_some_and(|triage| triage.count("new") > 0);
         Ok(if is_new || has_faults { Verdict::Diverged } else { Verdict::Clean })

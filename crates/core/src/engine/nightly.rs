@@ -31,6 +31,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The options of a night.
@@ -50,6 +52,8 @@ pub struct Options {
     pub regressions: PathBuf,
     /// Which decoders: a filter, see [`crate::peers::select`].
     pub decoders: String,
+    /// If it is set while a target runs, that target is ended, and the night is interrupted.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// The result of a night.
@@ -103,6 +107,7 @@ pub fn run(
             directory: options.directory.join(name),
             seeds,
             jobs: options.jobs,
+            stop: &options.stop,
         };
         let progress = |part: f64| progress(name, part);
         faults.extend(run.fuzz(share, &mut state, &progress)?);
@@ -245,6 +250,8 @@ struct Run<'a> {
     /// The directories of seeds, which are only read.
     seeds: Vec<PathBuf>,
     jobs: usize,
+    /// See [`Options::stop`].
+    stop: &'a AtomicBool,
 }
 
 impl Run<'_> {
@@ -358,6 +365,9 @@ impl Run<'_> {
 
     /// Runs a command in its own process group with its output in a log, and kills it after `timeout`. Returns how it
     /// ended.
+    ///
+    /// # Errors
+    /// A file cannot be written, or the night is interrupted.
     fn watched(
         &self,
         mut command: Command,
@@ -381,9 +391,11 @@ impl Run<'_> {
         let ended: Result<ExitStatus, String> = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break Ok(status),
-                Ok(None) if start.elapsed() < timeout => std::thread::sleep(EVERY),
+                Ok(None) if start.elapsed() < timeout && !self.stop.load(Ordering::Relaxed) => {
+                    std::thread::sleep(EVERY)
+                }
                 Ok(None) => {
-                    end_group(group, &self.program());
+                    kill_group(child.id());
                     let _ = child.wait();
                     break Err(format!("ended after {} s", timeout.as_secs()));
                 }
@@ -395,6 +407,9 @@ impl Run<'_> {
         on_tick(state, start.elapsed());
         state.of(self.target.name).group = None;
         state.save()?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::usage("interrupted; the same command continues where it ended"));
+        }
         Ok(ended.map_or_else(|message| message, |status| status.to_string()))
     }
 }
@@ -419,8 +434,12 @@ fn end_group(group: Option<u32>, program: &Path) {
     let runs = fs::read_link(format!("/proc/{group}/exe"));
     let same = runs.is_ok_and(|runs| program.canonicalize().is_ok_and(|program| program == runs));
     if same {
-        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
+        kill_group(group);
     }
+}
+
+fn kill_group(group: u32) {
+    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
 }
 
 fn remove(directory: &Path) -> Result<(), Error> {
@@ -546,6 +565,13 @@ fn locked(path: &Path) -> Result<fs::File, Error> {
 mod tests {
     use super::*;
 
+    /// Written by another process: a process that a test beside this one starts would inherit the open file, and a
+    /// file that is open for writing cannot be executed.
+    fn write_program(path: &Path, script: &str) {
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod +x \"$0\"";
+        assert!(Command::new("sh").arg("-c").arg(write).arg(path).arg(script).status().unwrap().success());
+    }
+
     /// These programs run as long as they are told to, or end early.
     #[test]
     fn a_target_that_ends_early_is_a_fault() {
@@ -557,10 +583,7 @@ mod tests {
         ] {
             let scratch = tempfile::tempdir().unwrap();
             let program = scratch.path().join("differential");
-            // Written by another process: a process that a test beside this one starts would inherit the open file, and a
-            // file that is open for writing cannot be executed.
-            let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod +x \"$0\"";
-            assert!(Command::new("sh").arg("-c").arg(write).arg(&program).arg(script).status().unwrap().success());
+            write_program(&program, script);
             let mut state = State::open(scratch.path()).unwrap();
             let target = fuzzed().find(|target| target.name == "differential").unwrap();
             let run = Run {
@@ -570,11 +593,44 @@ mod tests {
                 directory: scratch.path().join("night"),
                 seeds: Vec::new(),
                 jobs: 1,
+                stop: &AtomicBool::new(false),
             };
             let faults = run.fuzz(Duration::from_secs(seconds), &mut state, &|_| ()).unwrap();
             assert_eq!(faults.len(), usize::from(says.is_some()), "{faults:?}");
             assert!(says.is_none_or(|says| faults[0].contains(says) && faults[0].contains("fuzz.log")), "{faults:?}");
         }
+    }
+
+    #[test]
+    fn a_target_does_not_outlive_an_interrupted_night() {
+        let scratch = tempfile::tempdir().unwrap();
+        // It starts a process of its own, as libFuzzer does with -fork.
+        write_program(&scratch.path().join("differential"), "sleep 60 & echo $! >\"$0.child\"; wait");
+        let mut state = State::open(scratch.path()).unwrap();
+        let target = fuzzed().find(|target| target.name == "differential").unwrap();
+        let stop = AtomicBool::new(false);
+        let run = Run {
+            programs: &Programs::in_directory(scratch.path().to_owned()),
+            target: &target,
+            decoders: "",
+            directory: scratch.path().join("night"),
+            seeds: Vec::new(),
+            jobs: 1,
+            stop: &stop,
+        };
+        let child = scratch.path().join("differential.child");
+        let started = || fs::read_to_string(&child).is_ok_and(|child| child.ends_with('\n'));
+        // Progress is told twice a second.
+        let ended = run.fuzz(Duration::from_secs(50), &mut state, &|_| stop.store(started(), Ordering::Relaxed));
+        assert!(ended.is_err_and(|error| error.to_string().contains("interrupted")));
+        assert_eq!(state.of("differential").group, None);
+        let process = PathBuf::from(format!("/proc/{}/stat", fs::read_to_string(&child).unwrap().trim()));
+        let runs = || fs::read_to_string(&process).is_ok_and(|stat| !stat.contains(") Z "));
+        let start = Instant::now();
+        while runs() && start.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!runs());
     }
 
     #[test]
