@@ -8,6 +8,7 @@
 use crate::cli::output::{Bar, Failure, Verdict, note, painted};
 use crate::codec::convert::Encoding;
 use crate::decoder::{Decoder, Info, check_infos};
+use crate::engine::targets;
 use crate::error::Error;
 #[cfg(target_os = "linux")]
 use crate::judge::isolate::guard_pages::GuardedBuffer;
@@ -292,6 +293,14 @@ impl Known {
                 Ok(["corpus", "fuzz"].map(PathBuf::from).into_iter().find(is_corpus))
             }
         }
+    }
+
+    /// The corpus directory, unless it was found rather than typed and has nothing but a ledger.
+    pub(super) fn inputs(&self, corpus: Option<PathBuf>) -> Option<PathBuf> {
+        let seeds = targets::ALL.iter().flat_map(|target| target.seeds).filter_map(|path| path.strip_prefix("corpus/"));
+        let directories: Vec<&str> = seeds.chain(["vectors"]).collect();
+        let has_inputs = |path: &PathBuf| directories.iter().any(|name| path.join(name).is_dir());
+        corpus.filter(|path| self.corpus.is_some() || has_inputs(path))
     }
 
     /// Where a difference can be accepted, if that is not the ledger of this repository: the ledger that was named, that of the

@@ -143,6 +143,7 @@ impl Check {
         }
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.ledger(corpus.as_deref())?;
+        let corpus = self.judging.known.inputs(corpus);
         if corpus.is_none() && self.bytes.is_none() && self.stages().contains(&Stage::Corpus) {
             note("no corpus directory here, so the corpus stage is skipped; name one with --corpus DIR");
         }
@@ -254,6 +255,7 @@ impl Check {
         let decoders: Vec<_> = boxes.iter().map(|decoder| &**decoder).collect();
         let corpus = self.judging.known.corpus()?;
         let ledger = self.judging.ledger(corpus.as_deref())?;
+        let corpus = self.judging.known.inputs(corpus);
         let (bar, clock) = (Bar::new(), Clock::start(self.command(self.time(&decoders))));
         let control = Control::default();
         // ^C reaches the parent and its children.

@@ -279,3 +279,16 @@ fn a_check_that_could_not_start_is_not_clean() {
         assert!(run.out.is_empty() && run.err().contains("/nonexistent"), "{} {}", run.out(), run.err());
     }
 }
+
+#[test]
+fn a_ledger_may_be_all_that_is_here() {
+    let directory = directory_with(&[("fuzz/known.toml", super::run::LEDGER.as_bytes())]);
+    let check = |more: &[&str]| {
+        let args = ["check", "--only", "vectors,corpus,words", "--seconds", "0", "--decoders", "own,std"];
+        run(directory.path(), &[&args[..], more].concat())
+    };
+    let found = check(&[]);
+    assert_none_wrong(found.wrong_status(0));
+    assert!(found.err().contains("note: no corpus directory here"), "{}", found.err());
+    assert_none_wrong(check(&["--corpus", "fuzz"]).wrong_refusal(&["fuzz: not a corpus"]));
+}
