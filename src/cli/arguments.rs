@@ -295,7 +295,7 @@ impl Known {
         }
     }
 
-    /// The corpus directory, unless it was found rather than typed and has nothing but a ledger.
+    /// The corpus directory; `None` if it was found rather than typed and has no inputs.
     pub(super) fn inputs(&self, corpus: Option<PathBuf>) -> Option<PathBuf> {
         let seeds = targets::ALL.iter().flat_map(|target| target.seeds).filter_map(|path| path.strip_prefix("corpus/"));
         let directories: Vec<&str> = seeds.chain(["vectors"]).collect();

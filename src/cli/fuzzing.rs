@@ -3,11 +3,12 @@
 
 use crate::case::{Input, input};
 use crate::cli::arguments::{Judging, Known, Selection, registered};
-use crate::cli::output::{Bar, Failure, Verdict, note, stop_when_interrupted};
+use crate::cli::output::{Bar, Failure, INTERRUPTED, Verdict, note, stop_when_interrupted};
 use crate::cli::reports::write_night;
 use crate::decoder::Decoder;
 use crate::engine::check::replay;
 use crate::engine::nightly;
+use crate::engine::targets::fuzzed;
 use crate::error::Error;
 use crate::explain::notation;
 use crate::generate::input_file;
@@ -315,7 +316,15 @@ impl Nightly {
         let clock = Clock::start(format!("utfuzz nightly --minutes {}", self.minutes));
         let mut finished = None;
         let mut has_faults = false;
-        let ended = nightly::run(&decoders, &ledger, &options, &|what, share| bar.show(what, share), &mut |night| {
+        // A target is ended first; what follows the targets may be interrupted anywhere.
+        let show = |what, share| {
+            if options.stop.load(Ordering::Relaxed) && fuzzed().all(|target| target.name != what) {
+                note(nightly::INTERRUPTED);
+                std::process::exit(INTERRUPTED.into());
+            }
+            bar.show(what, share);
+        };
+        let ended = nightly::run(&decoders, &ledger, &options, &show, &mut |night| {
             has_faults = !night.faults.is_empty();
             let is_whole = self.shards.is_none();
             let record = finished.insert(Record::of_night(&clock, &decoders, night, self.shards.clone()));
@@ -328,8 +337,8 @@ impl Nightly {
             Text.export(record, out)?;
         }
         match ended {
-            Err(error) if finished.is_none() && options.stop.load(Ordering::Relaxed) => {
-                note(&error.to_string());
+            Err(error) if error.to_string() == nightly::INTERRUPTED => {
+                note(nightly::INTERRUPTED);
                 return Ok(Verdict::Interrupted);
             }
             ended => ended?,

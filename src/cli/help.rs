@@ -2,6 +2,7 @@
 
 use crate::cli::output::{Failure, Verdict};
 use crate::error::Error;
+use crate::io::replace_file;
 use clap::builder::StyledStr;
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -225,12 +226,12 @@ impl Man {
             Some(directory) => {
                 let wrong = |error: std::io::Error| Error::io(&directory, &error);
                 std::fs::create_dir_all(&directory).map_err(wrong)?;
-                // No page is left half written.
-                let pages = tempfile::tempdir_in(&directory).map_err(wrong)?;
+                // `generate_to` would leave half a page if the disk is full.
+                let pages = tempfile::tempdir().map_err(wrong)?;
                 clap_mangen::generate_to(command, &pages).map_err(wrong)?;
                 for page in std::fs::read_dir(&pages).map_err(wrong)? {
                     let page = page.map_err(wrong)?;
-                    std::fs::rename(page.path(), directory.join(page.file_name())).map_err(wrong)?;
+                    replace_file(&directory.join(page.file_name()), &std::fs::read(page.path()).map_err(wrong)?)?;
                 }
             }
             None => clap_mangen::Man::new(command).render(&mut &mut *out)?,

@@ -305,8 +305,10 @@ fn read(path: &Path) -> io::Result<String> {
 /// Where the name of the command is in the arguments, if it takes options from a file.
 fn verb(command: &Command, typed: &[OsString]) -> Option<usize> {
     let at = (1..typed.len()).find(|at| command.find_subcommand(&typed[*at]).is_some())?;
-    let is_help =
-        typed[..at].iter().any(|word| word == "help") || typed.iter().any(|word| word == "--help" || word == "-h");
+    let is_group = command.find_subcommand(&typed[at]).is_some_and(Command::has_subcommands);
+    let is_help = typed[..at].iter().any(|word| word == "help")
+        || is_group && typed.get(at + 1).is_some_and(|word| word == "help")
+        || typed.iter().any(|word| word == "--help" || word == "-h");
     typed[at].to_str().is_some_and(|name| !is_help && is_for_projects(name)).then_some(at)
 }
 

@@ -348,19 +348,9 @@ pub(super) fn set_owner_and_permissions(file: &File, of: &fs::Metadata) -> io::R
     file.set_permissions(of.permissions())
 }
 
-/// Whether `path` stands for standard output: `-`, or a name such as `/dev/stdout`.
+/// Whether `path` is a name of standard output.
 pub(super) fn is_standard_output(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        use std::os::unix::fs::MetadataExt;
-        let file = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-        let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from).and_then(|open| open.metadata());
-        if let (Some(open), Ok(stdout)) = (open_descriptor(path).and_then(|open| open.metadata().ok()), stdout) {
-            return file(open) == file(stdout);
-        }
-    }
-    path == Path::new("-")
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
 /// Standard output or standard error, if `path` is a name of it, such as `/dev/stdout`. To replace the file that it is

@@ -416,6 +416,7 @@ mod tests {
             new: 0,
             regression: 1,
             known,
+            shards: Vec::new(),
         };
         let lines: &[Line] = &[("known", |night| night.known), ("executions", |night| night.executions)];
         for of in [vec![night(5, 3)], vec![night(9, 1), night(7, 200), night(u64::MAX, 0)]] {

@@ -170,6 +170,11 @@ fn a_file_may_be_called_help() {
         run.json()["decoders"].as_array().unwrap().len()
     };
     assert_eq!(decoders(&["replay", "help", "--json"]), 1);
+    // Help of a group of commands is help.
+    std::fs::write(directory.path().join("utfuzz.toml"), "[nonsense]\n").unwrap();
+    for words in [&["help", "replay"][..], &["adapter", "help", "check"], &["replay", "--help"]] {
+        assert_none_wrong(run(directory.path(), words).wrong_status(0));
+    }
 }
 
 #[test]

@@ -78,6 +78,7 @@ pub(crate) fn record(texts: &[String]) -> Record {
         new: 1,
         regression: 1,
         known: 1,
+        shards: Vec::new(),
     };
     let count = texts.len();
     let triage = Triage {

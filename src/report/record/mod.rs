@@ -558,6 +558,9 @@ pub struct Night {
     pub regression: u64,
     /// How many are known.
     pub known: u64,
+    /// When its shards began, if it was divided into shards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<u64>,
 }
 
 /// Reads the nights in the order of the file; none if the file does not exist. Invalid lines are skipped, since a
@@ -574,16 +577,15 @@ pub fn history(path: &Path) -> Result<Vec<Night>, Error> {
     Ok(text.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }
 
-/// Writes the line of a night into a history file. Lines of the same night are replaced: it was interrupted after this point, or
-/// some of its shards were merged before. Nothing is written for the record of something else.
+/// Writes the line of a night into a history file. If there is one already, the night was interrupted after this point, or some of
+/// its shards were merged before; it is replaced, unless it counts more executions and inputs. Nothing is written for the record of something else.
 ///
 /// # Errors
 /// The file cannot be read or written.
 pub fn store(record: &Record, path: &Path) -> Result<(), Error> {
     let Some(night) = Night::of(record) else { return Ok(()) };
-    let shards = record.triage().into_iter().flat_map(|triage| triage.shards.values());
-    let starts: BTreeSet<u64> = shards.map(|shard| shard.started).chain([night.started]).collect();
-    let is_of_night = |line: &Night| starts.contains(&line.started);
+    let starts = |night: &Night| night.shards.iter().copied().chain([night.started]).collect::<BTreeSet<u64>>();
+    let is_of_night = |line: &Night| !starts(line).is_disjoint(&starts(&night));
     let lines: Vec<Night> = history(path)?.into_iter().filter(is_of_night).collect();
     if lines.is_empty() {
         if let Some(directory) = path.parent() {
@@ -591,20 +593,22 @@ pub fn store(record: &Record, path: &Path) -> Result<(), Error> {
         }
         return append(path, &night);
     }
-    if lines == [night.clone()] {
+    // The counts of a night are sums over its shards.
+    let counted = |night: &Night| (night.executions, night.inputs);
+    if lines.iter().any(|line| counted(line) > counted(&night)) {
         return Ok(());
     }
     let wrong = |error: std::io::Error| Error::io(path, &error);
-    // Lines that this version cannot read are kept.
-    let is_kept = |line: &&[u8]| !line.is_empty() && !serde_json::from_slice(line).is_ok_and(|line| is_of_night(&line));
-    let mut text: Vec<u8> = read_regular(path)
-        .map_err(wrong)?
-        .split(|&byte| byte == b'\n')
-        .filter(is_kept)
-        .flat_map(|line| [line, b"\n"].concat())
-        .collect();
-    serde_json::to_writer(&mut text, &night).map_err(|error| wrong(error.into()))?;
-    text.push(b'\n');
+    let mut line = serde_json::to_vec(&night).map_err(|error| wrong(error.into()))?;
+    line.push(b'\n');
+    let mut text = Vec::new();
+    for old in read_regular(path).map_err(wrong)?.split(|&byte| byte == b'\n').filter(|old| !old.is_empty()) {
+        // Lines that this version cannot read are kept.
+        match serde_json::from_slice(old) {
+            Ok(old) if is_of_night(&old) => text.append(&mut line),
+            _ => text.extend([old, b"\n"].concat()),
+        }
+    }
     replace_file(path, &text)
 }
 
@@ -645,6 +649,7 @@ mod tests {
             new: 1,
             regression: 2,
             known: 3,
+            shards: Vec::new(),
         }
     }
 

@@ -355,6 +355,7 @@ impl Night {
             new: count("new"),
             regression: count("regression"),
             known: count("known"),
+            shards: triage.shards.values().map(|shard| shard.started).collect(),
         })
     }
 }
@@ -626,6 +627,8 @@ mod tests {
         });
         let all = merged(&merged(&a, &b), &c);
         let directory = tempfile::tempdir().unwrap();
+        // A later night, which stands after it.
+        let later = Record { started: 2000, section: Section::Triage(Triage::default()), ..a.clone() };
         for (number, groups) in
             [[&b, &merged(&a, &b)], [&merged(&b, &c), &a], [&c, &all], [&all, &all]].iter().enumerate()
         {
@@ -633,9 +636,11 @@ mod tests {
             let earlier = Record { started: 1, section: Section::Triage(Triage::default()), ..a.clone() };
             store(&earlier, &path).unwrap();
             std::fs::write(&path, [&std::fs::read(&path).unwrap()[..], b"of another version\n"].concat()).unwrap();
-            groups.iter().for_each(|record| store(record, &path).unwrap());
-            store(&all, &path).unwrap();
-            let lines = [Night::of(&earlier).unwrap(), Night::of(&all).unwrap()];
+            store(groups[0], &path).unwrap();
+            store(&later, &path).unwrap();
+            // What counts less than the whole night does not replace it.
+            [groups[1], &all, groups[0], groups[1]].iter().for_each(|record| store(record, &path).unwrap());
+            let lines = [&earlier, &all, &later].map(|record| Night::of(record).unwrap());
             assert_eq!(history(&path).unwrap(), lines, "{number}");
             assert!(String::from_utf8(std::fs::read(&path).unwrap()).unwrap().contains("\nof another version\n"));
         }

@@ -35,6 +35,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+/// The error if a night is interrupted by [`Options::stop`].
+pub const INTERRUPTED: &str = "interrupted; the same command continues where it ended";
+
 /// The options of a night.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -395,7 +398,9 @@ impl Run<'_> {
                     std::thread::sleep(EVERY)
                 }
                 Ok(None) => {
-                    kill_group(child.id());
+                    if !kill_group(child.id()) {
+                        let _ = child.kill();
+                    }
                     let _ = child.wait();
                     break Err(format!("ended after {} s", timeout.as_secs()));
                 }
@@ -408,7 +413,7 @@ impl Run<'_> {
         state.of(self.target.name).group = None;
         state.save()?;
         if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::usage("interrupted; the same command continues where it ended"));
+            return Err(Error::usage(INTERRUPTED));
         }
         Ok(ended.map_or_else(|message| message, |status| status.to_string()))
     }
@@ -438,8 +443,10 @@ fn end_group(group: Option<u32>, program: &Path) {
     }
 }
 
-fn kill_group(group: u32) {
-    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
+/// Returns whether the processes of the group were killed.
+fn kill_group(group: u32) -> bool {
+    let kill = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
+    kill.is_ok_and(|status| status.success())
 }
 
 fn remove(directory: &Path) -> Result<(), Error> {
@@ -601,6 +608,7 @@ mod tests {
         }
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_target_does_not_outlive_an_interrupted_night() {
         let scratch = tempfile::tempdir().unwrap();
