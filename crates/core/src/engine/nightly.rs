@@ -395,7 +395,11 @@ impl Run<'_> {
             match child.try_wait() {
                 Ok(Some(status)) => break Ok(status),
                 Ok(None) if start.elapsed() < timeout && !self.stop.load(Ordering::Relaxed) => {
-                    std::thread::sleep(EVERY)
+                    // A second ^C ends this process, and the target must have ended by then.
+                    let next = Instant::now() + EVERY;
+                    while Instant::now() < next && !self.stop.load(Ordering::Relaxed) {
+                        std::thread::sleep(Duration::from_millis(10));
+                    }
                 }
                 Ok(None) => {
                     if !kill_group(child.id()) {
