@@ -576,11 +576,30 @@ fn locked(path: &Path) -> Result<fs::File, Error> {
 mod tests {
     use super::*;
 
-    /// Written by another process: a process that a test beside this one starts would inherit the open file, and a
-    /// file that is open for writing cannot be executed.
-    fn write_program(path: &Path, script: &str) {
+    /// Runs a script as the target `differential`, in this directory, and returns what went wrong and the state.
+    fn fuzz(
+        scratch: &Path,
+        script: &str,
+        seconds: u64,
+        stop: &AtomicBool,
+        progress: &dyn Fn(f64),
+    ) -> (Result<Vec<String>, Error>, State) {
+        // Written by another process: a process that a test beside this one starts would inherit the open file, and a
+        // file that is open for writing cannot be executed.
         let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod +x \"$0\"";
-        assert!(Command::new("sh").arg("-c").arg(write).arg(path).arg(script).status().unwrap().success());
+        let program = scratch.join("differential");
+        assert!(Command::new("sh").arg("-c").arg(write).arg(&program).arg(script).status().unwrap().success());
+        let mut state = State::open(scratch).unwrap();
+        let run = Run {
+            programs: &Programs::in_directory(scratch.to_owned()),
+            target: &fuzzed().find(|target| target.name == "differential").unwrap(),
+            decoders: "",
+            directory: scratch.join("night"),
+            seeds: Vec::new(),
+            jobs: 1,
+            stop,
+        };
+        (run.fuzz(Duration::from_secs(seconds), &mut state, progress), state)
     }
 
     /// These programs run as long as they are told to, or end early.
@@ -593,20 +612,7 @@ mod tests {
             ("exit 3", 1, Some("nothing was run (exit status: 3)")),
         ] {
             let scratch = tempfile::tempdir().unwrap();
-            let program = scratch.path().join("differential");
-            write_program(&program, script);
-            let mut state = State::open(scratch.path()).unwrap();
-            let target = fuzzed().find(|target| target.name == "differential").unwrap();
-            let run = Run {
-                programs: &Programs::in_directory(scratch.path().to_owned()),
-                target: &target,
-                decoders: "",
-                directory: scratch.path().join("night"),
-                seeds: Vec::new(),
-                jobs: 1,
-                stop: &AtomicBool::new(false),
-            };
-            let faults = run.fuzz(Duration::from_secs(seconds), &mut state, &|_| ()).unwrap();
+            let faults = fuzz(scratch.path(), script, seconds, &AtomicBool::new(false), &|_| ()).0.unwrap();
             assert_eq!(faults.len(), usize::from(says.is_some()), "{faults:?}");
             assert!(says.is_none_or(|says| faults[0].contains(says) && faults[0].contains("fuzz.log")), "{faults:?}");
         }
@@ -617,23 +623,13 @@ mod tests {
     fn a_target_does_not_outlive_an_interrupted_night() {
         let scratch = tempfile::tempdir().unwrap();
         // It starts a process of its own, as libFuzzer does with -fork.
-        write_program(&scratch.path().join("differential"), "sleep 60 & echo $! >\"$0.child\"; wait");
-        let mut state = State::open(scratch.path()).unwrap();
-        let target = fuzzed().find(|target| target.name == "differential").unwrap();
+        let script = "sleep 60 & echo $! >\"$0.child\"; wait";
         let stop = AtomicBool::new(false);
-        let run = Run {
-            programs: &Programs::in_directory(scratch.path().to_owned()),
-            target: &target,
-            decoders: "",
-            directory: scratch.path().join("night"),
-            seeds: Vec::new(),
-            jobs: 1,
-            stop: &stop,
-        };
         let child = scratch.path().join("differential.child");
         let started = || fs::read_to_string(&child).is_ok_and(|child| child.ends_with('\n'));
         // Progress is told twice a second.
-        let ended = run.fuzz(Duration::from_secs(50), &mut state, &|_| stop.store(started(), Ordering::Relaxed));
+        let progress = |_| stop.store(started(), Ordering::Relaxed);
+        let (ended, mut state) = fuzz(scratch.path(), script, 50, &stop, &progress);
         assert!(ended.is_err_and(|error| error.to_string().contains("interrupted")));
         assert_eq!(state.of("differential").group, None);
         let process = PathBuf::from(format!("/proc/{}/stat", fs::read_to_string(&child).unwrap().trim()));
