@@ -2,7 +2,7 @@
 # Builds the fuzz targets from $SRC into $OUT, each with its seeds, dictionary and options, as OSS-Fuzz and
 # ClusterFuzzLite expect; intermediate files go to $WORK. Arguments go to `cargo fuzz build`.
 cd "$SRC/utfuzz"
-cargo fuzz build -O --target-dir "$WORK/target" "$@"
+cargo fuzz build -O --no-trace-compares --target-dir "$WORK/target" "$@"
 .ci/targets | while read -r target seeds _; do
     cp "$WORK/target/x86_64-unknown-linux-gnu/release/$target" "$OUT/"
     cp fuzz/utf8.dict "$OUT/$target.dict"

@@ -59,6 +59,34 @@ fn scripts_are_given_the_same_targets() {
     }
 }
 
+/// Every place that builds targets to find faults, or tells a user how to, leaves out traced comparisons.
+#[test]
+fn every_place_builds_the_targets_alike() {
+    let places = [
+        "README.md",
+        "docs/fuzzing.md",
+        "docs/your-crate.md",
+        "src/cli/init.rs",
+        "examples/template/build.sh.txt",
+        ".clusterfuzzlite/build.sh",
+        ".github/workflows/ci.yml",
+    ];
+    for place in places {
+        let text = text(place);
+        let is_command = |line: &&str| {
+            let line = line.trim_start_matches([' ', '-']);
+            let line = line.split_once(" && ").map_or(line, |(_, line)| line);
+            line.starts_with("cargo ") && [" fuzz run", " fuzz build"].iter().any(|command| line.contains(command))
+                || line.starts_with("run: cargo fuzz ")
+        };
+        let commands: Vec<&str> = text.lines().filter(is_command).collect();
+        assert_ne!(commands.len(), 0, "{place} has no command");
+        for command in commands {
+            assert!(command.contains(" --no-trace-compares "), "{place}: {command}");
+        }
+    }
+}
+
 /// A night's targets write no input that `triage` would refuse as too long, and the document says how to reach the same length.
 #[test]
 fn the_longest_input_is_that_of_a_file() {

@@ -67,7 +67,7 @@ impl Init {
             out,
             "\nIn tests/utfuzz/decoder.rs, call the decoder of {name}. Then:\n\n  \
              cargo test --test utfuzz\n  \
-             cargo +nightly fuzz run{option} differential -- -max_total_time=60 -dict={fuzz_dir}/utf8.dict\n\n\
+             cargo +nightly fuzz run{option} --no-trace-compares differential -- -max_total_time=60 -dict={fuzz_dir}/utf8.dict\n\n\
              The second command needs `cargo install --locked cargo-fuzz`. docs/your-crate.md of utfuzz says how to go on: from a \
              crash to a regression, intended differences, and a run every night."
         )?;

@@ -110,11 +110,14 @@ impl Programs {
         let directory = if sanitizer == Sanitizer::None { directory.join(sanitizer.name()) } else { directory };
         let rustc = Command::new("rustc").arg("--version").current_dir(&fuzz).stdin(Stdio::null()).output();
         let is_nightly = rustc.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("nightly"));
-        for FuzzTarget { name, .. } in targets {
+        for FuzzTarget { name, is_yardstick, .. } in targets {
             let mut build = Command::new("cargo");
             build.args(["fuzz", "build", "--sanitizer", sanitizer.name(), "--fuzz-dir"]).arg(&fuzz);
             build.arg("--target-dir").arg(&directory);
             build.current_dir(&fuzz);
+            if !is_yardstick {
+                build.arg("--no-trace-compares");
+            }
             // Targets need options that only a nightly compiler has.
             if !is_nightly {
                 build.env("RUSTUP_TOOLCHAIN", "nightly");
