@@ -19,12 +19,13 @@ pub mod link {
     /// For the build script of a crate of fuzz targets: redirects LLVM's callbacks for traced comparisons, for indirect calls
     /// and for the counters of the code, in each program under `fuzz_targets/` except those named in `others`.
     ///
-    /// cargo-fuzz enables these callbacks. Those for comparisons and calls are redirected to a function that does nothing: in
-    /// byte classifiers they take most of the run time, and the constants that libFuzzer would find are in the dictionary. The
-    /// calls that are left still take almost half of it; cargo-fuzz's option `--no-trace-compares` removes them. The callbacks that register the counters of the code do so only in a target that is guided by code coverage
-    /// (with `UTFUZZ_FEATURES=none`, or of the form `conversion`), since libFuzzer clears all counters before every input, which
-    /// takes a fifth of the run time. A program whose callbacks are redirected must use `fuzz_target!`, which defines these
-    /// functions.
+    /// cargo-fuzz enables these callbacks. Those for comparisons and calls are redirected to a function that does nothing:
+    /// in byte classifiers they take most of the run time, and the constants that libFuzzer would find are in the
+    /// dictionary. The calls that are left still take almost half of it; cargo-fuzz's option `--no-trace-compares` removes
+    /// them. The callbacks that register the counters of the code do so only in a target that is guided by code coverage
+    /// (with `UTFUZZ_FEATURES=none`, or of the form `conversion`), since libFuzzer clears all counters before every input,
+    /// which takes a fifth of the run time. A program whose callbacks are redirected must use `fuzz_target!`, which defines
+    /// these functions.
     ///
     /// ```no_run
     /// # use utfuzz_core as utfuzz;
