@@ -399,6 +399,9 @@ unsafe impl OfThree for Avx2 {
 
 // SAFETY: the result is that of `short_prefix`.
 unsafe impl Partial for Avx2 {
+    /// A register's worth of bytes is for this kernel.
+    const MOST: usize = Self::LEN - 1;
+
     fn partial_path(len: usize) -> Path {
         path::<Sse41>(len)
     }

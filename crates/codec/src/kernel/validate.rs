@@ -212,16 +212,19 @@ const _: () = assert!(SHORT <= 2 * 4 * 16);
 /// make `str`, on the strength of it. The functions may be called only on a processor with the instructions of the
 /// implementing file.
 pub(super) unsafe trait Partial: Apart {
-    /// The code that runs for `len` bytes, which are fewer than [`Vector::LEN`].
+    /// Up to this many bytes are checked by [`Partial::partial_prefix`]: [`Vector::LEN`] or one less.
+    const MOST: usize = Self::LEN;
+
+    /// The code that runs for `len` bytes, which are [`Partial::MOST`] at most.
     fn partial_path(len: usize) -> Path;
 
-    /// As [`short_prefix`], for fewer than [`Vector::LEN`] bytes.
+    /// As [`short_prefix`], for [`Partial::MOST`] bytes at most.
     unsafe fn partial_prefix(bytes: &[u8]) -> usize;
 }
 
 /// The code that checks `len` bytes: the decisions of [`well_formed_prefix`], by the same constants.
 pub(super) fn path<V: Partial>(len: usize) -> Path {
-    let registers = if len < V::LEN {
+    let registers = if len <= V::MOST {
         return V::partial_path(len);
     } else if len == V::LEN {
         Registers::One
@@ -249,9 +252,13 @@ fn has_short_rest<V: Vector>(len: usize) -> bool {
 /// The processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn well_formed_prefix<V: Partial, const INLINED: bool>(bytes: &[u8]) -> usize {
-    // SAFETY: `short_prefix` is called for at most `SHORT` bytes, the others for more; `long_prefix` with what `ascii_groups`
+    // SAFETY: `partial_prefix` is called for at most `MOST` bytes, `short_prefix` for at most `SHORT`, the others for more; `long_prefix` with what `ascii_groups`
     // returned, which is not all bytes.
     unsafe {
+        // As in `short_prefix`, but before the test for `SHORT`: the shortest inputs pass one test less.
+        if bytes.len() <= V::MOST {
+            return V::partial_prefix(bytes);
+        }
         if bytes.len() <= SHORT {
             return short_prefix::<V>(bytes);
         }
@@ -274,18 +281,18 @@ pub(super) unsafe fn well_formed_prefix<V: Partial, const INLINED: bool>(bytes: 
 #[inline(always)]
 pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
     let (start, len) = (bytes.as_ptr(), bytes.len());
-    if len < V::LEN {
-        // SAFETY: there are fewer than `LEN` bytes.
+    if len <= V::MOST {
+        // SAFETY: there are `MOST` bytes at most.
         return unsafe { V::partial_prefix(bytes) };
     }
-    // SAFETY: `len >= LEN`. The first load reads `..LEN`, the last `len - LEN..len`. `is_middle_ascii` is called with more than
+    // SAFETY: `len >= LEN`, as `MOST >= LEN - 1`. The first load reads `..LEN`, the last `len - LEN..len`. `is_middle_ascii` is called with more than
     // `2 * LEN` bytes. `check_all` is called with `at = LEN`, at least three, and `len >= LEN + 3`, as other lengths have returned.
     unsafe {
         let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
         if first.or(last).is_ascii() && (len <= 2 * V::LEN || is_middle_ascii::<V>(start, len)) {
             return len;
         }
-        if len == V::LEN {
+        if V::MOST < V::LEN && len == V::LEN {
             return prefix_of_sequences(first, bytes, !0);
         }
         let mut errors = first.check(first.shift_in(), V::no_errors());
@@ -692,24 +699,27 @@ pub(super) fn path_of_words<V: Vector>(len: usize) -> Path {
 #[inline(always)]
 pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64; 2]) -> V) -> usize {
     let len = bytes.len();
-    let words = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        // The bytes after the first eight; of eight bytes in all there are none.
-        [u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> 8 >> (8 * ((15 - len as u32) & 7))]
+    let check = |words: [u64; 2]| {
+        if (words[0] | words[1]) & 0x8080_8080_8080_8080 == 0 {
+            return len;
+        }
+        // SAFETY: the same contract.
+        unsafe { prefix_of_sequences(load(words), bytes, (1 << len) - 1) }
+    };
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // The bytes after the first eight. Of eight bytes in all there are none, and as a shift by 64 is one by 0, the same eight
+        // stand there again. They complete no sequence: a continuation byte that they begin with is an error of the first eight.
+        check([u64::from_le_bytes(*first), u64::from_le_bytes(*last).wrapping_shr(8 * (16 - len as u32))])
     } else if let (Some(first), Some(last)) = (bytes.first_chunk::<FEW>(), bytes.last_chunk()) {
         let after = u64::from(u32::from_le_bytes(*last)) >> (8 * (8 - len as u32));
-        [u64::from(u32::from_le_bytes(*first)) | after << 32, 0]
+        check([u64::from(u32::from_le_bytes(*first)) | after << 32, 0])
     } else {
         note_run(Path::SCALAR.kernel, Path::SCALAR.registers);
         // ASCII without another call.
         let ends = bytes.first().zip(bytes.last()).zip(bytes.get(len / 2));
         let is_ascii = ends.is_some_and(|((first, last), middle)| (first | last | middle).is_ascii());
-        return if is_ascii { len } else { scalar::well_formed_prefix(bytes) };
-    };
-    if (words[0] | words[1]) & 0x8080_8080_8080_8080 == 0 {
-        return len;
+        if is_ascii { len } else { scalar::well_formed_prefix(bytes) }
     }
-    // SAFETY: the same contract.
-    unsafe { prefix_of_sequences(load(words), bytes, (1 << len) - 1) }
 }
 
 #[cfg(test)]

@@ -110,6 +110,8 @@ pub(super) struct Window {
     pub(super) good: u64,
     /// First bytes of maximal subparts. Bytes in neither mask are their later bytes.
     pub(super) replaced: u64,
+    /// If set, one at least of each eight bytes is not good.
+    pub(super) dense: bool,
 }
 
 /// What the end of a window decides about the next.
@@ -152,10 +154,10 @@ impl Masks {
         // What continues an ill-formed segment of the window before is a continuation byte that is not needed.
         if needed ^ continuation | lead & refused | needed_after & !continuation_after == 0 {
             *carry = Carry { good: needed_after, others: needed_after };
-            return Window { good: !0, replaced: 0 };
+            return Window { good: !0, replaced: 0, dense: false };
         }
         if self.all_isolated(*carry) {
-            return Window { good: !non_ascii, replaced: non_ascii };
+            return Window { good: !non_ascii, replaced: non_ascii, dense: false };
         }
         // Leads followed by one, two and three of their continuation bytes.
         let by_1 = lead & !refused & (opaque(continuation >> 1) | continuation_after << 63);
@@ -167,7 +169,7 @@ impl Masks {
         let good = !non_ascii | of_2 | of_2 << 1 | of_3 << 2 | by_3 << 3 | carry.good;
         let others = by_1 << 1 | by_2 << 2 | by_3 << 3 | carry.others;
         *carry = Carry { good: of_2 >> 63 | of_3 >> 62 | by_3 >> 61, others: by_1 >> 63 | by_2 >> 62 | by_3 >> 61 };
-        Window { good, replaced: !(good | others) }
+        Window { good, replaced: !(good | others), dense: !has_zero_byte(!good) }
     }
 }
 
@@ -418,26 +420,49 @@ pub(super) unsafe fn copy<V: Vector>(from: *const u8, to: *mut u8) {
 /// U+FFFD and a byte that is overwritten: one store instead of two.
 const REPLACEMENT_AND_MORE: [u8; 4] = [REPLACEMENT[0], REPLACEMENT[1], REPLACEMENT[2], 0];
 
-/// [`WindowWriter::replace`] run by run of good bytes: for each run 64 bytes are copied, and what comes next overwrites
-/// those after the run.
+/// [`WindowWriter::replace`] run by run of good bytes: for each run 64 bytes are copied, or 16 if no run is longer, and what comes
+/// next overwrites those after the run.
 ///
 /// # Safety
 /// As of [`WindowWriter::replace`].
 #[inline(always)]
-pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window, mut to: *mut u8) -> *mut u8 {
+pub(super) unsafe fn replace_by_runs<V: Vector>(from: *const u8, window: Window, to: *mut u8) -> *mut u8 {
+    // SAFETY: the same contract. If one of each eight bytes is bad, no run is longer than 14 bytes.
+    unsafe {
+        if V::LEN == 16 && window.dense {
+            replace_runs(from, window, to, |from, to| V::load(from).store(to))
+        } else {
+            replace_runs(from, window, to, |from, to| copy::<V>(from, to))
+        }
+    }
+}
+
+/// Whether one of the eight bytes of `word` is zero.
+#[inline(always)]
+fn has_zero_byte(word: u64) -> bool {
+    let (ones, signs) = (u64::from_ne_bytes([1; 8]), u64::from_ne_bytes([0x80; 8]));
+    word.wrapping_sub(ones) & !word & signs != 0
+}
+
+/// [`replace_by_runs`] by `copy`, which copies at least as many bytes as the longest run has, and at most 64.
+///
+/// # Safety
+/// As of [`WindowWriter::replace`].
+#[inline(always)]
+unsafe fn replace_runs(from: *const u8, window: Window, mut to: *mut u8, copy: impl Fn(*const u8, *mut u8)) -> *mut u8 {
     let mut bad = !window.good;
     let mut done = 0;
     // SAFETY: `done` is at most 64, so that copies read below `from + 128`, which is `READ`. Before each write `to` has moved by
     // at most three for each byte done, 192 in all, and at most 64 bytes are written there: below `WRITTEN`.
     unsafe {
-        copy::<V>(from, to);
+        copy(from, to);
         while bad != 0 {
             let at = bad.trailing_zeros() as usize;
             to = to.add(at - done);
             to.cast::<[u8; 4]>().write(REPLACEMENT_AND_MORE);
             to = to.add(REPLACEMENT.len() * (window.replaced >> at & 1) as usize);
             done = at + 1;
-            copy::<V>(from.add(done), to);
+            copy(from.add(done), to);
             bad &= bad - 1;
         }
         to.add(WINDOW - done)
