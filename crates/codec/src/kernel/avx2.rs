@@ -399,7 +399,7 @@ unsafe impl OfThree for Avx2 {
 
 // SAFETY: the result is that of `short_prefix`.
 unsafe impl Partial for Avx2 {
-    /// A register's worth of bytes is for this kernel.
+    /// 32 bytes fill a register of this kernel.
     const MOST: usize = Self::LEN - 1;
 
     fn partial_path(len: usize) -> Path {

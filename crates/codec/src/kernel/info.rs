@@ -34,7 +34,7 @@ impl Path {
 pub enum Registers {
     /// Portable code, which names no registers.
     None,
-    /// One register, filled with zeros where the input is shorter.
+    /// One register, filled with zeros, or with the input again, where the input is shorter.
     One,
     /// One register and one or two more bytes.
     OneAndRest,

@@ -205,14 +205,14 @@ pub(super) const SHORT: usize = 128;
 // `is_middle_ascii` reads four registers from each end if they have 16 bytes, and two if they have more.
 const _: () = assert!(SHORT <= 2 * 4 * 16);
 
-/// How a kernel checks inputs that are shorter than its registers.
+/// How a kernel checks inputs of up to about one register.
 ///
 /// # Safety
 /// `partial_prefix` returns the length of a prefix that is well-formed and ends between two sequences: callers read memory, and
-/// make `str`, on the strength of it. The functions may be called only on a processor with the instructions of the
-/// implementing file.
+/// make `str`, on the strength of it. `MOST` is `LEN` or `LEN - 1`. The functions may be called only on a processor with the
+/// instructions of the implementing file, and `partial_prefix` only for `MOST` bytes at most.
 pub(super) unsafe trait Partial: Apart {
-    /// Up to this many bytes are checked by [`Partial::partial_prefix`]: [`Vector::LEN`] or one less.
+    /// Up to this many bytes are checked by [`Partial::partial_prefix`].
     const MOST: usize = Self::LEN;
 
     /// The code that runs for `len` bytes, which are [`Partial::MOST`] at most.
@@ -252,10 +252,10 @@ fn has_short_rest<V: Vector>(len: usize) -> bool {
 /// The processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn well_formed_prefix<V: Partial, const INLINED: bool>(bytes: &[u8]) -> usize {
-    // SAFETY: `partial_prefix` is called for at most `MOST` bytes, `short_prefix` for at most `SHORT`, the others for more; `long_prefix` with what `ascii_groups`
-    // returned, which is not all bytes.
+    // SAFETY: `partial_prefix` is called for at most `MOST` bytes, `short_prefix` for at most `SHORT`, the others for more;
+    // `long_prefix` with what `ascii_groups` returned, which is not all bytes.
     unsafe {
-        // As in `short_prefix`, but before the test for `SHORT`: the shortest inputs pass one test less.
+        // As in `short_prefix`, but before the test for `SHORT`: the shortest inputs pass one test fewer.
         if bytes.len() <= V::MOST {
             return V::partial_prefix(bytes);
         }
@@ -285,8 +285,9 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
         // SAFETY: there are `MOST` bytes at most.
         return unsafe { V::partial_prefix(bytes) };
     }
-    // SAFETY: `len >= LEN`, as `MOST >= LEN - 1`. The first load reads `..LEN`, the last `len - LEN..len`. `is_middle_ascii` is called with more than
-    // `2 * LEN` bytes. `check_all` is called with `at = LEN`, at least three, and `len >= LEN + 3`, as other lengths have returned.
+    // SAFETY: `len >= LEN`, as `MOST >= LEN - 1`. The first load reads `..LEN`, the last `len - LEN..len`. `is_middle_ascii` is
+    // called with more than `2 * LEN` bytes. `check_all` is called with `at = LEN`, at least three, and `len >= LEN + 3`, as other
+    // lengths have returned.
     unsafe {
         let (first, last) = (V::load(start), V::load(start.add(len - V::LEN)));
         if first.or(last).is_ascii() && (len <= 2 * V::LEN || is_middle_ascii::<V>(start, len)) {
@@ -323,7 +324,7 @@ pub(super) unsafe fn short_prefix<V: Partial>(bytes: &[u8]) -> usize {
 }
 
 /// Length of a prefix of `bytes`, which are not all ASCII, that is well-formed and ends between two sequences. `all` holds the bytes
-/// at the places `mask`, and zeros at the others.
+/// at the places `mask`. At the others it holds zeros, or `bytes` again.
 ///
 /// # Safety
 /// The processor has the instructions of `V`, and `all` is as described.
@@ -332,7 +333,7 @@ pub(super) unsafe fn prefix_of_sequences<V: Vector>(all: V, bytes: &[u8], mask: 
     note_run(V::NAME, Registers::One);
     // SAFETY: registers only.
     unsafe {
-        // An incomplete sequence at the end makes errors of the zeros after it, if there are any.
+        // An incomplete sequence at the end makes an error of what comes after it, if anything does.
         let errors = all.check(all.shift_in(), V::no_errors());
         if all.is_complete(errors) {
             bytes.len()
@@ -707,8 +708,8 @@ pub(super) unsafe fn prefix_of_words<V: Vector>(bytes: &[u8], load: impl Fn([u64
         unsafe { prefix_of_sequences(load(words), bytes, (1 << len) - 1) }
     };
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        // The bytes after the first eight. Of eight bytes in all there are none, and as a shift by 64 is one by 0, the same eight
-        // stand there again. They complete no sequence: a continuation byte that they begin with is an error of the first eight.
+        // The bytes after the first eight. Of eight bytes in all there are none, and as `wrapping_shr` by 64 shifts by 0, the same
+        // eight stand there again. They complete no sequence: a continuation byte that they begin with is an error of the first eight.
         check([u64::from_le_bytes(*first), u64::from_le_bytes(*last).wrapping_shr(8 * (16 - len as u32))])
     } else if let (Some(first), Some(last)) = (bytes.first_chunk::<FEW>(), bytes.last_chunk()) {
         let after = u64::from(u32::from_le_bytes(*last)) >> (8 * (8 - len as u32));

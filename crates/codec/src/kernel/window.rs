@@ -110,7 +110,7 @@ pub(super) struct Window {
     pub(super) good: u64,
     /// First bytes of maximal subparts. Bytes in neither mask are their later bytes.
     pub(super) replaced: u64,
-    /// If set, one at least of each eight bytes is not good.
+    /// If set, each of the eight groups of eight bytes has one that is not good; if not, nothing is known.
     pub(super) dense: bool,
 }
 
@@ -235,6 +235,7 @@ impl Padded {
             let from = self.bytes.as_flattened().as_ptr().add(self.at);
             let here = masks::<V>(from);
             let mut window = here.decide(masks::<V>(from.add(WINDOW)), &mut self.carry);
+            // Fewer good bytes leave `dense` true.
             if there < WINDOW {
                 window.good &= (1 << there) - 1;
                 window.replaced &= (1 << there) - 1;
@@ -319,9 +320,9 @@ impl Places {
 /// # Safety
 /// An implementation reads and writes only the memory that is stated, in units of the output where it says so. A pointer that it
 /// returns is the end of its output, all of which is written: for `replace` a byte for each byte in `good` and three for each
-/// in `replaced`; for `utf16` and `utf32` a unit for each place; for the functions of one and two bytes a unit for each byte
-/// except leads. If a function returns true, all units are written. Every function may be called only on a processor with
-/// the instructions of the implementing file. Input and output do not overlap.
+/// in `replaced`, if what `window` says of them is true; for `utf16` and `utf32` a unit for each place; for the functions of one
+/// and two bytes a unit for each byte except leads. If a function returns true, all units are written. Every function may be called
+/// only on a processor with the instructions of the implementing file. Input and output do not overlap.
 pub(super) unsafe trait WindowWriter: Vector {
     /// Writes UTF-8 with replacement. Reads `from..from + READ` and writes within `to..to + WRITTEN`.
     #[inline(always)]
@@ -444,10 +445,10 @@ fn has_zero_byte(word: u64) -> bool {
     word.wrapping_sub(ones) & !word & signs != 0
 }
 
-/// [`replace_by_runs`] by `copy`, which copies at least as many bytes as the longest run has, and at most 64.
+/// [`replace_by_runs`], with a function that copies a run.
 ///
 /// # Safety
-/// As of [`WindowWriter::replace`].
+/// As of [`WindowWriter::replace`]. `copy` copies at least as many bytes as the longest run has, and at most 64.
 #[inline(always)]
 unsafe fn replace_runs(from: *const u8, window: Window, mut to: *mut u8, copy: impl Fn(*const u8, *mut u8)) -> *mut u8 {
     let mut bad = !window.good;
@@ -758,5 +759,22 @@ unsafe fn is_stretch_ascii<V: Vector>(from: *const u8) -> bool {
             all = all.or(V::load(from.add(part * V::LEN)));
         }
         all.is_ascii()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zero_byte_is_found_at_each_place_beside_any_other_byte() {
+        for other in 1..=255 {
+            assert!(!has_zero_byte(u64::from_ne_bytes([other; 8])), "{other:02X}");
+            for place in 0..8 {
+                let mut bytes = [other; 8];
+                bytes[place] = 0;
+                assert!(has_zero_byte(u64::from_ne_bytes(bytes)), "{bytes:02X?}");
+            }
+        }
     }
 }

@@ -234,8 +234,9 @@ unsafe impl Partial for Avx512 {
 
     #[inline(always)]
     unsafe fn partial_prefix(bytes: &[u8]) -> usize {
-        // SAFETY: a masked load reads only the bytes whose mask bits are set, the first `len`, which are 64 at most; the other load
-        // reads 64. The empty input, whose address may be dangling, returns before: a load of no bytes from unmapped memory is slow.
+        // SAFETY: a masked load reads only the bytes whose mask bits are set, the first `len`, which are 64 at most; the load without
+        // a mask reads 64 of 64. The empty input, whose address may be dangling, is not loaded: a load of no bytes from unmapped memory
+        // is slow.
         unsafe {
             let (from, mask) = (bytes.as_ptr().cast(), _bzhi_u64(!0, bytes.len() as u32));
             // Shorter input comes first: its case is then the next in the code, and not a jump away.
@@ -248,7 +249,7 @@ unsafe impl Partial for Avx512 {
                     prefix_of::<_, true>(Sse41(_mm_maskz_loadu_epi8(mask as u16, from)), bytes, mask)
                 }
             } else {
-                // With 64 bytes, another jump takes less time than to wait for the mask.
+                // With 64 bytes, another jump takes less time than waiting for the mask.
                 let all = if bytes.len() == Self::LEN {
                     _mm512_loadu_epi8(from)
                 } else {
